@@ -1,0 +1,29 @@
+/** @jest-config-loader esbuild-register */
+import type { Config } from 'jest';
+
+const config: Config = {
+  roots: ['<rootDir>/packages'],
+  testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'],
+  transform: {
+    '^.+\\.[cm]?ts$': [
+      '@swc/jest',
+      {
+        jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  moduleNameMapper: {
+    '^@flags/(core|express)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@flags/core/(sqlite|testing)$': '<rootDir>/packages/core/src/$1.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^(\\.{1,2}/.*)\\.cjs$': '$1.cts',
+  },
+  moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
+  testEnvironment: 'node',
+  collectCoverageFrom: ['packages/*/src/**/*.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/'],
+};
+
+export default config;

@@ -1,0 +1,73 @@
+/** Every reason for which an operation is refused. The list is closed: code against it, not against messages. */
+export const ERROR_CODES = [
+  'invalid_input',
+  'invalid_patch',
+  'patch_test_failed',
+  'project_not_found',
+  'flag_not_found',
+  'environment_not_found',
+  'strategy_not_found',
+  'role_not_found',
+  'user_not_found',
+  'member_not_found',
+  'application_not_found',
+  'token_not_found',
+  'project_exists',
+  'flag_exists',
+  'member_exists',
+  'token_exists',
+  'flag_archived',
+  'flag_not_archived',
+  'project_protected',
+  'project_not_empty',
+  'environment_has_no_strategies',
+  'last_owner',
+  'revision_mismatch',
+  'too_much_contention',
+  'storage_busy',
+  'storage_unsupported',
+  'closed',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** One fault. `path` is a JSON Pointer (RFC 6901) into the input, where the fault has a place in it. */
+export interface ErrorDetail {
+  readonly message: string;
+  readonly path?: string;
+}
+
+/**
+ * A request that cannot be granted; it has changed nothing. Anything else that is thrown is a fault of the storage
+ * or of the library, and passes through as it is.
+ *
+ * @example
+ * try {
+ *   await flags.enable({ project: 'default', flag: 'checkout', environment: 'production' });
+ * } catch (error) {
+ *   if (isFlagsError(error) && error.code === 'environment_has_no_strategies') await addDefaultStrategy();
+ *   else throw error;
+ * }
+ */
+export class FlagsError extends Error {
+  override readonly name = 'FlagsError';
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    /** One entry per fault; the message alone when there is only one. */
+    readonly details: readonly ErrorDetail[] = [{ message }],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Tells a {@link FlagsError} by its name and code: two copies of this package may be loaded in one process. */
+export function isFlagsError(error: unknown): error is FlagsError {
+  return (
+    error instanceof Error &&
+    error.name === 'FlagsError' &&
+    (ERROR_CODES as readonly unknown[]).includes((error as Partial<FlagsError>).code)
+  );
+}
