@@ -1,0 +1,19 @@
+/**
+ * Orders text by Unicode code points, as databases order UTF-8. JavaScript's `<` compares UTF-16 units and so puts
+ * U+10000 and above (surrogate pairs) before U+E000–U+FFFF.
+ */
+export function compareCodePoints(a: string, b: string): number {
+  const shared = Math.min(a.length, b.length);
+  for (let at = 0; at < shared; at++) {
+    const left = a.charCodeAt(at);
+    const right = b.charCodeAt(at);
+    if (left !== right) return codePointRank(left) - codePointRank(right);
+  }
+  return a.length - b.length;
+}
+
+/** Ranks a UTF-16 unit so that surrogates come after every other unit. */
+function codePointRank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}

@@ -1,0 +1,56 @@
+import { setTimeout } from 'node:timers/promises';
+import { FlagsError } from '../../errors.js';
+import type { Connection } from './database.js';
+
+/**
+ * Runs a synchronous read at once, or, while another connection holds the lock or the host is inside a transaction of
+ * its own, as soon as that is over: a read inside the host's transaction could see an older state than was already
+ * acknowledged. Fails with `storage_busy` after `busyTimeout`.
+ */
+export async function readWhenFree<T>(connection: Connection, read: () => T): Promise<T> {
+  const deadline = performance.now() + connection.busyTimeout;
+  for (;;) {
+    assertOpen(connection);
+    const outcome = unlessBusy(connection, read);
+    if (outcome !== 'busy') return outcome.value;
+    if (performance.now() >= deadline) throw busyError(connection);
+    await pause();
+  }
+}
+
+/** The value, or `'busy'` when the connection cannot be used at the moment. Other faults are thrown. */
+export function unlessBusy<T>({ database }: Connection, work: () => T): { readonly value: T } | 'busy' {
+  if (database.inTransaction) return 'busy';
+  try {
+    return { value: work() };
+  } catch (error) {
+    if (isBusy(error)) return 'busy';
+    throw error;
+  }
+}
+
+/** A pause between two attempts; of random length, so that waiting processes do not try in step. */
+export async function pause(): Promise<void> {
+  await setTimeout(5 + Math.random() * 20);
+}
+
+/** Fails with `closed` when the host has closed its handle under the storage. */
+export function assertOpen({ database }: Connection): void {
+  if (!database.open) throw new FlagsError('closed', 'The SQLite database has been closed.');
+}
+
+export function busyError({ busyTimeout }: Connection): FlagsError {
+  return new FlagsError(
+    'storage_busy',
+    `The SQLite database stayed locked for ${busyTimeout} ms, by another connection or by a transaction left open on ` +
+      'this one. Nothing was changed; try again, or raise busyTimeout.',
+  );
+}
+
+/** Locked by another connection, or in the middle of a query that the host iterates over on this one. */
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string') return code.startsWith('SQLITE_BUSY');
+  return error instanceof TypeError && error.message.includes('busy executing a query');
+}

@@ -1,0 +1,36 @@
+/**
+ * What the library needs of a `better-sqlite3` database, typed by its structure: core does not depend on the driver,
+ * and the host passes the handle that it already has.
+ */
+export interface SqliteDatabase {
+  readonly open: boolean;
+  readonly inTransaction: boolean;
+  prepare(sql: string): SqliteStatement;
+  exec(sql: string): unknown;
+  pragma(source: string, options?: { simple?: boolean }): unknown;
+  close(): unknown;
+}
+
+/** A prepared statement of {@link SqliteDatabase}. */
+export interface SqliteStatement {
+  run(...parameters: unknown[]): { readonly lastInsertRowid: number | bigint };
+  get(...parameters: unknown[]): unknown;
+  all(...parameters: unknown[]): unknown[];
+  safeIntegers(toggle?: boolean): unknown;
+}
+
+/** One database connection, and how long (in milliseconds) work may wait while another connection holds the lock. */
+export interface Connection {
+  readonly database: SqliteDatabase;
+  readonly busyTimeout: number;
+}
+
+/**
+ * Prepares a statement that gives integers as numbers, also where the host made `bigint` the default of its handle.
+ * Every integer that the library stores is a safe one.
+ */
+export function prepare(database: SqliteDatabase, sql: string): SqliteStatement {
+  const statement = database.prepare(sql);
+  statement.safeIntegers(false);
+  return statement;
+}

@@ -1,0 +1,117 @@
+import { setImmediate } from 'node:timers/promises';
+import { FlagsError } from '../../errors.js';
+import { assertOpen, busyError, pause, unlessBusy } from './busy.js';
+import type { Connection } from './database.js';
+
+/** The one way to write to a connection: writes that arrive together share a transaction and a flush to disk. */
+export interface WriteQueue {
+  /**
+   * Runs `work` inside a `BEGIN IMMEDIATE` transaction and resolves to what it returns once the transaction is
+   * committed. `work` must be synchronous and must not begin or end transactions. When it throws, everything it wrote is
+   * undone and the promise rejects; others are not affected. It may be run again after an undone attempt, so it must
+   * keep no state of its own between runs.
+   *
+   * Rejects with `storage_busy` when the lock cannot be had within the connection's `busyTimeout`, with `closed` after
+   * {@link WriteQueue.close}.
+   *
+   * @example
+   * const insert = prepare(database, 'INSERT INTO notes (text) VALUES (?)');
+   * await writeQueue.run(() => insert.run('hello'));
+   */
+  run<T>(work: () => T): Promise<T>;
+
+  /** Takes no more work and resolves when what was queued is done. Calling it again does nothing. */
+  close(): Promise<void>;
+}
+
+interface Job {
+  readonly work: () => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly deadline: number;
+  /** It was in a group that failed, so it gets a transaction of its own. */
+  readonly alone: boolean;
+}
+
+/** Bounds how long one transaction keeps the event loop and other processes waiting. */
+const LARGEST_GROUP = 256;
+
+export function createWriteQueue(connection: Connection): WriteQueue {
+  const jobs: Job[] = [];
+  let draining: Promise<void> | undefined;
+  let closed = false;
+
+  async function drain(): Promise<void> {
+    while (jobs.length > 0) {
+      await setImmediate();
+      const group = nextGroup(jobs);
+      const outcome = settle(connection, group);
+      if (outcome === 'done') continue;
+      jobs.unshift(...outcome.again);
+      if (outcome.busy) await pause();
+    }
+    draining = undefined;
+  }
+
+  return {
+    run<T>(work: () => T): Promise<T> {
+      if (closed) return Promise.reject(new FlagsError('closed', 'The storage has been closed.'));
+      return new Promise<T>((resolve, reject) => {
+        const deadline = performance.now() + connection.busyTimeout;
+        jobs.push({ work, resolve: resolve as Job['resolve'], reject, deadline, alone: false });
+        draining ??= drain();
+      });
+    },
+    async close() {
+      closed = true;
+      await draining;
+    },
+  };
+}
+
+/** Takes the jobs that are to share the next transaction off the queue. */
+function nextGroup(jobs: Job[]): Job[] {
+  const stop = jobs.findIndex((job, index) => job.alone || index === LARGEST_GROUP);
+  return jobs.splice(0, stop === -1 ? jobs.length : Math.max(stop, 1));
+}
+
+/** Answers every job of the group, or says which have to be tried again. */
+function settle(connection: Connection, group: readonly Job[]): 'done' | { again: Job[]; busy: boolean } {
+  try {
+    assertOpen(connection);
+    const outcome = unlessBusy(connection, () => transact(connection, group));
+    if (outcome === 'busy') return { again: withoutOverdue(connection, group), busy: true };
+    group.forEach((job, index) => {
+      job.resolve(outcome.value[index]);
+    });
+    return 'done';
+  } catch (error) {
+    if (group.length > 1) return { again: group.map((job) => ({ ...job, alone: true })), busy: false };
+    group[0]?.reject(error);
+    return 'done';
+  }
+}
+
+/** Runs the jobs in one transaction: all of them, or none when any throws. */
+function transact({ database }: Connection, group: readonly Job[]): unknown[] {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const values = group.map((job) => job.work());
+    database.exec('COMMIT');
+    return values;
+  } catch (error) {
+    // SQLite ends the transaction itself after some faults, a full disk among them.
+    if (database.inTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Gives up on the jobs that have waited long enough. */
+function withoutOverdue(connection: Connection, group: readonly Job[]): Job[] {
+  const now = performance.now();
+  return group.filter((job) => {
+    if (now < job.deadline) return true;
+    job.reject(busyError(connection));
+    return false;
+  });
+}
