@@ -1,0 +1,81 @@
+import type { EventOperations } from './events.js';
+import type { FlagOperations } from './flags.js';
+import type { MemberOperations, Role } from './members.js';
+import type { MetricsOperations } from './metrics.js';
+import type { ProjectOperations } from './projects.js';
+import type { StrategyOperations } from './strategies.js';
+import type { TokenOperations } from './tokens.js';
+import type { VariantOperations } from './variants.js';
+
+/*
+ * Glossary
+ *
+ * project      holds flags and members; every flag is in exactly one.
+ * flag         a named switch ("feature" and "toggle" are its names on the wire only).
+ * environment  a place where code runs (development, production, …); configured, not stored. A flag is switched and
+ *              has strategies per environment.
+ * strategy     a rule for whom the flag is on; any strategy that holds switches it on.
+ * constraint   a condition within a strategy; all must hold.
+ * variant      one of several values that a flag which is on can have.
+ * member       a user of the host application with one role in a project.
+ * role         what a member is (owner, member, …); configured, not stored.
+ * application  a program that evaluates flags and reports metrics, from one or more instances.
+ * token        a secret that admits a caller to the HTTP API.
+ * event        one fact that happened, with actor and time.
+ * revision     counts the changes to a flag, project or token.
+ */
+
+/**
+ * Feature flags inside this process: every operation of the administration. Operations that change something validate
+ * their input, take effect whole or not at all, are durable when their promise resolves, and append one event per fact
+ * in the same commit. Many may be under way at once; several processes may share one storage.
+ *
+ * Every operation fails with `closed` after {@link Flags.close}, and may fail with `storage_busy` or
+ * `too_much_contention` when others keep the storage or the same document busy: nothing has changed then, try again.
+ */
+export interface Flags
+  extends ProjectOperations,
+    FlagOperations,
+    StrategyOperations,
+    VariantOperations,
+    MemberOperations,
+    MetricsOperations,
+    TokenOperations,
+    EventOperations {
+  /** What this instance was configured with, defaults filled in. */
+  readonly settings: Settings;
+
+  /**
+   * The same engine with every change attributed to this actor, unless a call's context names another.
+   *
+   * @example
+   * await flags.as('ada@example.org').enable({ project: 'default', flag: 'checkout', environment: 'production' });
+   */
+  as(actor: string): Flags;
+
+  /**
+   * Waits for what is under way, ends subscriptions and closes the storage. Calling it again does nothing.
+   *
+   * @example
+   * process.once('SIGTERM', () => void flags.close());
+   */
+  close(): Promise<void>;
+}
+
+export interface Settings {
+  readonly environments: readonly Environment[];
+  readonly roles: readonly Role[];
+  readonly flagTypes: readonly FlagType[];
+}
+
+export interface Environment {
+  /** By the rule of flag names. */
+  readonly name: string;
+  readonly displayName: string;
+}
+
+export interface FlagType {
+  readonly name: string;
+  /** How old a flag gets before it counts as potentially stale; null: never. */
+  readonly lifetimeDays: number | null;
+}

@@ -1,0 +1,159 @@
+import type { ApplicationRef } from './refs.js';
+
+/** What a client tells when it starts. */
+export interface ClientRegistration {
+  /** 1–255 characters. */
+  readonly appName: string;
+  /** `default` when absent. */
+  readonly instanceId?: string;
+  readonly sdkVersion?: string;
+  /** Names of the strategies it implements. */
+  readonly strategies: readonly string[];
+  /** ISO 8601. */
+  readonly started: string;
+  /** How often it reports, in milliseconds. */
+  readonly interval: number;
+  readonly description?: string;
+  readonly url?: string;
+  readonly color?: string | null;
+  readonly icon?: string;
+}
+
+/** How often flags were evaluated in a period. */
+export interface MetricsReport {
+  readonly appName: string;
+  /** `default` when absent. */
+  readonly instanceId?: string;
+  readonly bucket: {
+    /** ISO 8601. */
+    readonly start: string;
+    /** ISO 8601, not before `start`; a later time than now counts as now. */
+    readonly stop: string;
+    /** By flag name; counts are integers ≥ 0. Flags that do not exist are accepted. */
+    readonly toggles: Readonly<Record<string, FlagCounts>>;
+  };
+}
+
+export interface FlagCounts {
+  readonly yes: number;
+  readonly no: number;
+  readonly variants?: Readonly<Record<string, number>>;
+}
+
+/** Where a report came from. */
+export interface ReportOrigin {
+  readonly clientIp?: string;
+}
+
+export interface SeenFlags {
+  readonly appName: string;
+  /** Names, in code-point order. */
+  readonly flags: readonly string[];
+  /** Σ yes + no over all its flags. */
+  readonly metricsCount: number;
+}
+
+export interface YesNo {
+  readonly yes: number;
+  readonly no: number;
+}
+
+/** Counts by flag name. Every flag reported within the hour is in both maps, with zeros where nothing fell in. */
+export interface EvaluationCounts {
+  readonly lastHour: ReadonlyMap<string, YesNo>;
+  readonly lastMinute: ReadonlyMap<string, YesNo>;
+}
+
+export interface Application {
+  readonly appName: string;
+  readonly strategies: readonly string[];
+  readonly description: string;
+  readonly url: string;
+  readonly color: string | null;
+  readonly icon: string;
+  /** ISO 8601, UTC, milliseconds: first and latest registration or report. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface ApplicationDetail extends Application {
+  readonly instances: readonly ApplicationInstance[];
+  /** Names of the flags it has evaluated, in code-point order. */
+  readonly seenFlags: readonly string[];
+}
+
+export interface ApplicationInstance {
+  readonly instanceId: string;
+  /** '' when unknown. */
+  readonly clientIp: string;
+  readonly lastSeen: string;
+  readonly createdAt: string;
+}
+
+export interface MetricsOperations {
+  /**
+   * Takes a client's registration. Simultaneous registrations all count; the application's strategies are the latest's.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * await flags.registerApplication({
+   *   appName: 'web', instanceId: 'web-1', strategies: ['default'], started: new Date().toISOString(), interval: 60_000,
+   * });
+   */
+  registerApplication(registration: ClientRegistration, origin?: ReportOrigin): Promise<void>;
+
+  /**
+   * Takes a client's counts, whole or not at all. Simultaneous reports all count. Flags that do not exist and
+   * applications that never registered are accepted.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * await flags.reportMetrics({
+   *   appName: 'web',
+   *   bucket: { start: '2026-01-01T10:00:00Z', stop: '2026-01-01T10:01:00Z', toggles: { checkout: { yes: 8, no: 2 } } },
+   * });
+   */
+  reportMetrics(report: MetricsReport, origin?: ReportOrigin): Promise<void>;
+
+  /**
+   * Which application has evaluated which flags; at least those reported within the last hour. By application name.
+   *
+   * @example
+   * const [{ appName, flags: names, metricsCount }] = await flags.listSeenFlags();
+   */
+  listSeenFlags(): Promise<readonly SeenFlags[]>;
+
+  /**
+   * How often each flag was on and off in the last minute and the last hour, by the reported periods' ends. The windows
+   * slide with the clock, at a resolution of one second.
+   *
+   * @example
+   * const { yes, no } = (await flags.countEvaluations()).lastHour.get('checkout') ?? { yes: 0, no: 0 };
+   */
+  countEvaluations(): Promise<EvaluationCounts>;
+
+  /**
+   * Applications seen within the last day, by name; with `strategies`, those that implement any of them.
+   *
+   * @example
+   * const apps = await flags.listApplications({ strategies: ['flexibleRollout'] });
+   */
+  listApplications(filter?: { readonly strategies?: readonly string[] }): Promise<readonly Application[]>;
+
+  /**
+   * One application with its instances and the flags it has evaluated.
+   *
+   * @throws FlagsError `application_not_found`
+   * @example
+   * const { instances } = await flags.getApplication({ application: 'web' });
+   */
+  getApplication(ref: ApplicationRef): Promise<ApplicationDetail>;
+
+  /**
+   * The applications that have evaluated each flag, by flag name in code-point order.
+   *
+   * @example
+   * const users = (await flags.listApplicationsByFlag()).get('checkout') ?? [];
+   */
+  listApplicationsByFlag(): Promise<ReadonlyMap<string, readonly Application[]>>;
+}

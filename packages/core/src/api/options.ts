@@ -1,0 +1,36 @@
+import type { Awaitable } from '../awaitable.js';
+import type { MetricsStorage } from '../metrics/port.js';
+import type { Storage } from '../storage/port.js';
+import type { FlagType } from './engine.js';
+import type { Role } from './members.js';
+
+/** What `createFlags` takes. Only the storage is required. */
+export interface FlagsOptions {
+  /** Where documents and events are kept: `memoryStorage()`, `sqliteStorage(path)`, or your own. */
+  readonly storage: Awaitable<Storage>;
+  /** Where metrics are kept; the storage's own place when absent, else memory. */
+  readonly metrics?: MetricsStorage;
+  /** In display order; `development` and `production` when absent. `displayName` is the name when absent. */
+  readonly environments?: readonly { readonly name: string; readonly displayName?: string }[];
+  /** One must be named `owner`; `4 owner` and `5 member` when absent. */
+  readonly roles?: readonly Role[];
+  /** `release` (40 days), `experiment` (40), `operational` (7), `kill-switch`, `permission` when absent. */
+  readonly flagTypes?: readonly FlagType[];
+  /** Tells whether the host knows a user; every positive integer is a user when absent. */
+  readonly isUser?: (userId: number) => Awaitable<boolean>;
+  /** Who changes are attributed to when nobody is named; `system` when absent. */
+  readonly actor?: string;
+  /** The clock; the system's when absent. */
+  readonly now?: () => Date;
+  /** Makes strategy ids; random UUIDs (version 4) when absent. */
+  readonly newId?: () => string;
+  /**
+   * How often, in milliseconds, to look for events of other processes on the same storage; 1000 when absent, 0: never.
+   * The timer does not keep the process alive.
+   */
+  readonly pollInterval?: number;
+  /** How long, in milliseconds, applications that are not seen any more are remembered; 30 days when absent. */
+  readonly applicationRetention?: number;
+  /** Told of faults that no caller waits for: a listener that throws, a poll that fails. A process warning when absent. */
+  readonly onError?: (error: unknown) => void;
+}

@@ -1,0 +1,91 @@
+import type { FlagSummary } from './flags.js';
+import type { ChangeContext, ProjectRef } from './refs.js';
+
+export interface Project {
+  /** By the rule of flag names. */
+  readonly id: string;
+  /** The display name. */
+  readonly name: string;
+  readonly description: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly createdAt: string;
+  readonly revision: number;
+}
+
+export interface ProjectSummary extends Project {
+  /**
+   * 0–100: 100 minus the percentage of flags that are stale or potentially stale (older than their type's lifetime),
+   * rounded; 100 for a project without flags.
+   */
+  readonly health: number;
+  readonly memberCount: number;
+  /** Flags that are not archived. */
+  readonly flagCount: number;
+}
+
+export interface ProjectOverview extends ProjectSummary {
+  /** Flags that are not archived, in name order. */
+  readonly flags: readonly FlagSummary[];
+}
+
+export interface NewProject {
+  /** By the rule of flag names. */
+  readonly id: string;
+  /** 1–100 characters. */
+  readonly name: string;
+  /** `''` when absent; at most 1000 characters. */
+  readonly description?: string;
+}
+
+/** Absent members stay as they are. */
+export interface ProjectChanges {
+  readonly name?: string;
+  readonly description?: string;
+}
+
+export interface ProjectOperations {
+  /**
+   * Creates a project without members. Of simultaneous creations of one id exactly one succeeds.
+   *
+   * @throws FlagsError `invalid_input`, `project_exists`, `revision_mismatch` (with any `ifRevision`)
+   * @example
+   * await flags.createProject({ id: 'shop', name: 'Shop' });
+   */
+  createProject(input: NewProject, context?: ChangeContext): Promise<Project>;
+
+  /**
+   * Changes a project's display name or description. What stays the same makes no event.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `revision_mismatch`
+   * @example
+   * await flags.updateProject({ project: 'shop' }, { description: 'Everything that sells' });
+   */
+  updateProject(ref: ProjectRef, changes: ProjectChanges, context?: ChangeContext): Promise<Project>;
+
+  /**
+   * Deletes a project and, for good, its archived flags. Crossing with a flag's creation exactly one of the two succeeds.
+   *
+   * @throws FlagsError `project_not_found`, `project_protected` (the project `default`), `project_not_empty` (it has
+   * flags that are not archived), `revision_mismatch`
+   * @example
+   * await flags.deleteProject({ project: 'shop' });
+   */
+  deleteProject(ref: ProjectRef, context?: ChangeContext): Promise<void>;
+
+  /**
+   * All projects by id, in code-point order.
+   *
+   * @example
+   * const unhealthy = (await flags.listProjects()).filter((project) => project.health < 80);
+   */
+  listProjects(): Promise<readonly ProjectSummary[]>;
+
+  /**
+   * One project with its flags.
+   *
+   * @throws FlagsError `project_not_found`
+   * @example
+   * const { health, flags: list } = await flags.getProject({ project: 'default' });
+   */
+  getProject(ref: ProjectRef): Promise<ProjectOverview>;
+}
