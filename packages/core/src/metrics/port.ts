@@ -124,6 +124,9 @@ export interface Retention {
   readonly countersUntil: number;
   /** Applications, with their usage, and single instances last seen before this are dropped. */
   readonly unseenSince: number;
-  /** Flags that exist: their last-seen time is kept however old; that of other names is dropped like an application. */
+  /**
+   * Flags that exist: their last-seen time and usage are kept however old; those of other names are dropped like an
+   * application.
+   */
   readonly flags: readonly string[];
 }

@@ -1,0 +1,27 @@
+import type { Sightings } from './composition.js';
+
+export function memorySightings(): Sightings {
+  const lastSeen = new Map<string, number>();
+  return {
+    add({ stop, counts }) {
+      for (const { flag } of counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
+    },
+    of(flags) {
+      const found = new Map<string, number>();
+      for (const flag of flags) {
+        const at = lastSeen.get(flag);
+        if (at !== undefined) found.set(flag, at);
+      }
+      return found;
+    },
+    forget(flag) {
+      lastSeen.delete(flag);
+    },
+    dropStrangers({ flags, unseenSince }) {
+      const kept = new Set(flags);
+      const dropped = [...lastSeen].filter(([flag, at]) => at < unseenSince && !kept.has(flag)).map(([flag]) => flag);
+      for (const flag of dropped) lastSeen.delete(flag);
+      return dropped;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { prepare, type SqliteDatabase } from '../storage/sqlite/database.js';
+import type { Counters } from './composition.js';
+import { counterSecond, lastSecondUntil } from './counter-second.js';
+import type { FlagCount } from './port.js';
+
+/** Sums stop at the largest exact number instead of failing a report, and `total` cannot overflow as `sum` can. */
+export function sqliteCounters(database: SqliteDatabase, prefix: string): Counters {
+  const add = prepare(
+    database,
+    `INSERT INTO ${prefix}counters (second, flag, yes, no) VALUES (@second, @flag, @yes, @no)
+    ON CONFLICT (second, flag) DO UPDATE SET
+      yes = min(yes + excluded.yes, ${Number.MAX_SAFE_INTEGER}),
+      no = min(no + excluded.no, ${Number.MAX_SAFE_INTEGER})`,
+  );
+  const sumAfter = prepare(
+    database,
+    `SELECT flag, total(yes) AS yes, total(no) AS no FROM ${prefix}counters
+    WHERE second > ? GROUP BY flag ORDER BY flag`,
+  );
+  const forget = prepare(database, `DELETE FROM ${prefix}counters WHERE flag = ?`);
+  const dropUntil = prepare(database, `DELETE FROM ${prefix}counters WHERE second <= ?`);
+
+  return {
+    add({ stop, counts }) {
+      const second = counterSecond(stop);
+      for (const { flag, yes, no } of counts) add.run({ second, flag, yes, no });
+    },
+    sumAfter: (time) => sumAfter.all(lastSecondUntil(time)) as FlagCount[],
+    forget(flag) {
+      forget.run(flag);
+    },
+    dropUntil(time) {
+      dropUntil.run(lastSecondUntil(time));
+    },
+  };
+}

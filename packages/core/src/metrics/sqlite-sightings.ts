@@ -1,0 +1,43 @@
+import { prepare, type SqliteDatabase } from '../storage/sqlite/database.js';
+import type { Sightings } from './composition.js';
+
+interface Sighting {
+  readonly flag: string;
+  readonly at: number;
+}
+
+export function sqliteSightings(database: SqliteDatabase, prefix: string): Sightings {
+  const see = prepare(
+    database,
+    `INSERT INTO ${prefix}last_seen (flag, at) VALUES (@flag, @at)
+    ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
+  );
+  const find = prepare(database, `SELECT flag, at FROM ${prefix}last_seen WHERE flag = ?`);
+  const findBefore = prepare(database, `SELECT flag FROM ${prefix}last_seen WHERE at < ?`);
+  const forget = prepare(database, `DELETE FROM ${prefix}last_seen WHERE flag = ?`);
+
+  return {
+    add({ stop, counts }) {
+      for (const { flag } of counts) see.run({ flag, at: stop });
+    },
+    // One look-up per name: the number of values that a single statement may bind is limited, that of names is not.
+    of(flags) {
+      const found = new Map<string, number>();
+      for (const flag of flags) {
+        const sighting = find.get(flag) as Sighting | undefined;
+        if (sighting) found.set(flag, sighting.at);
+      }
+      return found;
+    },
+    forget(flag) {
+      forget.run(flag);
+    },
+    dropStrangers({ flags, unseenSince }) {
+      const kept = new Set(flags);
+      const old = findBefore.all(unseenSince) as Pick<Sighting, 'flag'>[];
+      const dropped = old.map(({ flag }) => flag).filter((flag) => !kept.has(flag));
+      for (const flag of dropped) forget.run(flag);
+      return dropped;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { readWhenFree } from '../storage/sqlite/busy.js';
+import type { Connection } from '../storage/sqlite/database.js';
+import type { WriteQueue } from '../storage/sqlite/write-queue.js';
+import { composeMetrics } from './composition.js';
+import type { MetricsStorage } from './port.js';
+import { sqliteApplications } from './sqlite-applications.js';
+import { sqliteCounters } from './sqlite-counters.js';
+import { sqliteSightings } from './sqlite-sightings.js';
+
+export interface SqliteMetricsOptions {
+  readonly connection: Connection;
+  /** The connection's queue: reports that arrive together share one transaction and one flush to disk. */
+  readonly writeQueue: WriteQueue;
+  /** The prefix that `metricsTables` created the tables with. */
+  readonly tablePrefix: string;
+}
+
+/**
+ * Metrics in the tables of a SQLite storage, on its connection, which stays open when the metrics are closed. A call
+ * that writes resolves once its transaction is committed; when it rejects, nothing of it was written.
+ */
+export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMetricsOptions): MetricsStorage {
+  const metrics = composeMetrics({
+    counters: sqliteCounters(connection.database, tablePrefix),
+    sightings: sqliteSightings(connection.database, tablePrefix),
+    applications: sqliteApplications(connection.database, tablePrefix),
+  });
+
+  return {
+    record: (report) => writeQueue.run(() => metrics.record(report)),
+    register: (registration) => writeQueue.run(() => metrics.register(registration)),
+    forget: (flag) => writeQueue.run(() => metrics.forget(flag)),
+    prune: (retention) => writeQueue.run(() => metrics.prune(retention)),
+    counts: (query) => readWhenFree(connection, () => metrics.counts(query)),
+    applications: (query) => readWhenFree(connection, () => metrics.applications(query)),
+    application: (name) => readWhenFree(connection, () => metrics.application(name)),
+    usage: () => readWhenFree(connection, () => metrics.usage()),
+    lastSeen: (flags) => readWhenFree(connection, () => metrics.lastSeen(flags)),
+    close: () => metrics.close(),
+  };
+}
