@@ -1,0 +1,130 @@
+import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema } from '@flags/core';
+import type { Action } from './action.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One endpoint, as data: mounted by `createFlagsRouter`, described by the OpenAPI document. */
+export interface Route {
+  readonly method: Method;
+  /** In Express syntax, plain parameters only (`/api/admin/projects/:projectId`): Express 4 and 5 agree on those. */
+  readonly path: string;
+  /** Unique. */
+  readonly action: Action;
+  readonly summary: string;
+  readonly tag: Tag;
+  /** Which kind of token it takes in `token` mode. */
+  readonly access: Access;
+  readonly query?: readonly QueryParameter[];
+  /** Absent: whatever body comes is left unread. */
+  readonly body?: RouteBody;
+  readonly reply: RouteReply;
+  /** Beyond those that every route can answer: authentication, permission, a body that cannot be read, a busy storage. */
+  readonly errors: readonly ErrorCode[];
+  /** The document whose revision `If-Match` is compared with. Absent: the header is not looked at. */
+  readonly ifMatch?: 'flag' | 'project';
+  /** `messages`: a 400 of this endpoint has the body `[{ "msg" }]`. Absent: the common error body. */
+  readonly badRequest?: 'messages';
+  readonly deprecated?: true;
+  /** As a method, so that a row may be written for its own path's parameters. */
+  handle(request: RouteRequest): Promise<RouteResult>;
+}
+
+export type Access = 'admin' | 'client';
+
+export type Tag =
+  | 'Projects'
+  | 'Members'
+  | 'Flags'
+  | 'Archive'
+  | 'Strategies'
+  | 'Environments'
+  | 'Variants'
+  | 'Metrics'
+  | 'Client'
+  | 'API tokens'
+  | 'Events'
+  | 'OpenAPI';
+
+/** A documented parameter of the query. Others are ignored. */
+export interface QueryParameter {
+  readonly name: string;
+  readonly description: string;
+  /** `integer`, `boolean`, `string`, or `array` of strings, which may be repeated. */
+  readonly schema: (inputs: InputSchemas) => JsonSchema;
+}
+
+export interface RouteBody {
+  readonly required: boolean;
+  readonly schema: (inputs: InputSchemas) => JsonSchema;
+  /** `core`: the operation validates its own input. `router`: the wire shape differs, it is checked before `handle`. */
+  readonly checkedBy: 'core' | 'router';
+}
+
+export interface RouteReply {
+  readonly status: 200 | 201 | 202;
+  /** Absent: the answer has no body. */
+  readonly schema?: ReplySchema;
+}
+
+/** Names of the documented answers. */
+export type ReplySchema =
+  | 'ProjectList'
+  | 'Project'
+  | 'ProjectOverview'
+  | 'MemberList'
+  | 'FlagList'
+  | 'Flag'
+  | 'FlagDetail'
+  | 'ArchivedFlagList'
+  | 'Strategy'
+  | 'VariantWeights'
+  | 'SeenToggles'
+  | 'FeatureMetrics'
+  | 'ApplicationList'
+  | 'ApplicationDetail'
+  | 'SeenApps'
+  | 'TokenList'
+  | 'CreatedToken'
+  | 'EventList'
+  | 'OpenApiDocument';
+
+/** What a handler sees of a request: values, nothing of Express. */
+export interface RouteRequest<Parameter extends string = string> {
+  /** The engine, speaking for the actor. */
+  readonly flags: Flags;
+  readonly params: Readonly<Record<Parameter, string>>;
+  /** The documented parameters that were given, of the types that their schemas name. */
+  readonly query: QueryValues;
+  /** Parsed JSON; undefined when there was no body. */
+  readonly body: unknown;
+  /** From `If-Match`. */
+  readonly context: ChangeContext;
+  /** The reporter's address as the host's `trust proxy` sees it. */
+  readonly clientIp: string | undefined;
+  readonly openApi: () => object;
+}
+
+export type QueryValues = Readonly<Record<string, unknown>>;
+
+/** What a handler answers; the status is the row's. */
+export interface RouteResult {
+  readonly body?: unknown;
+  /** Of the flag or project that the body shows: heads the `ETag`, comes back as `If-Match`. */
+  readonly revision?: number;
+}
+
+type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParameterOf<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+type TypedRoute<Path extends string> = Omit<Route, 'path' | 'handle'> & {
+  readonly path: Path;
+  handle(request: RouteRequest<ParameterOf<Path>>): Promise<RouteResult>;
+};
+
+/** A row whose handler knows the parameters of its own path. */
+export function route<const Path extends string>(row: TypedRoute<Path>): Route {
+  return row;
+}
