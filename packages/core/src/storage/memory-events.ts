@@ -1,0 +1,68 @@
+import { parsePosition } from './event-position.js';
+import type { EventFilter, EventPage, EventQuery, StoredEvent } from './port.js';
+import type { PreparedEvent } from './prepared-commit.js';
+
+export interface MemoryEvents {
+  /** `revisions` are those of the commit's writes. */
+  append(events: readonly PreparedEvent[], revisions: readonly number[]): void;
+  query(query: EventQuery): EventPage;
+}
+
+interface Row {
+  /** One more than the row's index. */
+  readonly position: number;
+  readonly revision: number;
+  readonly event: PreparedEvent;
+}
+
+export function memoryEvents(): MemoryEvents {
+  const rows: Row[] = [];
+
+  function* walk(after: number, order: EventQuery['order']): Generator<Row> {
+    const count = Math.max(rows.length - after, 0);
+    for (let step = 0; step < count; step++) {
+      const row = rows[order === 'oldest-first' ? after + step : rows.length - 1 - step];
+      if (row) yield row;
+    }
+  }
+
+  return {
+    append(events, revisions) {
+      for (const event of events) {
+        rows.push({ position: rows.length + 1, revision: revisions[event.write] ?? 0, event });
+      }
+    },
+    query({ order, after, filter = {}, limit, offset = 0, total }) {
+      const events: StoredEvent[] = [];
+      let matching = 0;
+      for (const row of walk(after === undefined ? 0 : parsePosition(after), order)) {
+        if (events.length >= limit && !total) break;
+        if (!matches(row.event, filter)) continue;
+        matching += 1;
+        if (matching > offset && events.length < limit) events.push(toStoredEvent(row));
+      }
+      return total ? { events, total: matching } : { events };
+    },
+  };
+}
+
+function matches(event: PreparedEvent, { project, subject, type, from, to }: EventFilter): boolean {
+  if (project !== undefined && event.project !== project) return false;
+  if (subject && (event.subject.kind !== subject.kind || event.subject.id !== subject.id)) return false;
+  if (type !== undefined && event.type !== type) return false;
+  if (from !== undefined && event.at < from) return false;
+  return to === undefined || event.at <= to;
+}
+
+function toStoredEvent({ position, revision, event }: Row): StoredEvent {
+  const { write: _, subject, data, before, ...rest } = event;
+  return {
+    ...rest,
+    subject: { ...subject },
+    data: JSON.parse(data),
+    before: JSON.parse(before),
+    id: position,
+    position: String(position),
+    revision,
+  };
+}

@@ -1,0 +1,59 @@
+import { FlagsError } from '../errors.js';
+import { memoryMetrics } from '../metrics/memory.js';
+import { findConflict } from './find-conflict.js';
+import { memoryDocuments } from './memory-documents.js';
+import { memoryEvents } from './memory-events.js';
+import type { Storage } from './port.js';
+import { prepareCommit } from './prepared-commit.js';
+
+/**
+ * Keeps everything in this process's memory: nothing to install, gone when the process ends, invisible to other
+ * processes. Within the process it gives every guarantee of {@link Storage}: of two simultaneous commits that expect
+ * the same revision exactly one succeeds.
+ *
+ * After `close` every call fails with `closed`. A value that JSON cannot express (a cycle, a `bigint`) fails with the
+ * `TypeError` of `JSON.stringify` and changes nothing.
+ *
+ * @example
+ * const flags = await createFlags({ storage: memoryStorage() });
+ */
+export function memoryStorage(): Storage {
+  const documents = memoryDocuments();
+  const events = memoryEvents();
+  const metrics = memoryMetrics();
+  let closed = false;
+
+  function assertOpen(): void {
+    if (closed) throw new FlagsError('closed', 'The storage has been closed.');
+  }
+
+  return {
+    metrics,
+    async get(key) {
+      assertOpen();
+      return documents.get(key);
+    },
+    async list(query) {
+      assertOpen();
+      return documents.list(query);
+    },
+    // No await may come between the check and the writes: that is what makes the commit atomic.
+    async commit(commit) {
+      assertOpen();
+      const prepared = prepareCommit(commit);
+      const conflict = findConflict(prepared, documents);
+      if (conflict) return { ok: false, conflict };
+      const revisions = prepared.writes.map(documents.write);
+      events.append(prepared.events, revisions);
+      return { ok: true, revisions };
+    },
+    async events(query) {
+      assertOpen();
+      return events.query(query);
+    },
+    async close() {
+      closed = true;
+      await metrics.close();
+    },
+  };
+}

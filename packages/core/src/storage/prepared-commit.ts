@@ -1,0 +1,88 @@
+import { FlagsError } from '../errors.js';
+import { createDocumentMap, type DocumentMap } from './document-map.js';
+import type { Commit, DocumentCheck, DocumentKey, DocumentWrite, NewEvent, Vacancy } from './port.js';
+
+/**
+ * A commit with its values as JSON text and nothing shared with the caller: what is left to do needs no time and
+ * cannot fail on the values, so it can be done while a lock is held.
+ */
+export interface PreparedCommit {
+  readonly writes: readonly PreparedWrite[];
+  readonly checks: readonly DocumentCheck[];
+  readonly vacant: readonly Vacancy[];
+  readonly events: readonly PreparedEvent[];
+}
+
+export interface PreparedWrite {
+  readonly key: DocumentKey;
+  readonly expected: number;
+  readonly parent: string | null;
+  /** null: the document is deleted. */
+  readonly content: PreparedContent | null;
+}
+
+/** JSON texts. */
+export interface PreparedContent {
+  readonly body: string;
+  readonly summary: string;
+}
+
+export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before'> {
+  /** JSON text. */
+  readonly data: string;
+  /** JSON text. */
+  readonly before: string;
+  /** Which of the commit's writes touches the subject. */
+  readonly write: number;
+}
+
+/** Fails with `invalid_input` when a document is named twice or an event's subject is not among the writes. */
+export function prepareCommit({ writes, checks = [], vacant = [], events }: Commit): PreparedCommit {
+  const written = createDocumentMap<number>();
+  writes.forEach(({ key }, index) => {
+    claim(written, key, index);
+  });
+  checks.forEach(({ key }) => {
+    claim(written, key, -1);
+  });
+  return {
+    writes: writes.map(prepareWrite),
+    checks: checks.map(({ key, expected }) => ({ key: copyKey(key), expected })),
+    vacant: vacant.map(({ kind, parent }) => ({ kind, parent })),
+    events: events.map((event) => prepareEvent(event, written)),
+  };
+}
+
+function claim(claimed: DocumentMap<number>, key: DocumentKey, write: number): void {
+  if (claimed.get(key) !== undefined) {
+    throw new FlagsError('invalid_input', `The commit names the ${key.kind} ${JSON.stringify(key.id)} twice.`);
+  }
+  claimed.set(key, write);
+}
+
+function prepareWrite(write: DocumentWrite): PreparedWrite {
+  const key = copyKey(write.key);
+  if ('deleted' in write) return { key, expected: write.expected, parent: null, content: null };
+  const content = { body: toJson(write.body), summary: toJson(write.summary) };
+  return { key, expected: write.expected, parent: write.parent, content };
+}
+
+function prepareEvent(event: NewEvent, written: DocumentMap<number>): PreparedEvent {
+  const write = written.get(event.subject) ?? -1;
+  if (write < 0) {
+    const subject = `${event.subject.kind} ${JSON.stringify(event.subject.id)}`;
+    throw new FlagsError('invalid_input', `The ${event.type} event is about the ${subject}, which is not written.`);
+  }
+  const { type, at, actor, project, environment } = event;
+  const values = { data: toJson(event.data), before: toJson(event.before) };
+  return { type, at, actor, subject: copyKey(event.subject), project, environment, ...values, write };
+}
+
+function copyKey({ kind, id }: DocumentKey): DocumentKey {
+  return { kind, id };
+}
+
+/** `undefined` has no JSON text of its own; it becomes null, as in an array. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
+}
