@@ -2,8 +2,8 @@
 import type { Config } from 'jest';
 
 const config: Config = {
-  roots: ['<rootDir>/packages'],
-  testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'],
+  roots: ['<rootDir>/packages', '<rootDir>/examples/server'],
+  testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts'],
   transform: {
     '^.+\\.[cm]?ts$': [
       '@swc/jest',
@@ -23,7 +23,7 @@ const config: Config = {
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: 'node',
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/'],
+  modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };
 
 export default config;

@@ -1,1 +1,35 @@
-export {};
+import { rm } from 'node:fs/promises';
+import { createFlags, type Flags } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
+import { openShop } from './shop.js';
+
+const FILE = process.argv[2] ?? './embedded.db';
+
+/** A service that keeps its flags in its own process: one SQLite file, no HTTP, no second program. */
+async function main(): Promise<void> {
+  const flags = await createFlags({ storage: sqliteStorage(FILE), actor: 'shop' });
+  const shop = openShop(flags);
+  try {
+    await rollOut(flags.as('ada'));
+    await shop.report();
+    await flags.as('ada').disable(production);
+    await shop.heardOf('environment-disabled');
+    await shop.report();
+  } finally {
+    await flags.close();
+  }
+}
+
+const checkout = { project: 'default', flag: 'checkout' };
+const production = { ...checkout, environment: 'production' };
+
+/** Creates the flag, decides whom it is for, and switches it on. */
+async function rollOut(flags: Flags): Promise<void> {
+  await flags.createFlag({ project: 'default' }, { name: 'checkout', description: 'The new checkout' });
+  await flags.addStrategy(production, { name: 'flexibleRollout', parameters: { rollout: 25, groupId: 'checkout' } });
+  await flags.enable(production);
+}
+
+// The example starts from nothing each time; a service keeps its file.
+await Promise.all([FILE, `${FILE}-wal`, `${FILE}-shm`].map((file) => rm(file, { force: true })));
+await main();

@@ -1,1 +1,69 @@
-export {};
+import type { Server } from 'node:http';
+import type { Flags } from '@flags/core';
+import { pino } from 'pino';
+import { ensureAdminToken } from './admin-token.js';
+import { createApp } from './app.js';
+import { closeServer } from './close-server.js';
+import { ConfigError, readConfig, type ServerConfig } from './config.js';
+import { listen, urlOf } from './listen.js';
+import { openFlags } from './open-flags.js';
+import { welcome } from './welcome.js';
+
+/** How long, in milliseconds, requests may go on after the first signal. */
+const SHUTDOWN_PATIENCE = 10_000;
+/** One Ctrl-C arrives twice under `npm start`: from the terminal, and passed on by npm. */
+const SAME_KEYSTROKE = 300;
+
+const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime });
+
+async function start(config: ServerConfig): Promise<void> {
+  const flags = await openFlags(config.database);
+  try {
+    const server = await listen(createApp({ flags, auth: config.auth, logger }), config);
+    await announce(server, flags, config);
+    stopOnSignal(server, flags);
+  } catch (error) {
+    await flags.close();
+    throw error;
+  }
+}
+
+async function announce(server: Server, flags: Flags, config: ServerConfig): Promise<void> {
+  const access = config.auth === 'none' ? {} : await ensureAdminToken(flags, config.adminToken);
+  const url = urlOf(server);
+  process.stdout.write(welcome(config, url, access));
+  logger.info({ url, database: config.database, auth: config.auth }, 'listening');
+}
+
+/** The first signal lets requests finish; a later one ends the process at once. */
+function stopOnSignal(server: Server, flags: Flags): void {
+  let since: number | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (since === undefined) {
+      since = performance.now();
+      logger.info({ signal }, 'stopping');
+      stop(server, flags).catch(fail);
+    } else if (performance.now() - since > SAME_KEYSTROKE) process.exit(1);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+async function stop(server: Server, flags: Flags): Promise<void> {
+  await closeServer(server, SHUTDOWN_PATIENCE);
+  await flags.close();
+  logger.info('stopped');
+  process.exit(0);
+}
+
+function fail(error: unknown): never {
+  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else logger.fatal({ err: error }, 'failed');
+  process.exit(1);
+}
+
+async function main(): Promise<void> {
+  await start(readConfig(process.env));
+}
+
+main().catch(fail);

@@ -1,0 +1,23 @@
+const assert = require('node:assert/strict');
+const { createFlags, memoryStorage } = require('@flags/core');
+const { sqliteStorage } = require('@flags/core/sqlite');
+const { storageConformance } = require('@flags/core/testing');
+const { createFlagsRouter } = require('@flags/express');
+const express = require('express');
+
+async function main() {
+  for (const storage of [memoryStorage(), sqliteStorage('commonjs.db')]) {
+    const flags = await createFlags({ storage });
+    await flags.createFlag({ project: 'default' }, { name: 'packed' });
+    assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
+    assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));
+    await flags.close();
+  }
+  assert.equal(typeof storageConformance, 'function');
+  console.log('CommonJS: ok');
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { createFlags, memoryStorage } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
+import { storageConformance } from '@flags/core/testing';
+import { createFlagsRouter } from '@flags/express';
+import express from 'express';
+
+for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
+  const flags = await createFlags({ storage });
+  await flags.createFlag({ project: 'default' }, { name: 'packed' });
+  assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
+  assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));
+  await flags.close();
+}
+assert.equal(typeof storageConformance, 'function');
+console.log('ESM: ok');

@@ -1,0 +1,61 @@
+import type { Flags } from '@flags/core';
+import { createFlagsRouter } from '@flags/express';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import type { Logger } from 'pino';
+import type { ServerConfig } from './config.js';
+import { requestLog } from './request-log.js';
+
+interface Parts {
+  readonly flags: Flags;
+  readonly auth: ServerConfig['auth'];
+  readonly logger: Logger;
+}
+
+/** The application: health, the flags' router, and an answer for everything else. */
+export function createApp({ flags, auth, logger }: Parts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(requestLog(logger));
+  app.get('/health', health(flags));
+  app.use(createFlagsRouter(flags, { auth }));
+  app.use((_request, response) => {
+    response.status(404).json({ name: 'NotFoundError', message: 'There is nothing here. The API is at /api/admin.' });
+  });
+  app.use(answerFault);
+  return app;
+}
+
+/** Reads one small document: the server is healthy when its storage answers. */
+function health(flags: Flags) {
+  return async (_request: Request, response: Response): Promise<void> => {
+    try {
+      await flags.listMembers({ project: 'default' });
+      response.json({ status: 'ok' });
+    } catch (error) {
+      response.err = asError(error);
+      response.status(503).json({ status: 'unavailable' });
+    }
+  };
+}
+
+/** What nobody handled: the request's log line carries the cause, the answer only the line's id. */
+function answerFault(error: unknown, request: Request, response: Response, next: NextFunction): void {
+  response.err = asError(error);
+  if (response.headersSent) {
+    next(error);
+    return;
+  }
+  const status = statusOf(error);
+  const message = status < 500 ? 'The request cannot be understood.' : 'The server failed; its log has the cause.';
+  response.status(status).json({ name: status < 500 ? 'BadDataError' : 'InternalError', message, id: request.id });
+}
+
+/** Express marks what the caller did wrong (a malformed URL) with a status of its own. */
+function statusOf(error: unknown): number {
+  const status = (error as { status?: unknown } | null)?.status;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,45 @@
+/** What the reference server is told by its environment. */
+export interface ServerConfig {
+  /** 0: any free port. */
+  readonly port: number;
+  readonly host: string;
+  /** A file, or `:memory:`. */
+  readonly database: string;
+  readonly auth: 'token' | 'none';
+  /** The secret of an admin token that is to exist. */
+  readonly adminToken?: string;
+}
+
+/** Something the person who starts the server has to put right. The message is one line that says how. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the configuration; what is absent or empty gets its default.
+ *
+ * @throws ConfigError naming the variable
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
+  const adminToken = environment.FLAGS_ADMIN_TOKEN || undefined;
+  return {
+    port: readPort(environment.PORT || '4242'),
+    host: environment.HOST || '127.0.0.1',
+    database: environment.FLAGS_DB || './flags.db',
+    auth: readAuth(environment.FLAGS_AUTH || 'token'),
+    ...(adminToken !== undefined && { adminToken }),
+  };
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new ConfigError(`PORT must be a whole number from 0 (any free port) to 65535, not ${JSON.stringify(text)}.`);
+}
+
+function readAuth(text: string): 'token' | 'none' {
+  if (text === 'token' || text === 'none') return text;
+  throw new ConfigError(
+    `FLAGS_AUTH must be "token" (callers need an admin token) or "none" (everyone may do everything), not ${JSON.stringify(text)}.`,
+  );
+}

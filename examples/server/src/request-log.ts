@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { type HttpLogger, pinoHttp } from 'pino-http';
+
+/** Logs one line per request. Headers are left out, and secrets in a path are hidden: nobody gets in by the log. */
+export function requestLog(logger: Logger): HttpLogger {
+  return pinoHttp({
+    logger,
+    genReqId: () => randomUUID(),
+    wrapSerializers: false,
+    serializers: { req: requestFields, res: responseFields },
+    customLogLevel: (_request, response, error) => level(response.statusCode, error),
+  });
+}
+
+function requestFields(request: IncomingMessage & { readonly originalUrl?: string }) {
+  return {
+    id: request.id,
+    method: request.method,
+    url: withoutSecret(request.originalUrl ?? request.url ?? ''),
+    remoteAddress: request.socket.remoteAddress,
+  };
+}
+
+function responseFields(response: ServerResponse) {
+  return { statusCode: response.statusCode };
+}
+
+/** `DELETE /api/admin/api-tokens/…` may name a token by its secret. */
+function withoutSecret(url: string): string {
+  return url.replace(/(\/api-tokens\/)[^/?#]+/i, '$1[hidden]');
+}
+
+function level(status: number, error: Error | undefined): 'info' | 'error' {
+  return error !== undefined || status >= 500 ? 'error' : 'info';
+}

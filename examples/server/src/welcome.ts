@@ -1,0 +1,33 @@
+import type { AdminAccess } from './admin-token.js';
+import type { ServerConfig } from './config.js';
+
+/** What a person who starts the server reads: how to make the first call. The log follows. */
+export function welcome(config: ServerConfig, url: string, access: AdminAccess): string {
+  if (config.auth === 'none') return `${call(url)}\n\nFLAGS_AUTH=none: whoever reaches ${url} may change every flag.\n`;
+  if (access.secret !== undefined) return firstStart(url, access.secret);
+  if (config.adminToken !== undefined) return `${call(url, '$FLAGS_ADMIN_TOKEN')}\n`;
+  return laterStart();
+}
+
+function firstStart(url: string, secret: string): string {
+  return [
+    'An admin token was made. Keep it: it is shown this once.',
+    `  ${secret}`,
+    'Try it:',
+    `${call(url, secret)}`,
+    '',
+  ].join('\n');
+}
+
+function laterStart(): string {
+  return [
+    'The admin token was shown when it was made, and cannot be shown again.',
+    'Lost it? Start once with FLAGS_ADMIN_TOKEN=<a secret of your own> to add another.',
+    '',
+  ].join('\n');
+}
+
+function call(url: string, secret?: string): string {
+  const authorization = secret === undefined ? '' : ` -H "Authorization: ${secret}"`;
+  return `  curl${authorization} ${url}/api/admin/projects/default`;
+}
