@@ -1,0 +1,94 @@
+import type { Awaitable } from '../../awaitable.js';
+import type { MetricsStorage } from '../../metrics/port.js';
+import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout } from '../test-runner.js';
+import { applicationRules } from './applications.js';
+import { closingRules } from './closing.js';
+import { copyRules } from './copies.js';
+import { countRules } from './counts.js';
+import { forgettingRules } from './forgetting.js';
+import { instanceRules } from './instances.js';
+import { nameRules } from './names.js';
+import { pruningRules } from './pruning.js';
+import { registrationRules } from './registrations.js';
+import type { MetricsRule } from './rule.js';
+import { sightingRules } from './sightings.js';
+import { simultaneousRules } from './simultaneous-callers.js';
+import { usageRules } from './usage.js';
+import { windowRules } from './windows.js';
+
+/** A metrics storage to be examined. Every rule opens one of its own. */
+export interface MetricsUnderTest {
+  /** Empty. The suite closes it. */
+  readonly metrics: MetricsStorage;
+  /**
+   * Opens another instance on the same data, as a second process would; the suite closes it. Leave it out only when
+   * the data can have no second instance, as with memory: the one instance then plays both parts.
+   */
+  readonly again?: () => Awaitable<MetricsStorage>;
+  /** Clears away, after all instances have been closed. */
+  readonly dispose?: () => Awaitable<void>;
+}
+
+/**
+ * Declares the tests that a {@link MetricsStorage} has to pass, simultaneous reports included. Call it at the top of a
+ * test file, under any runner with global `describe` and `it`. Nothing depends on the time of day or waits for time to
+ * pass: all times are passed in.
+ *
+ * @example
+ * metricsConformance('our metrics', async () => {
+ *   const schema = await createEmptySchema();
+ *   return {
+ *     metrics: await openOurMetrics(schema),
+ *     again: () => openOurMetrics(schema),
+ *     dispose: () => dropSchema(schema),
+ *   };
+ * });
+ */
+export function metricsConformance(name: string, open: () => Awaitable<MetricsUnderTest>): void {
+  const { describe, it } = currentTestRunner();
+  const rule: MetricsRule = (statement, body) => {
+    it(
+      statement,
+      async function () {
+        raiseMochaTimeout(this);
+        await withMetrics(open, body);
+      },
+      CASE_TIMEOUT,
+    );
+  };
+  describe(`${name} conforms to the metrics port`, () => {
+    for (const [topic, declare] of TOPICS) describe(topic, () => declare(rule));
+  });
+}
+
+const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
+  ['counts', countRules],
+  ['windows', windowRules],
+  ['last-seen times', sightingRules],
+  ['usage', usageRules],
+  ['registrations', registrationRules],
+  ['applications', applicationRules],
+  ['instances', instanceRules],
+  ['forgetting', forgettingRules],
+  ['pruning', pruningRules],
+  ['names', nameRules],
+  ['simultaneous callers', simultaneousRules],
+  ['returned values', copyRules],
+  ['closing', closingRules],
+];
+
+async function withMetrics(open: () => Awaitable<MetricsUnderTest>, body: Parameters<MetricsRule>[1]): Promise<void> {
+  const { metrics, again, dispose } = await open();
+  const opened = [metrics];
+  const openAgain = async () => {
+    const other = await again?.();
+    if (other) opened.push(other);
+    return other ?? metrics;
+  };
+  try {
+    await body(metrics, openAgain);
+  } finally {
+    for (const instance of opened) await instance.close();
+    await dispose?.();
+  }
+}

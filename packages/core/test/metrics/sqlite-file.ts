@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { MetricsStorage } from '../../src/metrics/port.js';
+import { sqliteMetrics } from '../../src/metrics/sqlite.js';
+import { metricsTables } from '../../src/metrics/sqlite-schema.js';
+import { createWriteQueue } from '../../src/storage/sqlite/write-queue.js';
+
+export interface SqliteFile {
+  /** A connection for the test itself. */
+  readonly database: Database.Database;
+  /** Metrics on a connection of their own. */
+  readonly open: () => { readonly metrics: MetricsStorage; readonly database: Database.Database };
+  readonly remove: () => Promise<void>;
+}
+
+/** A new database file that holds the tables of the metrics and nothing else. */
+export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
+  const directory = await mkdtemp(join(tmpdir(), 'flags-metrics-'));
+  const connections: Database.Database[] = [];
+
+  const connect = (): Database.Database => {
+    const database = new Database(join(directory, 'flags.db'), { timeout: 0 });
+    database.pragma('journal_mode = WAL');
+    connections.push(database);
+    return database;
+  };
+
+  const database = connect();
+  database.exec(metricsTables(tablePrefix));
+
+  return {
+    database,
+    open() {
+      const connection = { database: connect(), busyTimeout: 10_000 };
+      const writeQueue = createWriteQueue(connection);
+      return { database: connection.database, metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }) };
+    },
+    async remove() {
+      for (const connection of connections) connection.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,7 @@
+import { metricsConformance } from '@flags/core/testing';
+import { sqliteFile } from './sqlite-file.js';
+
+metricsConformance('SQLite', async () => {
+  const file = await sqliteFile();
+  return { metrics: file.open().metrics, again: () => file.open().metrics, dispose: file.remove };
+});
