@@ -1,0 +1,38 @@
+import { ConfigError, readConfig } from '../src/config.js';
+
+describe('the configuration', () => {
+  it('has a default for everything', () => {
+    expect(readConfig({})).toEqual({ port: 4242, host: '127.0.0.1', database: './flags.db', auth: 'token' });
+  });
+
+  it('is read from the environment', () => {
+    const environment = {
+      PORT: '0',
+      HOST: '0.0.0.0',
+      FLAGS_DB: ':memory:',
+      FLAGS_AUTH: 'none',
+      FLAGS_ADMIN_TOKEN: 'secret',
+    };
+    expect(readConfig(environment)).toEqual({
+      port: 0,
+      host: '0.0.0.0',
+      database: ':memory:',
+      auth: 'none',
+      adminToken: 'secret',
+    });
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    const empty = { PORT: '', HOST: '', FLAGS_DB: '', FLAGS_AUTH: '', FLAGS_ADMIN_TOKEN: '' };
+    expect(readConfig(empty)).toEqual(readConfig({}));
+  });
+
+  it.each(['http', '-1', '65536', '4242.5', '0x10', ' 80', '1e3'])('refuses the port %j by name', (PORT) => {
+    expect(() => readConfig({ PORT })).toThrow(ConfigError);
+    expect(() => readConfig({ PORT })).toThrow(/^PORT must be a whole number from 0 .* to 65535, not /);
+  });
+
+  it.each(['basic', 'NONE', 'true'])('refuses the authentication %j by name', (FLAGS_AUTH) => {
+    expect(() => readConfig({ FLAGS_AUTH })).toThrow(/^FLAGS_AUTH must be "token" .* or "none" /);
+  });
+});

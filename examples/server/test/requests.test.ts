@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { adminClient } from './admin-client.js';
+import { endAll, type LogLine, type ServerProcess, startServer, temporaryDirectory } from './server-process.js';
+
+const TOKEN = 'a-secret-for-this-test';
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let file: string;
+let server: ServerProcess;
+
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  file = join(directory.path, 'flags.db');
+  server = await startServer({ FLAGS_DB: file, FLAGS_ADMIN_TOKEN: TOKEN });
+});
+
+afterEach(async () => {
+  await endAll();
+  await directory.remove();
+});
+
+describe('the reference server', () => {
+  it('is healthy while its storage answers', async () => {
+    const response = await fetch(`${server.url}/health`);
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+  });
+
+  it('answers JSON where there is nothing', async () => {
+    const response = await fetch(`${server.url}/nothing`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, expect.stringContaining('json')]);
+  });
+
+  it('answers 400 to a URL that cannot be decoded', async () => {
+    const response = await fetch(`${server.url}/api/admin/projects/%E0%A4%A`, { headers: { authorization: TOKEN } });
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, expect.stringContaining('json')]);
+  });
+
+  it('logs one line per request', async () => {
+    const client = adminClient(server.url, TOKEN);
+    await client.createFlag('checkout');
+    await client.get('/api/admin/projects/default?x=1');
+    await server.end('SIGTERM');
+    expect(requestsOf(server)).toEqual([
+      ['POST', '/api/admin/projects/default/features', 201],
+      ['GET', '/api/admin/projects/default?x=1', 200],
+    ]);
+  });
+
+  it('keeps tokens out of the log, those in a path as well', async () => {
+    const client = adminClient(server.url, TOKEN);
+    await client.get('/api/admin/projects');
+    await fetch(`${server.url}/api/admin/projects`, { headers: { authorization: `Bearer ${TOKEN}` } });
+    expect((await client.remove(`/api/admin/api-tokens/${encodeURIComponent(TOKEN)}`)).status).toBe(200);
+    await server.end('SIGTERM');
+    expect(requestsOf(server)).toHaveLength(3);
+    expect(server.printed()).not.toContain(TOKEN);
+  });
+});
+
+describe('a server whose storage fails', () => {
+  beforeEach(() => breakDatabase(file));
+
+  it('answers 500 with the id under which the log has the cause', async () => {
+    const response = await adminClient(server.url, TOKEN).get('/api/admin/projects');
+    const { id } = (await response.json()) as { id: string };
+    await server.end('SIGTERM');
+    const line = server.log().find(({ req }) => req?.id === id);
+    expect(response.status).toBe(500);
+    expect(line).toMatchObject({
+      level: 50,
+      res: { statusCode: 500 },
+      err: { message: expect.stringMatching(/table/) },
+    });
+  });
+
+  it('is not healthy', async () => {
+    expect((await fetch(`${server.url}/health`)).status).toBe(503);
+  });
+});
+
+function requestsOf({ log }: ServerProcess) {
+  const lines: readonly LogLine[] = log();
+  return lines.flatMap(({ req, res }) => (req && res ? [[req.method, req.url, res.statusCode]] : []));
+}
+
+function breakDatabase(path: string): void {
+  const database = new Database(path);
+  const names = database
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    .pluck();
+  for (const name of names.all()) database.exec(`DROP TABLE "${String(name)}"`);
+  database.close();
+}

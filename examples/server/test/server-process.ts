@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROGRAM = join(__dirname, '../dist/main.js');
+const started = new Set<ChildProcess>();
+
+/** The reference server as a process of its own, as `npm start` runs it. */
+export interface ServerProcess {
+  readonly url: string;
+  /** Everything it has printed so far. */
+  printed(): string;
+  /** The lines of its log. */
+  log(): readonly LogLine[];
+  /** Sends a signal and resolves to the exit code (null: ended by the signal) once it has ended. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  send(signal: NodeJS.Signals): void;
+  readonly exit: Promise<number | null>;
+}
+
+export interface LogLine {
+  readonly msg: string;
+  readonly level: number;
+  readonly url?: string;
+  readonly req?: { readonly id: string; readonly method: string; readonly url: string };
+  readonly res?: { readonly statusCode: number };
+}
+
+/** Starts a server on a free port and resolves when it listens; rejects with what it printed when it ends instead. */
+export async function startServer(environment: Readonly<Record<string, string>>): Promise<ServerProcess> {
+  const { child, printed, exit } = run(environment);
+  const url = await Promise.race([listening(child, printed), exit.then((code) => refused(code, printed()))]);
+  return {
+    url,
+    printed,
+    log: () => logLines(printed()),
+    send: (signal) => void child.kill(signal),
+    end(signal) {
+      child.kill(signal);
+      return exit;
+    },
+    exit,
+  };
+}
+
+/** Runs a server that is expected to end by itself. */
+export async function runToEnd(environment: Readonly<Record<string, string>>) {
+  const { exit, printed } = run(environment);
+  return { code: await exit, printed: printed() };
+}
+
+/** Ends what a failed test has left running. */
+export async function endAll(): Promise<void> {
+  for (const child of started) {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+}
+
+/** A directory of its own for a test's database, removed by the returned function. */
+export async function temporaryDirectory() {
+  const path = await mkdtemp(join(tmpdir(), 'flags-server-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+function run(environment: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [PROGRAM], {
+    env: { PATH: process.env.PATH, PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.add(child);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const exit = once(child, 'close').then(([code]) => {
+    started.delete(child);
+    return code as number | null;
+  });
+  return { child, printed: () => text, exit };
+}
+
+function listening(child: ChildProcess, printed: () => string): Promise<string> {
+  return new Promise((resolve) => {
+    child.stdout?.on('data', () => {
+      const line = logLines(printed()).find(({ msg }) => msg === 'listening');
+      if (line?.url !== undefined) resolve(line.url);
+    });
+  });
+}
+
+function logLines(printed: string): LogLine[] {
+  const whole = printed.slice(0, printed.lastIndexOf('\n') + 1);
+  return whole
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+function refused(code: number | null, printed: string): never {
+  throw new Error(`The server ended with ${code}: ${printed}`);
+}
