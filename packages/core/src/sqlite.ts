@@ -1,1 +1,3 @@
-export {};
+export type { SqliteDatabase, SqliteStatement } from './storage/sqlite/database.js';
+export type { SqliteStorageOptions, SqliteStorageSettings } from './storage/sqlite/options.js';
+export { sqliteStorage } from './storage/sqlite/storage.js';

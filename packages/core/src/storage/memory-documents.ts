@@ -1,15 +1,13 @@
+import type { CommitTarget } from './apply-commit.js';
 import { createDocumentMap } from './document-map.js';
-import type { CurrentState } from './find-conflict.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument, Vacancy } from './port.js';
-import type { PreparedContent, PreparedWrite } from './prepared-commit.js';
+import type { PreparedContent } from './prepared-commit.js';
 import { insertSorted, removeSorted } from './sorted-ids.js';
 
-export interface MemoryDocuments extends CurrentState {
+export type MemoryDocuments = CommitTarget['documents'] & {
   get(key: DocumentKey): StoredDocument | undefined;
   list(query: ListQuery): ListedDocument[];
-  /** Writes without looking at what is expected, and gives the new revision. */
-  write(write: PreparedWrite): number;
-}
+};
 
 interface Row {
   readonly parent: string | null;

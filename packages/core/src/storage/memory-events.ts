@@ -1,12 +1,11 @@
+import type { CommitTarget } from './apply-commit.js';
 import { parsePosition } from './event-position.js';
 import type { EventFilter, EventPage, EventQuery, StoredEvent } from './port.js';
 import type { PreparedEvent } from './prepared-commit.js';
 
-export interface MemoryEvents {
-  /** `revisions` are those of the commit's writes. */
-  append(events: readonly PreparedEvent[], revisions: readonly number[]): void;
+export type MemoryEvents = CommitTarget['events'] & {
   query(query: EventQuery): EventPage;
-}
+};
 
 interface Row {
   /** One more than the row's index. */

@@ -1,6 +1,6 @@
 import { FlagsError } from '../errors.js';
 import { memoryMetrics } from '../metrics/memory.js';
-import { findConflict } from './find-conflict.js';
+import { applyCommit } from './apply-commit.js';
 import { memoryDocuments } from './memory-documents.js';
 import { memoryEvents } from './memory-events.js';
 import type { Storage } from './port.js';
@@ -37,15 +37,10 @@ export function memoryStorage(): Storage {
       assertOpen();
       return documents.list(query);
     },
-    // No await may come between the check and the writes: that is what makes the commit atomic.
+    // Without an await between the checks and the writes: that is what makes the commit atomic.
     async commit(commit) {
       assertOpen();
-      const prepared = prepareCommit(commit);
-      const conflict = findConflict(prepared, documents);
-      if (conflict) return { ok: false, conflict };
-      const revisions = prepared.writes.map(documents.write);
-      events.append(prepared.events, revisions);
-      return { ok: true, revisions };
+      return applyCommit(prepareCommit(commit), { documents, events });
     },
     async events(query) {
       assertOpen();

@@ -15,6 +15,7 @@ export interface SqliteDatabase {
 export interface SqliteStatement {
   run(...parameters: unknown[]): { readonly lastInsertRowid: number | bigint };
   get(...parameters: unknown[]): unknown;
+  /** Test runners that isolate tests see an array of another realm: give callers a copy made with `Array.from`. */
   all(...parameters: unknown[]): unknown[];
   safeIntegers(toggle?: boolean): unknown;
 }

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Rule } from './rule.js';
-import { commit, conflict, eventsOf, flag, happened, put } from './samples.js';
+import { commit, conflict, eventsOf, flag, happened, put, same } from './samples.js';
 
 export function commitRules(rule: Rule): void {
   rule('creates at revision 1 and counts up with every write', async (storage) => {
-    assert.deepEqual(await commit(storage, { writes: [put(flag('a'))] }), [1]);
-    assert.deepEqual(await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'second' })] }), [2]);
-    assert.deepEqual(await commit(storage, { writes: [put(flag('a'), { expected: 2, body: 'third' })] }), [3]);
+    same(await commit(storage, { writes: [put(flag('a'))] }), [1]);
+    same(await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'second' })] }), [2]);
+    same(await commit(storage, { writes: [put(flag('a'), { expected: 2, body: 'third' })] }), [3]);
     const stored = await storage.get(flag('a'));
-    assert.deepEqual([stored?.revision, stored?.body], [3, 'third']);
+    same([stored?.revision, stored?.body], [3, 'third']);
   });
 
   rule('gives the revisions in the order of the writes', async (storage) => {
     await commit(storage, { writes: [put(flag('z'))] });
     await commit(storage, { writes: [put(flag('z'), { expected: 1 })] });
     const writes = [put(flag('z'), { expected: 2 }), put(flag('a')), put(flag('m'))];
-    assert.deepEqual(await commit(storage, { writes }), [3, 1, 1]);
+    same(await commit(storage, { writes }), [3, 1, 1]);
   });
 
   rule('refuses to create what exists, and names it', async (storage) => {
@@ -36,7 +36,7 @@ export function commitRules(rule: Rule): void {
     for (const expected of [0, 1, 3]) {
       await conflict(storage, { writes: [put(key, { body: 'lost', expected })], events: [happened(key)] }, key);
     }
-    assert.deepEqual(await storage.get(key), { key, parent: null, revision: 2, body: 2 });
+    same(await storage.get(key), { key, parent: null, revision: 2, body: 2 });
     assert.equal((await eventsOf(storage)).length, 2);
   });
 
@@ -47,7 +47,7 @@ export function commitRules(rule: Rule): void {
     assert.equal(await storage.get(flag('a')), undefined);
     assert.equal((await storage.get(flag('b')))?.body, 'kept');
     assert.equal(await storage.get(flag('c')), undefined);
-    assert.deepEqual(await eventsOf(storage), []);
+    same(await eventsOf(storage), []);
   });
 
   rule('commits over a check that holds, and leaves the checked document alone', async (storage) => {
@@ -68,13 +68,13 @@ export function commitRules(rule: Rule): void {
     }
     await conflict(storage, { checks: [{ key: flag('deleted'), expected: 2 }] }, flag('deleted'));
     assert.equal(await storage.get(flag('copy')), undefined);
-    assert.deepEqual(await eventsOf(storage), []);
+    same(await eventsOf(storage), []);
   });
 
   rule('accepts a commit of checks alone, and one of nothing', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))] });
-    assert.deepEqual(await commit(storage, { checks: [{ key: flag('a'), expected: 1 }] }), []);
-    assert.deepEqual(await commit(storage, {}), []);
+    same(await commit(storage, { checks: [{ key: flag('a'), expected: 1 }] }), []);
+    same(await commit(storage, {}), []);
   });
 
   rule('writes two hundred documents in one commit', async (storage) => {
@@ -83,8 +83,8 @@ export function commitRules(rule: Rule): void {
       writes: keys.map((key) => put(key)),
       events: keys.map((key) => happened(key)),
     });
-    assert.deepEqual(new Set(revisions), new Set([1]));
-    assert.deepEqual(
+    assert.ok(revisions.every((revision) => revision === 1));
+    same(
       (await eventsOf(storage)).map(({ subject }) => subject),
       keys,
     );

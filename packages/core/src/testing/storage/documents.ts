@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Rule } from './rule.js';
-import { commit, flag, project, put } from './samples.js';
+import { commit, flag, project, put, same } from './samples.js';
 
 export function documentRules(rule: Rule): void {
   rule('gives undefined for a document that was never written', async (storage) => {
@@ -9,7 +9,7 @@ export function documentRules(rule: Rule): void {
 
   rule('gives a written document with its key, parent, revision and body', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop', body: { on: true }, summary: 1 })] });
-    assert.deepEqual(await storage.get(flag('a')), {
+    same(await storage.get(flag('a')), {
       key: { kind: 'flag', id: 'a' },
       parent: 'shop',
       revision: 1,
@@ -35,14 +35,14 @@ export function documentRules(rule: Rule): void {
     const body = { tags: ['first'] };
     await commit(storage, { writes: [put(flag('a'), { body, summary: body })] });
     body.tags.push('later');
-    assert.deepEqual((await storage.get(flag('a')))?.body, { tags: ['first'] });
-    assert.deepEqual((await storage.list({ kind: 'flag', part: 'summary' }))[0]?.content, { tags: ['first'] });
+    same((await storage.get(flag('a')))?.body, { tags: ['first'] });
+    same((await storage.list({ kind: 'flag', part: 'summary' }))[0]?.content, { tags: ['first'] });
   });
 
   rule('gives every reader a copy of its own', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { body: { tags: ['first'] } })] });
     const mine = (await storage.get(flag('a'))) as { body: { tags: string[] } };
     mine.body.tags.push('mine');
-    assert.deepEqual((await storage.get(flag('a')))?.body, { tags: ['first'] });
+    same((await storage.get(flag('a')))?.body, { tags: ['first'] });
   });
 }

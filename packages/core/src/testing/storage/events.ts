@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Storage } from '../../storage/port.js';
 import type { Rule } from './rule.js';
-import { commit, eventsOf, flag, happened, put } from './samples.js';
+import { commit, eventsOf, flag, happened, put, same } from './samples.js';
 
 export function eventRules(rule: Rule): void {
   rule('gives an event as it was committed, with id, position and the revision of its subject', async (storage) => {
@@ -18,7 +18,7 @@ export function eventRules(rule: Rule): void {
     const [stored] = await eventsOf(storage);
     assert.ok(stored);
     const { id, position, ...rest } = stored;
-    assert.deepEqual(rest, { ...event, revision: 1 });
+    same(rest, { ...event, revision: 1 });
     assert.ok(Number.isSafeInteger(id) && id > 0);
     assert.equal(typeof position, 'string');
   });
@@ -27,7 +27,7 @@ export function eventRules(rule: Rule): void {
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'), { data: { tags: ['first'] } })] });
     const [mine] = (await eventsOf(storage)) as unknown as [{ data: { tags: string[] } }];
     mine.data.tags.push('mine');
-    assert.deepEqual((await eventsOf(storage))[0]?.data, { tags: ['first'] });
+    same((await eventsOf(storage))[0]?.data, { tags: ['first'] });
   });
 
   rule('gives the events of one commit in their order, each with the revision of its own subject', async (storage) => {
@@ -37,7 +37,7 @@ export function eventRules(rule: Rule): void {
       events: [happened(flag('b'), { data: 1 }), happened(flag('a'), { data: 2 }), happened(flag('b'), { data: 3 })],
     });
     const events = await eventsOf(storage);
-    assert.deepEqual(
+    same(
       events.map(({ data, revision }) => [data, revision]),
       [
         [1, 2],
@@ -56,14 +56,14 @@ export function eventRules(rule: Rule): void {
       writes: [put(flag('b'))],
       events: [happened(flag('b'), { at: '2025-01-01T00:00:00.000Z' })],
     });
-    assert.deepEqual(subjects(await eventsOf(storage)), ['a', 'b']);
+    same(subjects(await eventsOf(storage)), ['a', 'b']);
   });
 
   rule('gives newest first as the exact reverse of oldest first', async (storage) => {
     await tell(storage, 12);
     const oldestFirst = await eventsOf(storage);
-    assert.deepEqual(subjects(oldestFirst), expectedSubjects(0, 12));
-    assert.deepEqual(await eventsOf(storage, { order: 'newest-first' }), oldestFirst.toReversed());
+    same(subjects(oldestFirst), expectedSubjects(0, 12));
+    same(await eventsOf(storage, { order: 'newest-first' }), oldestFirst.toReversed());
   });
 
   rule('gives ids and positions that are unique', async (storage) => {
@@ -77,33 +77,33 @@ export function eventRules(rule: Rule): void {
     await tell(storage, 12);
     const events = await eventsOf(storage);
     for (const [index, { position }] of events.entries()) {
-      assert.deepEqual(subjects(await eventsOf(storage, { after: position })), expectedSubjects(index + 1, 12));
+      same(subjects(await eventsOf(storage, { after: position })), expectedSubjects(index + 1, 12));
       const page = await eventsOf(storage, { after: position, limit: 2 });
-      assert.deepEqual(subjects(page), expectedSubjects(index + 1, Math.min(index + 3, 12)));
+      same(subjects(page), expectedSubjects(index + 1, Math.min(index + 3, 12)));
     }
   });
 
   rule('keeps to events after a position when giving newest first', async (storage) => {
     await tell(storage, 5);
     const after = (await eventsOf(storage))[2]?.position ?? '';
-    assert.deepEqual(subjects(await eventsOf(storage, { after, order: 'newest-first' })), ['f4', 'f3']);
+    same(subjects(await eventsOf(storage, { after, order: 'newest-first' })), ['f4', 'f3']);
   });
 
   rule('gives what comes later to a reader that has seen everything', async (storage) => {
     await tell(storage, 3);
     const after = (await eventsOf(storage)).at(-1)?.position ?? '';
-    assert.deepEqual(await eventsOf(storage, { after }), []);
+    same(await eventsOf(storage, { after }), []);
     await commit(storage, { writes: [put(flag('later'))], events: [happened(flag('later'))] });
-    assert.deepEqual(subjects(await eventsOf(storage, { after })), ['later']);
+    same(subjects(await eventsOf(storage, { after })), ['later']);
   });
 
   rule('limits, skips and counts', async (storage) => {
     await tell(storage, 10);
     const page = await storage.events({ order: 'newest-first', limit: 3, offset: 2, total: true });
-    assert.deepEqual(subjects(page.events), ['f7', 'f6', 'f5']);
+    same(subjects(page.events), ['f7', 'f6', 'f5']);
     assert.equal(page.total, 10);
-    assert.deepEqual(await storage.events({ order: 'oldest-first', limit: 0, total: true }), { events: [], total: 10 });
-    assert.deepEqual(await storage.events({ order: 'oldest-first', limit: 5, offset: 10 }), { events: [] });
+    same(await storage.events({ order: 'oldest-first', limit: 0, total: true }), { events: [], total: 10 });
+    same(await storage.events({ order: 'oldest-first', limit: 5, offset: 10 }), { events: [] });
     assert.equal((await eventsOf(storage, { limit: Number.MAX_SAFE_INTEGER })).length, 10);
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Storage } from '../../storage/port.js';
 import type { Rule } from './rule.js';
-import { commit, conflict, eventsOf, flag, happened, idsOf, put } from './samples.js';
+import { commit, conflict, eventsOf, flag, happened, idsOf, put, same } from './samples.js';
 
 export function instanceRules(rule: Rule): void {
   rule('shows a commit to every other instance as soon as it is acknowledged', async (storage, again) => {
@@ -12,7 +12,7 @@ export function instanceRules(rule: Rule): void {
       const reader: Storage = expected % 2 === 0 ? other : storage;
       await commit(writer, { writes: [put(flag('a'), { expected, body: expected })], events: [happened(flag('a'))] });
       assert.equal((await reader.get(flag('a')))?.body, expected);
-      assert.deepEqual(await idsOf(reader, 'flag'), ['a']);
+      same(await idsOf(reader, 'flag'), ['a']);
       assert.equal((await eventsOf(reader)).length, expected + 1);
     }
   });
@@ -34,7 +34,7 @@ export function instanceRules(rule: Rule): void {
     const reopened = await again();
     assert.ok(reopened);
     assert.equal((await reopened.get(flag('a')))?.body, 'kept');
-    assert.deepEqual(await eventsOf(reopened), [event]);
+    same(await eventsOf(reopened), [event]);
   });
 
   rule('can be closed again and again, at once and later', async (storage) => {
@@ -47,6 +47,6 @@ export function instanceRules(rule: Rule): void {
     await storage.close();
     await committed;
     const other = await again();
-    if (other) assert.deepEqual(await idsOf(other, 'flag'), ['f1', 'f2', 'f3']);
+    if (other) same(await idsOf(other, 'flag'), ['f1', 'f2', 'f3']);
   });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { CommitResult, Storage } from '../../storage/port.js';
 import { feedWhile } from './feed.js';
 import type { Rule } from './rule.js';
-import { commit, eventsOf, flag, happened, onlyWinner, project, put } from './samples.js';
+import { commit, eventsOf, flag, happened, onlyWinner, project, put, same } from './samples.js';
 
 export function raceRules(rule: Rule): void {
   rule('lets exactly one of fifty simultaneous creations succeed', async (storage, again) => {
@@ -12,14 +12,14 @@ export function raceRules(rule: Rule): void {
       events: [happened(flag('wanted'), { data: number })],
     }));
     const winner = onlyWinner(results);
-    for (const result of results) if (!result.ok) assert.deepEqual(result.conflict, flag('wanted'));
-    assert.deepEqual(await storage.get(flag('wanted')), {
+    for (const result of results) if (!result.ok) same(result.conflict, flag('wanted'));
+    same(await storage.get(flag('wanted')), {
       key: flag('wanted'),
       parent: null,
       revision: 1,
       body: winner,
     });
-    assert.deepEqual(
+    same(
       (await eventsOf(storage)).map(({ data }) => data),
       [winner],
     );
@@ -32,7 +32,7 @@ export function raceRules(rule: Rule): void {
     for (let expected = 1; expected <= 30; expected++) {
       const results = await contend(storages, 10, (number) => ({ writes: [put(key, { expected, body: number })] }));
       const winner = onlyWinner(results);
-      assert.deepEqual(await storage.get(key), { key, parent: null, revision: expected + 1, body: winner });
+      same(await storage.get(key), { key, parent: null, revision: expected + 1, body: winner });
     }
   });
 
@@ -76,7 +76,7 @@ export function raceRules(rule: Rule): void {
     await commit(storage, { writes: [put(flag('shared'))], events: [happened(flag('shared'))] });
     await Promise.all([0, 1, 2, 3].map((writer) => writeUntilWon(storages[writer % 2] ?? storage, 10)));
     const events = await eventsOf(storage, { filter: { subject: flag('shared') } });
-    assert.deepEqual(
+    same(
       events.map(({ revision }) => revision),
       Array.from({ length: 41 }, (_, index) => index + 1),
     );
@@ -86,11 +86,11 @@ export function raceRules(rule: Rule): void {
     const storages = [storage, (await again()) ?? storage];
     const writers = [0, 1, 2, 3].map((writer) => () => writeOwn(storages[writer % 2] ?? storage, `w${writer}`, 50));
     const seen = await feedWhile(storage, writers);
-    assert.deepEqual(seen, await eventsOf(storage));
+    same(seen, await eventsOf(storage));
     assert.equal(new Set(seen.map(({ id }) => id)).size, 200);
     for (const writer of ['w0', 'w1', 'w2', 'w3']) {
       const revisions: number[] = seen.filter(({ subject }) => subject.id === writer).map(({ revision }) => revision);
-      assert.deepEqual(
+      same(
         revisions,
         Array.from({ length: 50 }, (_, index) => index + 1),
       );

@@ -42,7 +42,7 @@ export async function commit(storage: Storage, parts: Partial<Commit>): Promise<
 /** Commits what must be refused because of `culprit`. */
 export async function conflict(storage: Storage, parts: Partial<Commit>, culprit: DocumentKey): Promise<void> {
   const result = await storage.commit({ writes: [], events: [], ...parts });
-  assert.deepEqual(result, { ok: false, conflict: culprit });
+  same(result, { ok: false, conflict: culprit });
 }
 
 /** Exactly one of the contenders won; the others were told, and none failed. Gives the winner's index. */
@@ -62,4 +62,15 @@ export async function idsOf(storage: Storage, kind: string, parent?: string): Pr
   const query = { kind, part: 'summary', ...(parent === undefined ? {} : { parent }) } as const;
   const listed = await storage.list(query);
   return listed.map(({ key }) => key.id);
+}
+
+/** Equal in every value and member. Objects may come from another realm: runners isolate tests, native drivers do not. */
+export function same(actual: unknown, expected: unknown): void {
+  assert.deepEqual(inThisRealm(actual), inThisRealm(expected));
+}
+
+function inThisRealm(value: unknown): unknown {
+  if (Array.isArray(value)) return Array.from(value, inThisRealm);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inThisRealm(member)]));
 }

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import type { Rule } from './rule.js';
-import { commit, conflict, eventsOf, flag, happened, put } from './samples.js';
+import { commit, conflict, eventsOf, flag, happened, put, same } from './samples.js';
 
 export function tombstoneRules(rule: Rule): void {
   rule('deletes as a write that counts, and then gives undefined', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))] });
-    assert.deepEqual(await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }), [2]);
+    same(await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }), [2]);
     assert.equal(await storage.get(flag('a')), undefined);
   });
 
   rule('goes on counting when a deleted document is created again', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { body: 'old' })] });
     await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
-    assert.deepEqual(await commit(storage, { writes: [put(flag('a'), { body: 'new' })] }), [3]);
-    assert.deepEqual(await storage.get(flag('a')), { key: flag('a'), parent: null, revision: 3, body: 'new' });
+    same(await commit(storage, { writes: [put(flag('a'), { body: 'new' })] }), [3]);
+    same(await storage.get(flag('a')), { key: flag('a'), parent: null, revision: 3, body: 'new' });
   });
 
   rule('refuses writes that expect a revision from before the deletion, or that of the tombstone', async (storage) => {
@@ -42,7 +42,7 @@ export function tombstoneRules(rule: Rule): void {
       events: [happened(key, { type: 'deleted', before: { name: 'a' } })],
     });
     const events = await eventsOf(storage, { filter: { subject: key } });
-    assert.deepEqual(
+    same(
       events.map(({ type, revision }) => [type, revision]),
       [
         ['created', 1],

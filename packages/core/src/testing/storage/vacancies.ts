@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Rule } from './rule.js';
-import { commit, conflict, eventsOf, flag, happened, idsOf, project, put } from './samples.js';
+import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, same } from './samples.js';
 
 const NO_FLAGS_IN_SHOP = [{ kind: 'flag', parent: 'shop' }];
 
@@ -18,7 +18,7 @@ export function vacancyRules(rule: Rule): void {
     const parts = { writes: [deletion], vacant: NO_FLAGS_IN_SHOP, events: [happened(project('shop'))] };
     await conflict(storage, parts, flag('left'));
     assert.equal((await storage.get(project('shop')))?.revision, 1);
-    assert.deepEqual(await eventsOf(storage), []);
+    same(await eventsOf(storage), []);
   });
 
   rule('counts what the same commit deletes or moves away as gone', async (storage) => {
@@ -37,7 +37,7 @@ export function vacancyRules(rule: Rule): void {
       ],
       vacant: NO_FLAGS_IN_SHOP,
     });
-    assert.deepEqual(await idsOf(storage, 'flag'), ['b']);
+    same(await idsOf(storage, 'flag'), ['b']);
   });
 
   rule('refuses when the same commit leaves or puts a document there', async (storage) => {
@@ -47,7 +47,7 @@ export function vacancyRules(rule: Rule): void {
     const deletions = [deletion, { key: flag('b'), expected: 1, deleted: true } as const];
     const writes = [...deletions, put(flag('new'), { parent: 'shop' })];
     await conflict(storage, { writes, vacant: NO_FLAGS_IN_SHOP }, flag('new'));
-    assert.deepEqual(await idsOf(storage, 'flag', 'shop'), ['a', 'b']);
+    same(await idsOf(storage, 'flag', 'shop'), ['a', 'b']);
   });
 
   rule('does not mistake a tombstone for a document', async (storage) => {

@@ -1,0 +1,91 @@
+import type { CommitTarget } from '../apply-commit.js';
+import { parsePosition } from '../event-position.js';
+import type { EventPage, EventQuery, StoredEvent } from '../port.js';
+import { prepare, type SqliteDatabase, type SqliteStatement } from './database.js';
+
+export type SqliteEvents = CommitTarget['events'] & {
+  query(query: EventQuery): EventPage;
+};
+
+interface EventRow {
+  readonly position: number;
+  readonly type: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly subject_kind: string;
+  readonly subject_id: string;
+  readonly revision: number;
+  readonly project: string | null;
+  readonly environment: string | null;
+  readonly data: string;
+  readonly before: string;
+}
+
+const COLUMNS = 'type, at, actor, subject_kind, subject_id, revision, project, environment, data, before';
+
+/** Synchronous; the caller sees to transactions. */
+export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEvents {
+  const table = `${prefix}events`;
+  const insert = prepare(database, `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const statements = statementsByText(database);
+
+  return {
+    append(events, revisions) {
+      for (const { type, at, actor, subject, project, environment, data, before, write } of events) {
+        const revision = revisions[write];
+        insert.run(type, at, actor, subject.kind, subject.id, revision, project, environment, data, before);
+      }
+    },
+    query(query) {
+      const { where, parameters } = toCondition(query);
+      const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
+      const page = `SELECT position, ${COLUMNS} FROM ${table} ${where} ORDER BY position ${direction} LIMIT ? OFFSET ?`;
+      const rows = statements(page).all(...parameters, query.limit, query.offset ?? 0) as EventRow[];
+      const events = Array.from(rows, toStoredEvent);
+      if (!query.total) return { events };
+      const count = statements(`SELECT COUNT(*) AS total FROM ${table} ${where}`).get(...parameters);
+      return { events, total: (count as { total: number }).total };
+    },
+  };
+}
+
+/** The texts differ by which filters are given, so there are few of them, and each is prepared once. */
+function statementsByText(database: SqliteDatabase): (sql: string) => SqliteStatement {
+  const prepared = new Map<string, SqliteStatement>();
+  return (sql) => {
+    const statement = prepared.get(sql) ?? prepare(database, sql);
+    prepared.set(sql, statement);
+    return statement;
+  };
+}
+
+function toCondition({ after, filter = {} }: EventQuery): { where: string; parameters: readonly unknown[] } {
+  const conditions = [
+    ['position > ?', after === undefined ? undefined : parsePosition(after)],
+    ['project = ?', filter.project],
+    ['subject_kind = ?', filter.subject?.kind],
+    ['subject_id = ?', filter.subject?.id],
+    ['type = ?', filter.type],
+    ['at >= ?', filter.from],
+    ['at <= ?', filter.to],
+  ].filter(([, parameter]) => parameter !== undefined);
+  const where = conditions.length > 0 ? `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}` : '';
+  return { where, parameters: conditions.map(([, parameter]) => parameter) };
+}
+
+function toStoredEvent(row: EventRow): StoredEvent {
+  const { position, type, at, actor, revision, project, environment } = row;
+  return {
+    id: position,
+    position: String(position),
+    type,
+    at,
+    actor,
+    subject: { kind: row.subject_kind, id: row.subject_id },
+    revision,
+    project,
+    environment,
+    data: JSON.parse(row.data),
+    before: JSON.parse(row.before),
+  };
+}

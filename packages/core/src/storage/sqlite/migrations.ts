@@ -1,0 +1,44 @@
+import { FlagsError } from '../../errors.js';
+import { metricsTables } from '../../metrics/sqlite-schema.js';
+import { prepare, type SqliteDatabase } from './database.js';
+import { documentTables } from './schema.js';
+
+/** Every step from one schema version to the next, the first from an empty database to version 1. Only ever appended to. */
+const MIGRATIONS: readonly ((prefix: string) => string)[] = [
+  (prefix) => documentTables(prefix) + metricsTables(prefix),
+];
+
+/**
+ * Brings the tables to the version that this library knows. Has to run in a write transaction: of several processes that
+ * open a new file at the same moment one creates the tables, and the others find them.
+ *
+ * Fails with `storage_unsupported` when a newer library has been here.
+ */
+export function migrate(database: SqliteDatabase, prefix: string): void {
+  const version = readVersion(database, prefix);
+  if (version > MIGRATIONS.length) throw newerSchema(version, prefix);
+  if (version === MIGRATIONS.length) return;
+  for (const step of MIGRATIONS.slice(version)) database.exec(step(prefix));
+  database
+    .prepare(`INSERT OR REPLACE INTO ${prefix}meta (name, value) VALUES ('schema_version', ?)`)
+    .run(MIGRATIONS.length);
+}
+
+function readVersion(database: SqliteDatabase, prefix: string): number {
+  database.exec(`
+    CREATE TABLE IF NOT EXISTS ${prefix}meta (
+      name TEXT NOT NULL PRIMARY KEY,
+      value INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+  `);
+  const row = prepare(database, `SELECT value FROM ${prefix}meta WHERE name = 'schema_version'`).get();
+  return row ? (row as { value: number }).value : 0;
+}
+
+function newerSchema(version: number, prefix: string): FlagsError {
+  return new FlagsError(
+    'storage_unsupported',
+    `The tables ${prefix}* have schema version ${version}, and this version of the library knows ${MIGRATIONS.length}. ` +
+      'Install the newer version of the library that made them.',
+  );
+}

@@ -1,0 +1,60 @@
+import { FlagsError } from '../../errors.js';
+import type { SqliteDatabase } from './database.js';
+
+/** Where a SQLite storage lives: the path of a file, or more. */
+export type SqliteStorageOptions =
+  | string
+  | (SqliteStorageSettings & {
+      /** The file to open with the installed better-sqlite3, created when absent; `:memory:` for a database in memory. */
+      readonly path: string;
+    })
+  | (SqliteStorageSettings & {
+      /**
+       * A better-sqlite3 database that the host has opened and will close. It keeps its own pragmas, and with them its
+       * own durability: in WAL mode better-sqlite3 defaults to `synchronous = NORMAL`, where an acknowledged change
+       * survives the end of the process, but may be lost in a power cut. Its `timeout` blocks the event loop.
+       */
+      readonly database: SqliteDatabase;
+    });
+
+export interface SqliteStorageSettings {
+  /** Heads the name of every table and index; letters, digits and `_`. Default `flags_`. */
+  readonly tablePrefix?: string;
+  /** How long, in milliseconds, a call waits for a locked database before it fails with `storage_busy`. Default 5000. */
+  readonly busyTimeout?: number;
+}
+
+export interface CheckedOptions {
+  readonly source: { readonly path: string } | { readonly database: SqliteDatabase };
+  readonly tablePrefix: string;
+  readonly busyTimeout: number;
+}
+
+/** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
+export function checkOptions(options: SqliteStorageOptions): CheckedOptions {
+  const settings = typeof options === 'string' ? { path: options } : options;
+  const { tablePrefix = 'flags_', busyTimeout = 5_000 } = settings;
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
+    throw invalid(
+      "tablePrefix must begin with a letter or _, hold letters, digits and _ alone, and not be SQLite's own.",
+    );
+  }
+  if (!Number.isSafeInteger(busyTimeout) || busyTimeout < 0) {
+    throw invalid('busyTimeout must be a whole number of milliseconds, at least 0.');
+  }
+  return { source: checkSource(settings), tablePrefix, busyTimeout };
+}
+
+function checkSource(settings: Exclude<SqliteStorageOptions, string>): CheckedOptions['source'] {
+  if ('database' in settings) {
+    if (typeof settings.database?.prepare === 'function') return { database: settings.database };
+    throw invalid('database must be an open better-sqlite3 database.');
+  }
+  // SQLite takes an empty path as a file that vanishes: the usual result of a missing environment variable.
+  if (typeof settings.path === 'string' && settings.path.trim() !== '') return { path: settings.path };
+  throw invalid('path must be the path of a database file, or ":memory:".');
+}
+
+function invalid(message: string): FlagsError {
+  return new FlagsError('invalid_input', message);
+}

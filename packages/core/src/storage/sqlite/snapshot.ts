@@ -1,0 +1,11 @@
+import type { SqliteDatabase } from './database.js';
+
+/** Lets several reads see the same state, whatever other connections commit meanwhile. */
+export function inSnapshot<T>(database: SqliteDatabase, read: () => T): T {
+  database.exec('BEGIN');
+  try {
+    return read();
+  } finally {
+    database.exec('COMMIT');
+  }
+}
