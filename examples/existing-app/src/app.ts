@@ -1,9 +1,9 @@
 import type { Flags } from '@flags/core';
-import { createFlagsRouter } from '@flags/express';
-import express, { type Express } from 'express';
+import { type Action, createFlagsRouter } from '@flags/express';
+import express, { type Express, type RequestHandler } from 'express';
 import session from 'express-session';
 import helmet from 'helmet';
-import { logIn, userNamed } from './users.js';
+import { logIn, type User, userNamed } from './users.js';
 
 declare module 'express-session' {
   interface SessionData {
@@ -41,4 +41,16 @@ export function createApp(flags: Flags, sessionSecret: string): Express {
     response.send('The shop.');
   });
   return app;
+}
+
+/** The flags' API for whoever is logged in. The event log names the user who made a change. */
+function flagsRouter(flags: Flags): RequestHandler {
+  return createFlagsRouter(flags, {
+    auth: (request) => userNamed(request.session.userName),
+    authorize: (user: User, action) => user.may === 'edit' || isReading(action),
+  });
+}
+
+function isReading(action: Action): boolean {
+  return /^(get|list|count)/.test(action);
 }

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createFlags, memoryStorage } from '@flags/core';
+import { createApp } from './app.js';
+
+/** Proves over HTTP what the README of this example says. */
+const flags = await createFlags({ storage: memoryStorage() });
+const server = createApp(flags, 'a secret for this check').listen(0, '127.0.0.1');
+await once(server, 'listening');
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const features = '/internal/flags/api/admin/projects/default/features';
+
+await check('nobody gets in without a session', async () => {
+  assert.equal((await fetch(origin + features)).status, 401);
+});
+
+await check('an editor creates a flag, in her own name', async () => {
+  const call = await callerNamed('ada', 'lovelace');
+  assert.equal((await call('POST', features, { name: 'checkout' })).status, 201);
+  const { events } = await flags.listEvents({ flag: 'checkout' });
+  assert.deepEqual(
+    events.map(({ type, actor }) => [type, actor]),
+    [['flag-created', 'ada']],
+  );
+});
+
+await check('a viewer reads the flags, and changes none', async () => {
+  const call = await callerNamed('charles', 'babbage');
+  assert.equal((await call('GET', `${features}/checkout`)).status, 200);
+  assert.equal((await call('DELETE', `${features}/checkout`)).status, 403);
+});
+
+await check('the rest of the application is as it was', async () => {
+  const response = await fetch(origin);
+  assert.equal(await response.text(), 'The shop.');
+  assert.ok(response.headers.has('content-security-policy'));
+});
+
+server.close();
+server.closeAllConnections();
+await flags.close();
+
+async function check(fact: string, body: () => Promise<void>): Promise<void> {
+  await body();
+  console.log(`ok: ${fact}`);
+}
+
+/** Logs in, and gives a function that makes requests within that session. */
+async function callerNamed(name: string, password: string) {
+  const headers = { 'content-type': 'application/json' };
+  const login = await fetch(`${origin}/login`, { method: 'POST', headers, body: JSON.stringify({ name, password }) });
+  const cookie = String(login.headers.get('set-cookie')?.split(';')[0]);
+  return (method: string, path: string, body?: unknown) =>
+    fetch(origin + path, {
+      method,
+      headers: { ...headers, cookie },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+}
