@@ -1,0 +1,61 @@
+import { ERROR_CODES } from '@flags/core';
+import { ERROR_KINDS } from '../../src/errors/error-kinds.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
+import { codeIn, membersOf, read, tableAfter } from './documents.js';
+
+const readme = read('README.md');
+const firstCells = (heading: string) => tableAfter(readme, heading).map(([cell]) => codeIn(cell));
+
+describe("the README's tables", () => {
+  it('have every endpoint, with its method, path and meaning', () => {
+    const documented = tableAfter(readme, '## Endpoints').map(([method, path, meaning]) => [
+      method,
+      codeIn(path),
+      meaning,
+    ]);
+    expect(documented).toEqual(ROUTES.map(({ method, path, summary }) => [method, path, summary]));
+  });
+
+  it('have every error code of the engine, with its status', () => {
+    const documented = tableAfter(readme, '## Error codes').map(([code, status]) => [codeIn(code), Number(status)]);
+    expect(documented).toEqual(ERROR_CODES.map((code) => [code, ERROR_KINDS[code].status]));
+  });
+
+  it('have every error code of the HTTP API alone, with its status', () => {
+    const documented = tableAfter(readme, 'Of the HTTP API alone:').map(([code, status]) => [
+      codeIn(code),
+      Number(status),
+    ]);
+    const ofTheEngine = new Set<string>(ERROR_CODES);
+    const kinds = Object.entries(ERROR_KINDS).filter(([code]) => !ofTheEngine.has(code));
+    expect(documented).toEqual(kinds.map(([code, { status }]) => [code, status]));
+  });
+
+  it('have every option of createFlags', () => {
+    const source = read('packages/core/src/api/options.ts');
+    const top = source.replaceAll(/\{ .* \}/g, '');
+    expect(firstCells('### `createFlags(options)`')).toEqual(membersOf(top, 'export interface FlagsOptions'));
+  });
+
+  it('have every option of sqliteStorage', () => {
+    const source = read('packages/core/src/storage/sqlite/options.ts');
+    const settings = membersOf(source, 'export interface SqliteStorageSettings');
+    expect(firstCells('### `sqliteStorage(path)`, `sqliteStorage(options)`')).toEqual([
+      'path',
+      'database',
+      ...settings,
+    ]);
+  });
+
+  it('have every option of createFlagsRouter', () => {
+    const source = read('packages/express/src/options.ts');
+    const common = membersOf(source, 'export interface CommonOptions');
+    const auth = membersOf(source, 'export interface HostAuth');
+    expect(firstCells('### `createFlagsRouter(flags, options)`')).toEqual([...auth, ...common]);
+  });
+
+  it('have every variable of the reference server', () => {
+    const used = [...read('examples/server/src/config.ts').matchAll(/environment\.([A-Z_]+)/g)].map(([, name]) => name);
+    expect(firstCells('### The reference server').sort()).toEqual([...new Set(used)].sort());
+  });
+});
