@@ -14,5 +14,32 @@ export type * from './api/tokens.js';
 export { TOKEN_KINDS } from './api/tokens.js';
 export type * from './api/variants.js';
 export { PAYLOAD_TYPES } from './api/variants.js';
+export type { Awaitable } from './awaitable.js';
+export { createFlags } from './create-flags.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
+export { memoryMetrics } from './metrics/memory.js';
+export type * from './metrics/port.js';
+export { memoryStorage } from './storage/memory.js';
+export type {
+  Commit,
+  CommitResult,
+  DocumentCheck,
+  DocumentDeletion,
+  DocumentKey,
+  DocumentPut,
+  DocumentWrite,
+  EventFilter,
+  EventPage,
+  EventQuery as StoredEventQuery,
+  ListedDocument,
+  ListQuery,
+  NewEvent,
+  Storage,
+  StoredDocument,
+  StoredEvent,
+  Vacancy,
+} from './storage/port.js';
+export { type InputSchemas, inputSchemas } from './validation/input-schemas.js';
+export type { JsonSchema } from './validation/json-schema.js';
+export { createValidator } from './validation/validator.js';

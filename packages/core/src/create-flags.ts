@@ -1,0 +1,92 @@
+import { v4 as randomId } from 'uuid';
+import type { Flags } from './api/engine.js';
+import type { FlagsOptions } from './api/options.js';
+import { createProject, DEFAULT_PROJECT } from './domain/project.js';
+import { projectDocuments } from './engine/aggregates.js';
+import { createPerform } from './engine/change.js';
+import type { Engine } from './engine/engine.js';
+import { createFeed } from './engine/feed.js';
+import { createLifetime, type Lifetime } from './engine/lifetime.js';
+import { createMetricsRetention } from './engine/metrics-retention.js';
+import { createRead } from './engine/reader.js';
+import { memoryMetrics } from './metrics/memory.js';
+import { createOperations } from './operations/operations.js';
+import { createSettings } from './settings.js';
+import type { Storage } from './storage/port.js';
+import { createValidators } from './validation/validators.js';
+
+const DAY = 86_400_000;
+
+/**
+ * Opens feature flags on a storage: the administration of this process, or of one of several that share the storage. A
+ * new storage gets the project `default`. Resolves when it is ready; {@link Flags.close} gives everything back. When it
+ * fails, the storage is closed.
+ *
+ * @throws FlagsError `invalid_input` (options that do not fit), `storage_unsupported`, `storage_busy`
+ * @example
+ * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
+ * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+ */
+export async function createFlags(options: FlagsOptions): Promise<Flags> {
+  const storage = await options.storage;
+  try {
+    return await openFlags(options, storage);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags> {
+  const settings = createSettings(options);
+  const metrics = options.metrics ?? storage.metrics ?? memoryMetrics();
+  const { now = () => new Date(), newId = () => randomId(), onError = warn, actor = 'system' } = options;
+  const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
+  const feed = createFeed({ storage, pollInterval, onError });
+  const perform = createPerform({ storage, now, feed });
+  const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
+  const validate = createValidators(settings);
+  const base = { settings, validate, storage, metrics, retention, feed, read: createRead(storage), now, newId, isUser };
+  const engineOf = (actor: string): Engine => ({
+    ...base,
+    change: (change) => perform({ ...change, context: { actor, ...change.context } }),
+  });
+  await addDefaultProject(engineOf(actor));
+  return attribute({ engineOf, actor, lifetime: createLifetime() });
+}
+
+/** Several processes may open a new storage at once: whoever comes second finds the project there. */
+async function addDefaultProject({ change, now }: Engine): Promise<void> {
+  const createdAt = now().toISOString();
+  await change({
+    aggregate: projectDocuments,
+    id: DEFAULT_PROJECT,
+    context: undefined,
+    decide: (found) => (found ? [] : createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt)),
+  });
+}
+
+interface Attribution {
+  readonly engineOf: (actor: string) => Engine;
+  readonly actor: string;
+  readonly lifetime: Lifetime;
+}
+
+function attribute({ engineOf, actor, lifetime }: Attribution): Flags {
+  const engine = engineOf(actor);
+  return {
+    ...createOperations(engine, lifetime),
+    settings: engine.settings,
+    as: (other) => attribute({ engineOf, actor: other, lifetime }),
+    close: () =>
+      lifetime.end(async () => {
+        await engine.feed.close();
+        await engine.metrics.close();
+        await engine.storage.close();
+      }),
+  };
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}

@@ -1,0 +1,53 @@
+import type { FlagChanges } from '../api/flags.js';
+import type { JsonPatch } from '../api/json-patch.js';
+import { FlagsError } from '../errors.js';
+import type { FlagEvent, FlagMetadata, FlagState } from './flag.js';
+import { refuseArchived } from './flag-lifecycle.js';
+import { applyPatch } from './json-patch.js';
+import { pickChanged } from './pick-changed.js';
+
+const METADATA = ['description', 'type', 'impressionData'] as const satisfies readonly (keyof FlagMetadata)[];
+const CHANGEABLE = ['description', 'type', 'stale', 'impressionData'] as const satisfies readonly (keyof FlagChanges)[];
+const KEPT = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
+
+/** One event for the metadata and one for staleness, each only if it changes. */
+export function changeMetadata(flag: FlagState, changes: FlagChanges): FlagEvent[] {
+  refuseArchived(flag);
+  const changed = pickChanged<FlagMetadata>(flag, changes, METADATA);
+  return [
+    ...(changed ? [{ type: 'flag-updated' as const, ...changed }] : []),
+    ...changeStale(flag, changes.stale ?? flag.stale),
+  ];
+}
+
+function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
+  if (stale === flag.stale) return [];
+  return [{ type: stale ? 'flag-stale-on' : 'flag-stale-off', data: { stale }, before: { stale: flag.stale } }];
+}
+
+/** What patching a flag needs from outside the decision. */
+export interface FlagPatch {
+  readonly patch: JsonPatch;
+  /** Only to be tested or copied by the patch. */
+  readonly lastSeenAt: string | null;
+  readonly validate: (changes: unknown) => FlagChanges;
+}
+
+/** Applies a patch to the changeable fields; those that cannot change can be tested, and stay. */
+export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: FlagPatch): FlagEvent[] {
+  refuseArchived(flag);
+  const { name, project, createdAt, description, type, stale, impressionData } = flag;
+  const view = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt, description, type, stale, impressionData };
+  const result = applyPatch(view, patch, { changeable: CHANGEABLE, kept: KEPT }) as typeof view;
+  return changeMetadata(flag, validate(withoutGaps(result)));
+}
+
+/** A removed description is cleared; the other fields always have a value. */
+function withoutGaps(result: Readonly<Record<string, unknown>>): unknown {
+  const removed = CHANGEABLE.filter((field) => field !== 'description' && !Object.hasOwn(result, field));
+  if (removed.length > 0) {
+    const details = removed.map((field) => ({ message: 'cannot be removed', path: `/${field}` }));
+    throw new FlagsError('invalid_patch', `The patch cannot be applied: /${removed[0]} cannot be removed.`, details);
+  }
+  return { description: null, ...result };
+}

@@ -1,0 +1,130 @@
+import type { Strategy } from '../api/strategies.js';
+import type { Variant } from '../api/variants.js';
+import type { DomainEvent } from './domain-event.js';
+import { replaceOrAppend } from './list.js';
+
+/** A flag as it is stored: one document. */
+export interface FlagState extends FlagMetadata {
+  readonly name: string;
+  readonly project: string;
+  readonly stale: boolean;
+  readonly archived: boolean;
+  readonly createdAt: string;
+  readonly variants: readonly Variant[];
+  /** Only environments in which something was ever configured, in the order in which that happened. */
+  readonly environments: readonly EnvironmentState[];
+}
+
+export interface FlagMetadata {
+  readonly description: string | null;
+  readonly type: string;
+  readonly impressionData: boolean;
+}
+
+/** `enabled` implies at least one strategy. */
+export interface EnvironmentState {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly strategies: readonly Strategy[];
+}
+
+interface EnvironmentEvent<Type extends 'environment-enabled' | 'environment-disabled'>
+  extends DomainEvent<Type, { readonly enabled: boolean }, { readonly enabled: boolean }> {
+  readonly environment: string;
+}
+
+interface StrategyEvent<Type extends 'strategy-added' | 'strategy-updated' | 'strategy-removed', Data, Before>
+  extends DomainEvent<Type, Data, Before> {
+  readonly environment: string;
+}
+
+interface Stale {
+  readonly stale: boolean;
+}
+
+interface Archived {
+  readonly archived: boolean;
+  /** The environments in which the flag is, or was, on. */
+  readonly enabledIn: readonly string[];
+}
+
+interface Variants {
+  readonly variants: readonly Variant[];
+}
+
+export type FlagEvent =
+  | DomainEvent<'flag-created', FlagState, null>
+  | DomainEvent<'flag-updated', Partial<FlagMetadata>, Partial<FlagMetadata>>
+  | DomainEvent<'flag-stale-on' | 'flag-stale-off', Stale, Stale>
+  | DomainEvent<'flag-archived' | 'flag-revived', Archived, Archived>
+  | DomainEvent<'flag-deleted', null, FlagState>
+  | DomainEvent<'variants-updated', Variants, Variants>
+  | StrategyEvent<'strategy-added', Strategy, null>
+  | StrategyEvent<'strategy-updated', Strategy, Strategy>
+  | StrategyEvent<'strategy-removed', null, Strategy>
+  | EnvironmentEvent<'environment-enabled'>
+  | EnvironmentEvent<'environment-disabled'>;
+
+/** The flag after an event; undefined once it is deleted. */
+export function evolveFlag(flag: FlagState | undefined, event: FlagEvent): FlagState | undefined {
+  if (event.type === 'flag-created') return event.data;
+  return flag && evolveExisting(flag, event);
+}
+
+type LaterEvent = Exclude<FlagEvent, { readonly type: 'flag-created' }>;
+
+function evolveExisting(flag: FlagState, event: LaterEvent): FlagState | undefined {
+  switch (event.type) {
+    case 'flag-deleted':
+      return undefined;
+    case 'flag-updated':
+    case 'flag-stale-on':
+    case 'flag-stale-off':
+    case 'variants-updated':
+      return { ...flag, ...event.data };
+    case 'flag-archived':
+      return { ...flag, archived: true };
+    case 'flag-revived':
+      return { ...flag, archived: false, environments: flag.environments.map(switchedOff) };
+    default:
+      return evolveEnvironment(flag, event);
+  }
+}
+
+function evolveEnvironment(flag: FlagState, event: Extract<LaterEvent, { environment: string }>): FlagState {
+  const environment = environmentOf(flag, event.environment);
+  const isSame = ({ name }: EnvironmentState) => name === event.environment;
+  return { ...flag, environments: replaceOrAppend(flag.environments, isSame, evolveOne(environment, event)) };
+}
+
+function evolveOne(
+  environment: EnvironmentState,
+  event: Extract<LaterEvent, { environment: string }>,
+): EnvironmentState {
+  const { strategies } = environment;
+  switch (event.type) {
+    case 'environment-enabled':
+    case 'environment-disabled':
+      return { ...environment, enabled: event.data.enabled };
+    case 'strategy-added':
+      return { ...environment, strategies: [...strategies, event.data] };
+    case 'strategy-updated':
+      return { ...environment, strategies: strategies.map((one) => (one.id === event.data.id ? event.data : one)) };
+    case 'strategy-removed':
+      return { ...environment, strategies: strategies.filter((one) => one.id !== event.before.id) };
+  }
+}
+
+function switchedOff(environment: EnvironmentState): EnvironmentState {
+  return { ...environment, enabled: false };
+}
+
+/** The flag's configuration in an environment: off and without strategies until something is configured. */
+export function environmentOf(flag: FlagState, name: string): EnvironmentState {
+  return flag.environments.find((environment) => environment.name === name) ?? { name, enabled: false, strategies: [] };
+}
+
+/** The names of the environments in which the flag is on. */
+export function enabledEnvironments(flag: FlagState): readonly string[] {
+  return flag.environments.filter(({ enabled }) => enabled).map(({ name }) => name);
+}

@@ -1,0 +1,24 @@
+import type { DomainEvent } from '../domain/domain-event.js';
+
+/** A kind of document that can be read. */
+export interface Documents<State> {
+  readonly kind: string;
+  /** What the document is listed under. */
+  readonly parentOf: (state: State) => string | null;
+}
+
+/** A kind of document that can be changed: how its events make its state, and how that state is stored and listed. */
+export interface Aggregate<State, Event extends DomainEvent> extends Documents<State> {
+  /** The state after an event; undefined before the first and after a deletion. */
+  readonly evolve: (state: State | undefined, event: Event) => State | undefined;
+  /** The project that its events belong to. */
+  readonly projectOf: (state: State) => string | null;
+  /** What lists need of it. */
+  readonly summarize: (state: State) => unknown;
+}
+
+/** A document's state, with the revision at which it is, or was read. */
+export interface Versioned<State> {
+  readonly state: State;
+  readonly revision: number;
+}

@@ -1,0 +1,62 @@
+import type { Token } from '../api/tokens.js';
+import { enabledEnvironments, evolveFlag, type FlagEvent, type FlagState } from '../domain/flag.js';
+import { evolveProject, type ProjectEvent, type ProjectState } from '../domain/project.js';
+import { evolveToken, type TokenEvent, type TokenState, withoutHash } from '../domain/token.js';
+import type { Aggregate } from './aggregate.js';
+
+/** What lists of flags are made of. The name is the document's id, the project its parent. */
+export interface StoredFlagSummary {
+  readonly type: string;
+  readonly stale: boolean;
+  readonly archived: boolean;
+  readonly createdAt: string;
+  /** Names of the environments in which the flag is on. */
+  readonly enabledIn: readonly string[];
+}
+
+/** What the list of projects is made of. The id is the document's. */
+export interface StoredProjectSummary {
+  readonly name: string;
+  readonly description: string;
+  readonly createdAt: string;
+  readonly memberCount: number;
+}
+
+export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
+  kind: 'flag',
+  evolve: evolveFlag,
+  parentOf: ({ project }) => project,
+  projectOf: ({ project }) => project,
+  summarize: (flag): StoredFlagSummary => ({
+    type: flag.type,
+    stale: flag.stale,
+    archived: flag.archived,
+    createdAt: flag.createdAt,
+    enabledIn: enabledEnvironments(flag),
+  }),
+};
+
+export const projectDocuments: Aggregate<ProjectState, ProjectEvent> = {
+  kind: 'project',
+  evolve: evolveProject,
+  parentOf: () => null,
+  projectOf: ({ id }) => id,
+  summarize: ({ name, description, createdAt, members }): StoredProjectSummary => ({
+    name,
+    description,
+    createdAt,
+    memberCount: members.length,
+  }),
+};
+
+export const tokenDocuments: Aggregate<TokenState, TokenEvent> = {
+  kind: 'token',
+  evolve: evolveToken,
+  parentOf: projectOfToken,
+  projectOf: projectOfToken,
+  summarize: (token): Token => withoutHash(token),
+};
+
+function projectOfToken({ project }: Token): string | null {
+  return project === '*' ? null : project;
+}

@@ -1,0 +1,123 @@
+import type { ChangeContext } from '../api/refs.js';
+import type { DomainEvent } from '../domain/domain-event.js';
+import { FlagsError } from '../errors.js';
+import type { NewEvent, Storage, Vacancy } from '../storage/port.js';
+import type { Aggregate, Documents, Versioned } from './aggregate.js';
+import { changeDocument, type DocumentChange } from './document-change.js';
+import type { Feed } from './feed.js';
+import { createRead, createTrackingReader, nameOf, type Read } from './reader.js';
+import { createTurns } from './turns.js';
+
+/** Losing more races than this in a row means that other processes keep the document busy. */
+const ATTEMPTS = 20;
+const LONGEST_PAUSE = 50;
+
+/** A context in which it is settled who acts. */
+export interface AttributedContext extends ChangeContext {
+  readonly actor: string;
+}
+
+/** One change of one document, and of others along with it. */
+export interface Change<State, Event extends DomainEvent> {
+  readonly aggregate: Aggregate<State, Event>;
+  readonly id: string;
+  readonly context: AttributedContext;
+  /** The document whose revision `ifRevision` speaks of; the changed one when absent. */
+  readonly seen?: { readonly documents: Documents<never>; readonly id: string };
+  /**
+   * Decides on the state as it is now what happens. It may run again when a race is lost: everything that comes from
+   * outside (time, ids, input) is made before. What it reads through `read` is checked not to have moved at the commit.
+   */
+  readonly decide: (found: Versioned<State> | undefined, read: Read) => Promise<Decision<Event>> | Decision<Event>;
+}
+
+export type Decision<Event> =
+  | readonly Event[]
+  | {
+      readonly events: readonly Event[];
+      /** Changes of other documents, in the same commit. */
+      readonly along: readonly (DocumentChange | undefined)[];
+      readonly vacant: readonly Vacancy[];
+    };
+
+/** Carries a change out; gives the document after it, undefined when it is deleted. */
+export type Perform = <State, Event extends DomainEvent>(
+  change: Change<State, Event>,
+) => Promise<Versioned<State> | undefined>;
+
+/** What the loop works with. */
+export interface ChangeEnvironment {
+  readonly storage: Storage;
+  readonly now: () => Date;
+  readonly feed: Pick<Feed, 'settled' | 'wake'>;
+}
+
+/** The only writer and the only loop: read, decide, commit, and again from the start when a race is lost. */
+export function createPerform(environment: ChangeEnvironment): Perform {
+  const takeTurn = createTurns();
+  return (change) =>
+    takeTurn(nameOf({ kind: change.aggregate.kind, id: change.id }), async () => {
+      const at = environment.now().toISOString();
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+        if (attempt > 2) await pause(attempt);
+        const outcome = await tryOnce(environment, change, at);
+        if (outcome !== 'lost') return outcome;
+      }
+      const message = `Others keep changing the ${change.aggregate.kind} ${change.id}; try again later.`;
+      throw new FlagsError('too_much_contention', message);
+    });
+}
+
+async function tryOnce<State, Event extends DomainEvent>(
+  environment: ChangeEnvironment,
+  change: Change<State, Event>,
+  at: string,
+): Promise<Versioned<State> | undefined | 'lost'> {
+  const { storage, feed } = environment;
+  const reader = createTrackingReader(createRead(storage));
+  const found = await reader.read(change.aggregate, change.id);
+  await refuseMoved(change, found, reader.read);
+  const decision = await change.decide(found, reader.read);
+  const { events, along, vacant } = 'events' in decision ? decision : { events: decision, along: [], vacant: [] };
+  const own = changeDocument(change.aggregate, { id: change.id, found, events });
+  if (!own) return found;
+  const changes = [own, ...along.filter((other) => other !== undefined)];
+  await feed.settled();
+  const result = await storage.commit({
+    writes: changes.map(({ write }) => write),
+    checks: reader.checksBeside(changes.map(({ write }) => write.key)),
+    vacant,
+    events: changes.flatMap((one) => stamp(one, { at, actor: change.context.actor })),
+  });
+  if (!result.ok) return 'lost';
+  feed.wake();
+  return own.next === undefined ? undefined : { state: own.next, revision: result.revisions[0] ?? 0 };
+}
+
+/** Refuses to go on when the caller has seen another state than there is. */
+async function refuseMoved<State, Event extends DomainEvent>(
+  { aggregate, id, seen, context }: Change<State, Event>,
+  found: Versioned<State> | undefined,
+  read: Read,
+): Promise<void> {
+  if (context.ifRevision === undefined) return;
+  const document = seen ? await read(seen.documents, seen.id) : found;
+  const accepted = [context.ifRevision].flat();
+  if (document && accepted.includes(document.revision)) return;
+  const { kind, name } = seen ? { kind: seen.documents.kind, name: seen.id } : { kind: aggregate.kind, name: id };
+  const state = document ? `is at revision ${document.revision}` : 'does not exist';
+  const message = `The ${kind} ${name} ${state}, not at ${accepted.join(' or ')}; read it again and repeat the change.`;
+  throw new FlagsError('revision_mismatch', message);
+}
+
+function stamp({ write, events, project }: DocumentChange, { at, actor }: { at: string; actor: string }): NewEvent[] {
+  return events.map(({ type, environment = null, data, before }) => {
+    return { type, at, actor, subject: write.key, project, environment, data, before };
+  });
+}
+
+/** Random, so that those who lost against each other do not meet again. */
+function pause(attempt: number): Promise<void> {
+  const longest = Math.min(LONGEST_PAUSE, 2 ** attempt);
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
+}

@@ -1,0 +1,50 @@
+import type { EventListener } from '../api/events.js';
+import type { Storage } from '../storage/port.js';
+import { type Subscription, startSubscription } from './subscription.js';
+
+/** Brings committed events to listeners. */
+export interface Feed {
+  /** Every event after the position, or from now on without one, in order. Gives the way to end it. */
+  subscribe(listener: EventListener, after?: string): () => void;
+  /** Looks for new events now: something was committed. */
+  wake(): void;
+  /** Resolves when every subscription knows where it begins: what is committed after that, it does not miss. */
+  settled(): Promise<unknown>;
+  /** Ends all subscriptions. Resolves when the storage is no longer read. */
+  close(): Promise<unknown>;
+}
+
+export interface FeedOptions {
+  readonly storage: Storage;
+  /** Milliseconds; 0: never. */
+  readonly pollInterval: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A commit of this process wakes the subscriptions at once; a timer finds what other processes have committed. */
+export function createFeed({ storage, pollInterval, onError }: FeedOptions): Feed {
+  const subscriptions = new Set<Subscription>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function wake(): void {
+    for (const subscription of subscriptions) subscription.wake();
+  }
+
+  function end(subscription: Subscription): Promise<unknown> {
+    subscriptions.delete(subscription);
+    if (subscriptions.size === 0) clearInterval(timer);
+    return subscription.end();
+  }
+
+  return {
+    wake,
+    subscribe: (listener, after) => {
+      const subscription = startSubscription({ storage, listener, onError, after });
+      if (subscriptions.size === 0 && pollInterval > 0) timer = setInterval(wake, pollInterval).unref();
+      subscriptions.add(subscription);
+      return () => void end(subscription);
+    },
+    settled: () => Promise.all([...subscriptions].map(({ begun }) => begun)),
+    close: () => Promise.all([...subscriptions].map(end)),
+  };
+}

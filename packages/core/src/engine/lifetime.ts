@@ -1,0 +1,38 @@
+import { FlagsError } from '../errors.js';
+
+/** Whether the engine is open, and what is under way in it. */
+export interface Lifetime {
+  /** Runs an operation unless the engine is closed. */
+  track<T>(operation: () => Promise<T>): Promise<T>;
+  /** Refuses with `closed` once the engine is. */
+  requireOpen(): void;
+  /** Lets nothing more begin; when all that was under way has ended, releases. Later calls wait for the first. */
+  end(release: () => Promise<void>): Promise<void>;
+}
+
+export function createLifetime(): Lifetime {
+  const underWay = new Set<Promise<unknown>>();
+  let ending: Promise<void> | undefined;
+
+  function requireOpen(): void {
+    if (ending) throw new FlagsError('closed', 'This instance is closed; create another one.');
+  }
+
+  return {
+    requireOpen,
+    async track(operation) {
+      requireOpen();
+      const running = operation();
+      underWay.add(running);
+      try {
+        return await running;
+      } finally {
+        underWay.delete(running);
+      }
+    },
+    end(release) {
+      ending ??= Promise.allSettled(underWay).then(release);
+      return ending;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { MetricsStorage } from '../metrics/port.js';
+import type { Storage } from '../storage/port.js';
+import { flagDocuments } from './aggregates.js';
+
+const HOUR = 3_600_000;
+
+export interface MetricsRetention {
+  /** Drops what is no longer needed, at most once an hour. A failure is told, not thrown: a report has been taken. */
+  pruneWhenDue(): Promise<void>;
+}
+
+export interface RetentionOptions {
+  readonly storage: Storage;
+  readonly metrics: MetricsStorage;
+  readonly now: () => Date;
+  /** How long applications that are not seen are kept, in milliseconds. */
+  readonly applicationRetention: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Keeps metrics bounded without a timer: reports are what makes them grow, so reports have them pruned. */
+export function createMetricsRetention(options: RetentionOptions): MetricsRetention {
+  const { storage, metrics, now, applicationRetention, onError } = options;
+  let due = now().getTime() + HOUR;
+
+  async function prune(time: number): Promise<void> {
+    const flags = await storage.list({ kind: flagDocuments.kind, part: 'summary' });
+    await metrics.prune({
+      countersUntil: time - HOUR,
+      unseenSince: time - applicationRetention,
+      flags: flags.map(({ key }) => key.id),
+    });
+  }
+
+  return {
+    async pruneWhenDue() {
+      const time = now().getTime();
+      if (time < due) return;
+      due = time + HOUR;
+      await prune(time).catch(onError);
+    },
+  };
+}

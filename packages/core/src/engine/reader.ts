@@ -1,0 +1,42 @@
+import type { DocumentCheck, DocumentKey, Storage } from '../storage/port.js';
+import { invalidInput } from '../validation/validator.js';
+import type { Documents, Versioned } from './aggregate.js';
+
+/** Reads a document's state; undefined when there is none. */
+export type Read = <State>(documents: Documents<State>, id: string) => Promise<Versioned<State> | undefined>;
+
+/** Reads from a storage. An id that is not text is refused here, once for every reference. */
+export function createRead(storage: Pick<Storage, 'get'>): Read {
+  return async <State>({ kind }: Documents<State>, id: string) => {
+    if (typeof id !== 'string') throw invalidInput([{ message: `must name a ${kind}, as a string`, path: `/${kind}` }]);
+    const found = await storage.get({ kind, id });
+    return found && { state: found.body as State, revision: found.revision };
+  };
+}
+
+/** A reader that remembers what it has read, so that a commit can check that none of it has moved since. */
+export interface TrackingReader {
+  readonly read: Read;
+  /** Checks of all that was found, but for the documents that are written: those are compared anyway. */
+  checksBeside(written: readonly DocumentKey[]): DocumentCheck[];
+}
+
+export function createTrackingReader(read: Read): TrackingReader {
+  const found: DocumentCheck[] = [];
+  return {
+    read: async (documents, id) => {
+      const document = await read(documents, id);
+      if (document) found.push({ key: { kind: documents.kind, id }, expected: document.revision });
+      return document;
+    },
+    checksBeside: (written) => {
+      const names = new Set(written.map(nameOf));
+      return found.filter(({ key }) => !names.has(nameOf(key)) && names.add(nameOf(key)));
+    },
+  };
+}
+
+/** One text for a key: kinds have no spaces. */
+export function nameOf({ kind, id }: DocumentKey): string {
+  return `${kind} ${id}`;
+}

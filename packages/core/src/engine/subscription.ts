@@ -1,0 +1,104 @@
+import type { EventListener } from '../api/events.js';
+import type { Storage, StoredEvent } from '../storage/port.js';
+import { toFlagsEvent } from './public-event.js';
+
+/** So many events are read at once; a listener that is behind holds no more than these in memory. */
+const BATCH = 200;
+
+export interface Subscription {
+  /** Resolves when the place to begin at is known. */
+  readonly begun: Promise<unknown>;
+  /** Looks for new events, unless it does already. */
+  wake(): void;
+  /** Calls the listener no more. Resolves when the storage is no longer read. */
+  end(): Promise<unknown>;
+}
+
+export interface SubscriptionStart {
+  readonly storage: Storage;
+  readonly listener: EventListener;
+  readonly onError: (error: unknown) => void;
+  /** Where to begin; at the newest event there is when absent. */
+  readonly after: string | undefined;
+}
+
+/**
+ * Reads the storage's feed from a position of its own and calls the listener with one event at a time. A slow listener
+ * holds up nobody else; a read that fails is repeated from the same position at the next wake.
+ */
+export function startSubscription({ storage, listener, onError, after }: SubscriptionStart): Subscription {
+  let place: Place | undefined = after === undefined ? undefined : { after };
+  let wanted = false;
+  let running = false;
+  let ended = false;
+  let reading: Promise<unknown> = Promise.resolve();
+
+  function read<T>(query: Promise<T>): Promise<T> {
+    reading = query.catch(() => undefined);
+    return query;
+  }
+
+  async function begin(): Promise<void> {
+    place ??= await read(newestPlace(storage));
+  }
+
+  async function deliver(): Promise<void> {
+    await begin();
+    while (wanted && !ended) {
+      wanted = false;
+      const events = await read(eventsAfter(storage, place ?? {}));
+      wanted ||= events.length === BATCH;
+      for (const event of events) await tell(event);
+    }
+  }
+
+  async function tell(event: StoredEvent): Promise<void> {
+    if (ended) return;
+    place = { after: event.position };
+    try {
+      await listener(toFlagsEvent(event));
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  async function run(): Promise<void> {
+    running = true;
+    try {
+      await deliver();
+    } catch (error) {
+      if (!ended) onError(error);
+    }
+    running = false;
+  }
+
+  function wake(): void {
+    wanted = true;
+    if (!running) void run();
+  }
+
+  const begun = begin().catch(() => undefined);
+  wake();
+  return {
+    begun,
+    wake,
+    end: () => {
+      ended = true;
+      return reading;
+    },
+  };
+}
+
+interface Place {
+  readonly after?: string;
+}
+
+async function newestPlace(storage: Storage): Promise<Place> {
+  const { events } = await storage.events({ order: 'newest-first', limit: 1 });
+  return events[0] ? { after: events[0].position } : {};
+}
+
+async function eventsAfter(storage: Storage, place: Place): Promise<readonly StoredEvent[]> {
+  const { events } = await storage.events({ order: 'oldest-first', limit: BATCH, ...place });
+  return events;
+}

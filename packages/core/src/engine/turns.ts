@@ -1,0 +1,20 @@
+/** Runs work for a key when all earlier work for that key has ended, however it ended. Other keys do not wait. */
+export type TakeTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Changes to one document take turns within the process: each reads what the one before has written. Races, and with
+ * them retries, are left to other processes.
+ */
+export function createTurns(): TakeTurn {
+  const latest = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const before = latest.get(key);
+    const turn = before ? before.then(work, work) : work();
+    latest.set(key, turn);
+    const leave = () => {
+      if (latest.get(key) === turn) latest.delete(key);
+    };
+    turn.then(leave, leave);
+    return turn;
+  };
+}

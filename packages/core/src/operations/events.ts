@@ -1,0 +1,32 @@
+import type { EventOperations, EventQuery } from '../api/events.js';
+import { flagDocuments } from '../engine/aggregates.js';
+import type { Engine } from '../engine/engine.js';
+import { toFlagsEvent } from '../engine/public-event.js';
+import type { EventFilter } from '../storage/port.js';
+import { toTimestamp } from '../validation/iso-date.js';
+
+const DEFAULT_LIMIT = 100;
+
+/** The log of what has happened, and the feed of what happens. */
+export function eventOperations({ storage, validate, feed }: Engine): EventOperations {
+  return {
+    async listEvents(input = {}) {
+      const query = validate.eventQuery(input);
+      const { limit = DEFAULT_LIMIT, offset = 0 } = query;
+      const page = await storage.events({ order: 'newest-first', filter: toFilter(query), limit, offset, total: true });
+      return { events: page.events.map(toFlagsEvent), total: page.total ?? 0 };
+    },
+
+    subscribe: (listener, options = {}) => feed.subscribe(listener, options.after),
+  };
+}
+
+function toFilter({ project, flag, type, from, to }: EventQuery): EventFilter {
+  return {
+    ...(project !== undefined && { project }),
+    ...(flag !== undefined && { subject: { kind: flagDocuments.kind, id: flag } }),
+    ...(type !== undefined && { type }),
+    ...(from !== undefined && { from: toTimestamp(from) }),
+    ...(to !== undefined && { to: toTimestamp(to) }),
+  };
+}

@@ -1,0 +1,66 @@
+import type { FlagOperations } from '../api/flags.js';
+import { archiveFlag, cloneFlag, deleteFlag, reviveFlag } from '../domain/flag-lifecycle.js';
+import { flagDocuments } from '../engine/aggregates.js';
+import type { Engine } from '../engine/engine.js';
+import { changeFlag } from './change-flag.js';
+import { findFlag, findProject, refuseUnknownFlag } from './find.js';
+import { toFlag } from './flag-views.js';
+
+/** Copies, archives, revives and deletes flags. */
+export function flagLifecycleOperations(
+  engine: Engine,
+): Pick<FlagOperations, 'cloneFlag' | 'archiveFlag' | 'reviveFlag' | 'deleteFlag'> {
+  const { change, validate, metrics, now } = engine;
+  return {
+    async cloneFlag(ref, input, context) {
+      const { name } = validate.clone(input);
+      const birth = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
+      const created = await change({
+        aggregate: flagDocuments,
+        id: name,
+        seen: { documents: flagDocuments, id: ref.flag },
+        context,
+        decide: async (existing, read) => {
+          const source = await findFlag(read, ref);
+          await findProject(read, ref);
+          return cloneFlag(existing?.state, source.state, birth);
+        },
+      });
+      return toFlag(metrics, created ?? refuseUnknownFlag(name));
+    },
+
+    async archiveFlag(ref, context) {
+      await changeFlag(engine, { ref, context }, archiveFlag);
+    },
+
+    async reviveFlag({ flag }, context) {
+      const revived = await change({
+        aggregate: flagDocuments,
+        id: flag,
+        context,
+        decide: (found) => reviveFlag((found ?? refuseUnknownFlag(flag)).state),
+      });
+      return toFlag(metrics, revived ?? refuseUnknownFlag(flag));
+    },
+
+    async deleteFlag({ flag }, context) {
+      await change({
+        aggregate: flagDocuments,
+        id: flag,
+        context,
+        decide: (found) => deleteFlag((found ?? refuseUnknownFlag(flag)).state),
+      });
+      await metrics.forget(flag);
+    },
+  };
+}
+
+/** The same new id for the same strategy, however often a decision is repeated. */
+function rememberIds(newId: () => string): (strategy: string) => string {
+  const ids = new Map<string, string>();
+  return (strategy) => {
+    const id = ids.get(strategy) ?? newId();
+    ids.set(strategy, id);
+    return id;
+  };
+}

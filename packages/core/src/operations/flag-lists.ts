@@ -1,0 +1,48 @@
+import type { FlagOperations, FlagSummary } from '../api/flags.js';
+import { flagDocuments } from '../engine/aggregates.js';
+import type { Engine } from '../engine/engine.js';
+import { findProject } from './find.js';
+import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
+
+/** Reads lists of flags; nothing but summaries is read for them. */
+export function flagListOperations(engine: Engine): Pick<FlagOperations, 'listFlags' | 'listArchivedFlags'> {
+  const { read, settings, metrics } = engine;
+  return {
+    async listFlags(ref) {
+      await findProject(read, ref);
+      return summarizeFlags(engine, await listLiveFlags(engine, ref.project));
+    },
+
+    async listArchivedFlags(ref) {
+      if (ref) await findProject(read, ref);
+      const flags = (await listStoredFlags(engine, ref?.project)).filter(({ archived }) => archived);
+      const lastSeen = await readLastSeen(
+        metrics,
+        flags.map(({ name }) => name),
+      );
+      return flags.map((flag) => toArchivedFlag(flag, settings, lastSeen));
+    },
+  };
+}
+
+/** The flags that are not archived, of a project or of all projects, in name order. */
+export async function listLiveFlags(engine: Engine, project?: string): Promise<readonly ListedFlag[]> {
+  return (await listStoredFlags(engine, project)).filter(({ archived }) => !archived);
+}
+
+/** All flags of a project, or of all projects, archived or not, in name order. */
+export async function listStoredFlags({ storage }: Engine, project?: string): Promise<readonly ListedFlag[]> {
+  const under = project === undefined ? {} : { parent: project };
+  return (await storage.list({ kind: flagDocuments.kind, part: 'summary', ...under })).map(toListedFlag);
+}
+
+export async function summarizeFlags(
+  { metrics, settings }: Engine,
+  flags: readonly ListedFlag[],
+): Promise<readonly FlagSummary[]> {
+  const lastSeen = await readLastSeen(
+    metrics,
+    flags.map(({ name }) => name),
+  );
+  return flags.map((flag) => toSummary(flag, settings, lastSeen));
+}

@@ -1,0 +1,63 @@
+import type { Settings } from '../api/engine.js';
+import type { ArchivedFlag, Flag, FlagDetail, FlagSummary } from '../api/flags.js';
+import { environmentOf, type FlagState } from '../domain/flag.js';
+import type { Versioned } from '../engine/aggregate.js';
+import type { StoredFlagSummary } from '../engine/aggregates.js';
+import type { MetricsStorage } from '../metrics/port.js';
+import type { ListedDocument } from '../storage/port.js';
+
+/** When each flag was last seen, as a timestamp. */
+export type LastSeen = (flag: string) => string | null;
+
+export async function readLastSeen(metrics: MetricsStorage, flags: readonly string[]): Promise<LastSeen> {
+  const times = await metrics.lastSeen(flags);
+  return (flag) => {
+    const time = times.get(flag);
+    return time === undefined ? null : new Date(time).toISOString();
+  };
+}
+
+/** The flag as callers see it, with when it was last seen. */
+export async function toFlag(metrics: MetricsStorage, { state, revision }: Versioned<FlagState>): Promise<Flag> {
+  const lastSeen = await readLastSeen(metrics, [state.name]);
+  const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = state;
+  return {
+    name,
+    project,
+    description,
+    type,
+    stale,
+    impressionData,
+    archived,
+    createdAt,
+    lastSeenAt: lastSeen(name),
+    variants,
+    revision,
+  };
+}
+
+export function withEnvironments(flag: Flag, state: FlagState, settings: Settings): FlagDetail {
+  return { ...flag, environments: settings.environments.map(({ name }) => environmentOf(state, name)) };
+}
+
+/** A listed flag, made of its stored summary alone. */
+export interface ListedFlag extends StoredFlagSummary {
+  readonly name: string;
+  readonly project: string;
+}
+
+export function toListedFlag({ key, parent, content }: ListedDocument): ListedFlag {
+  return { ...(content as StoredFlagSummary), name: key.id, project: parent ?? '' };
+}
+
+export function toSummary(flag: ListedFlag, settings: Settings, lastSeen: LastSeen): FlagSummary {
+  const { name, type, stale, createdAt, enabledIn } = flag;
+  const environments = settings.environments.map((environment) => {
+    return { ...environment, enabled: enabledIn.includes(environment.name) };
+  });
+  return { name, type, stale, createdAt, lastSeenAt: lastSeen(name), environments };
+}
+
+export function toArchivedFlag(flag: ListedFlag, settings: Settings, lastSeen: LastSeen): ArchivedFlag {
+  return { ...toSummary(flag, settings, lastSeen), project: flag.project };
+}

@@ -1,0 +1,80 @@
+import type { NewToken, Token, TokenOperations } from '../api/tokens.js';
+import { createToken, deleteToken, isCurrent, type TokenState, withoutHash } from '../domain/token.js';
+import { projectDocuments, tokenDocuments } from '../engine/aggregates.js';
+import type { Engine } from '../engine/engine.js';
+import type { Read } from '../engine/reader.js';
+import { FlagsError } from '../errors.js';
+import { toTimestamp } from '../validation/iso-date.js';
+import { refuseUnknownProject, requireEnvironment } from './find.js';
+import { createSecret, hashSecret, idOfHash, isSameHash } from './token-secret.js';
+
+/** API tokens: named by an id that is made of their hash, so that a secret finds its token in one read. */
+export function tokenOperations(engine: Engine): TokenOperations {
+  const { change, read, storage, validate, now } = engine;
+  return {
+    async createToken(input, context) {
+      const valid = validate.newToken(input);
+      const secret = valid.secret ?? createSecret(valid.project ?? '*', valid.environment ?? '*');
+      const token = toToken(valid, secret, now());
+      await change({
+        aggregate: tokenDocuments,
+        id: token.id,
+        context,
+        decide: async (existing, read) => {
+          await requireScope(engine, token, read);
+          return createToken(existing?.state, token);
+        },
+      });
+      return { token: withoutHash(token), secret };
+    },
+
+    async listTokens() {
+      const listed = await storage.list({ kind: tokenDocuments.kind, part: 'summary' });
+      const tokens = listed.map(({ content }) => content as Token);
+      return tokens.sort((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
+    },
+
+    async deleteToken({ token }, context) {
+      const id = (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
+      await change({
+        aggregate: tokenDocuments,
+        id,
+        context,
+        decide: (found) => deleteToken((found ?? refuseUnknownToken()).state),
+      });
+    },
+
+    async verifyToken(secret) {
+      if (typeof secret !== 'string') return undefined;
+      const hash = hashSecret(secret);
+      const found = await read(tokenDocuments, idOfHash(hash));
+      if (!found || !isSameHash(found.state.hash, hash)) return undefined;
+      return isCurrent(found.state, now()) ? withoutHash(found.state) : undefined;
+    },
+  };
+}
+
+function toToken(input: NewToken, secret: string, now: Date): TokenState {
+  const { name, kind, project = '*', environment = '*', expiresAt = null } = input;
+  const hash = hashSecret(secret);
+  return {
+    id: idOfHash(hash),
+    name,
+    kind,
+    project,
+    environment,
+    createdAt: now.toISOString(),
+    expiresAt: expiresAt === null ? null : toTimestamp(expiresAt),
+    hash,
+  };
+}
+
+async function requireScope(engine: Engine, { project, environment }: Token, read: Read): Promise<void> {
+  if (project !== '*' && !(await read(projectDocuments, project))) refuseUnknownProject(project);
+  if (environment !== '*') requireEnvironment(engine, environment);
+}
+
+/** Names nothing: what was given may be a secret. */
+function refuseUnknownToken(): never {
+  throw new FlagsError('token_not_found', 'There is no such token; list the tokens for their ids.');
+}

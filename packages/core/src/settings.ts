@@ -1,0 +1,71 @@
+import type { FlagType, Settings } from './api/engine.js';
+import type { Role } from './api/members.js';
+import type { FlagsOptions } from './api/options.js';
+import { OWNER } from './domain/members.js';
+import type { ErrorDetail } from './errors.js';
+import { name, positiveInteger, text } from './validation/schemas/names.js';
+import { createValidator } from './validation/validator.js';
+
+const ENVIRONMENTS = [{ name: 'development' }, { name: 'production' }];
+const ROLES: readonly Role[] = [
+  { id: 4, name: OWNER },
+  { id: 5, name: 'member' },
+];
+const FLAG_TYPES: readonly FlagType[] = [
+  { name: 'release', lifetimeDays: 40 },
+  { name: 'experiment', lifetimeDays: 40 },
+  { name: 'operational', lifetimeDays: 7 },
+  { name: 'kill-switch', lifetimeDays: null },
+  { name: 'permission', lifetimeDays: null },
+];
+
+type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes'>>;
+
+/** The options' environments, roles and flag types with the defaults filled in, or `invalid_input`. */
+export function createSettings(options: Partial<Configuration>): Settings {
+  const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
+  const valid = validate({ environments, roles, flagTypes });
+  return {
+    environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),
+    roles: valid.roles.map(({ id, name }) => ({ id, name })),
+    flagTypes: valid.flagTypes.map(({ name, lifetimeDays }) => ({ name, lifetimeDays })),
+  };
+}
+
+const validate = createValidator<Configuration>(
+  {
+    type: 'object',
+    properties: {
+      environments: listOf({ name, displayName: text(100) }, ['name']),
+      roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),
+      flagTypes: listOf({ name: text(100), lifetimeDays: { type: ['number', 'null'], minimum: 0 } }, [
+        'name',
+        'lifetimeDays',
+      ]),
+    },
+  },
+  ({ environments, roles, flagTypes }) => [
+    ...findRepeated('environments', environments, 'name'),
+    ...findRepeated('roles', roles, 'id'),
+    ...findRepeated('roles', roles, 'name'),
+    ...findRepeated('flagTypes', flagTypes, 'name'),
+    ...(roles.some((role) => role.name === OWNER) ? [] : [{ message: `must name one role ${OWNER}`, path: '/roles' }]),
+  ],
+);
+
+function listOf(properties: object, required: readonly string[]) {
+  return { type: 'array', minItems: 1, items: { type: 'object', properties, required } };
+}
+
+function findRepeated<T, K extends keyof T & string>(
+  list: string,
+  items: readonly T[],
+  key: K,
+): readonly ErrorDetail[] {
+  const seen = new Set<T[K]>();
+  return items.flatMap((item, index) => {
+    if (seen.has(item[key])) return [{ message: 'must be unique', path: `/${list}/${index}/${key}` }];
+    seen.add(item[key]);
+    return [];
+  });
+}

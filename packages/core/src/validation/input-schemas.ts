@@ -1,0 +1,41 @@
+import type { Settings } from '../api/engine.js';
+import type { JsonSchema } from './json-schema.js';
+import { eventQuery } from './schemas/events.js';
+import { clone, flagChanges, newFlag } from './schemas/flags.js';
+import { jsonPatch } from './schemas/json-patch.js';
+import { member } from './schemas/members.js';
+import { metricsReport, registration } from './schemas/metrics.js';
+import { newProject, projectChanges } from './schemas/projects.js';
+import { constraint, strategy } from './schemas/strategies.js';
+import { newToken } from './schemas/tokens.js';
+import { variant, variants } from './schemas/variants.js';
+
+/** The schema of every input, by what it is the input of. */
+export type InputSchemas = ReturnType<typeof inputSchemas>;
+
+/**
+ * The JSON Schemas that the operations validate their input by, for documents such as OpenAPI that describe it.
+ *
+ * @example
+ * const { newFlag } = inputSchemas(flags.settings);
+ */
+export function inputSchemas(settings: Settings) {
+  const flagTypes = settings.flagTypes.map((type) => type.name);
+  return {
+    newFlag: newFlag(flagTypes) as JsonSchema,
+    flagChanges: flagChanges(flagTypes) as JsonSchema,
+    clone: clone as JsonSchema,
+    strategy: strategy as JsonSchema,
+    constraint: constraint as JsonSchema,
+    variants,
+    variant: variant as JsonSchema,
+    jsonPatch,
+    member: member as JsonSchema,
+    newProject: newProject as JsonSchema,
+    projectChanges: projectChanges as JsonSchema,
+    registration: registration as JsonSchema,
+    metricsReport: metricsReport as JsonSchema,
+    newToken: newToken as JsonSchema,
+    eventQuery: eventQuery as JsonSchema,
+  };
+}

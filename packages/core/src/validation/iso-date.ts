@@ -1,0 +1,31 @@
+const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|z|[+-]\d{2}:?\d{2})?)?$/;
+
+/**
+ * Epoch milliseconds of an ISO 8601 date or date-time, or undefined when it is none. Without an offset it is UTC;
+ * fractions finer than a millisecond are cut.
+ */
+export function parseIsoDate(text: string): number | undefined {
+  const match = ISO_8601.exec(text);
+  if (!match || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined;
+  const time = Date.parse(normalize(text, match[4]));
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** The same moment as UTC with milliseconds: the only form that is stored. */
+export function toTimestamp(text: string): string {
+  const time = parseIsoDate(text);
+  if (time === undefined) throw new RangeError(`Not an ISO 8601 date: ${text}`);
+  return new Date(time).toISOString();
+}
+
+function isCalendarDay(year: number, month: number, day: number): boolean {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+function normalize(text: string, offset: string | undefined): string {
+  const upper = text.toUpperCase().replace(' ', 'T');
+  if (!upper.includes('T')) return upper;
+  const fraction = upper.replace(/(\.\d{3})\d+/, '$1').replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
+  return offset === undefined ? `${fraction}Z` : fraction;
+}

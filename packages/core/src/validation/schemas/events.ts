@@ -1,0 +1,16 @@
+import { EVENT_TYPES, type EventQuery } from '../../api/events.js';
+import type { ObjectSchema } from '../json-schema.js';
+import { dateTime } from './names.js';
+
+export const eventQuery: ObjectSchema<EventQuery> = {
+  type: 'object',
+  properties: {
+    project: { type: 'string' },
+    flag: { type: 'string' },
+    type: { type: 'string', enum: EVENT_TYPES },
+    from: dateTime,
+    to: dateTime,
+    limit: { type: 'integer', minimum: 0, maximum: 1000 },
+    offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  },
+};

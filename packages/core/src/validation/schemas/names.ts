@@ -1,0 +1,28 @@
+import type { JsonSchema } from '../json-schema.js';
+
+/** Names of flags, projects, environments and variants: what `encodeURIComponent` leaves alone, not `.` or `..`. */
+export const name: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 100,
+  pattern: "^(?!\\.{1,2}$)[A-Za-z0-9_.!~*'()-]*$",
+  description: "1–100 of the characters A–Z a–z 0–9 - _ . ! ~ * ' ( ), and not . or ..",
+};
+
+/** Text that can be stored and shown anywhere: no unpaired surrogates. */
+export function text(maxLength: number): JsonSchema {
+  return { ...possiblyEmptyText(maxLength), minLength: 1 };
+}
+
+export function possiblyEmptyText(maxLength: number): JsonSchema {
+  return {
+    type: 'string',
+    maxLength,
+    pattern: '^\\P{Cs}*$',
+    description: 'text without unpaired surrogates',
+  };
+}
+
+export const dateTime: JsonSchema = { type: 'string', maxLength: 64, format: 'date-time' };
+
+export const positiveInteger: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };

@@ -1,0 +1,24 @@
+import { type NewToken, TOKEN_KINDS } from '../../api/tokens.js';
+import type { JsonSchema, ObjectSchema } from '../json-schema.js';
+import { dateTime, text } from './names.js';
+
+const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: 100 };
+
+export const newToken: ObjectSchema<NewToken> = {
+  type: 'object',
+  properties: {
+    name: text(100),
+    kind: { type: 'string', enum: TOKEN_KINDS },
+    project: scope,
+    environment: scope,
+    expiresAt: { ...dateTime, type: ['string', 'null'] },
+    secret: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[!-~]+$',
+      description: 'printable ASCII characters without spaces',
+    },
+  },
+  required: ['name', 'kind'],
+};

@@ -1,0 +1,61 @@
+import type { Settings } from '../api/engine.js';
+import type { EventQuery } from '../api/events.js';
+import type { FlagChanges, NewFlag } from '../api/flags.js';
+import type { JsonPatch } from '../api/json-patch.js';
+import type { Member } from '../api/members.js';
+import type { ClientRegistration, MetricsReport } from '../api/metrics.js';
+import type { NewProject, ProjectChanges } from '../api/projects.js';
+import type { StrategyInput } from '../api/strategies.js';
+import type { NewToken } from '../api/tokens.js';
+import type { VariantInput } from '../api/variants.js';
+import type { ErrorDetail } from '../errors.js';
+import { inputSchemas } from './input-schemas.js';
+import { parseIsoDate } from './iso-date.js';
+import { findPatchFaults } from './schemas/json-patch.js';
+import { findStrategyFaults } from './strategy-faults.js';
+import { createValidator } from './validator.js';
+import { findVariantsFaults } from './variant-faults.js';
+
+export type Validators = ReturnType<typeof createValidators>;
+
+/** The door of the core: one validator per input. Each refuses with `invalid_input`. */
+export function createValidators(settings: Settings) {
+  const schemas = inputSchemas(settings);
+  return {
+    newFlag: createValidator<NewFlag>(schemas.newFlag),
+    flagChanges: createValidator<FlagChanges>(schemas.flagChanges),
+    clone: createValidator<{ readonly name: string }>(schemas.clone),
+    strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyFaults),
+    variants: createValidator<readonly VariantInput[]>(schemas.variants, findVariantsFaults),
+    jsonPatch: createValidator<JsonPatch>(schemas.jsonPatch, findPatchFaults),
+    member: createValidator<Member>(schemas.member),
+    newProject: createValidator<NewProject>(schemas.newProject),
+    projectChanges: createValidator<ProjectChanges>(schemas.projectChanges),
+    registration: createValidator<ClientRegistration>(schemas.registration),
+    metricsReport: createValidator<MetricsReport>(schemas.metricsReport, findPeriodFaults),
+    newToken: createValidator<NewToken>(schemas.newToken, findScopeFaults),
+    eventQuery: createValidator<EventQuery>(schemas.eventQuery),
+  };
+}
+
+function findPeriodFaults({ bucket }: MetricsReport): readonly ErrorDetail[] {
+  const [start = 0, stop = 0] = [parseIsoDate(bucket.start), parseIsoDate(bucket.stop)];
+  return stop < start ? [{ message: 'must not be before start', path: '/bucket/stop' }] : [];
+}
+
+/** An admin token is for everything; any other is for one environment. */
+function findScopeFaults({ kind, project, environment }: NewToken): readonly ErrorDetail[] {
+  if (kind !== 'admin') {
+    return environment === undefined || environment === '*'
+      ? [{ message: `must name an environment for a ${kind} token`, path: '/environment' }]
+      : [];
+  }
+  return [
+    ...(isEverything(project) ? [] : [{ message: 'must be * for an admin token', path: '/project' }]),
+    ...(isEverything(environment) ? [] : [{ message: 'must be * for an admin token', path: '/environment' }]),
+  ];
+}
+
+function isEverything(scope: string | undefined): boolean {
+  return scope === undefined || scope === '*';
+}
