@@ -1,1 +1,11 @@
-export {};
+export type { Action } from './action.js';
+export { createFlagsRouter } from './create-router.js';
+export type {
+  Actor,
+  Authenticate,
+  Authorize,
+  BuiltInAuth,
+  CommonOptions,
+  FlagsRouterOptions,
+  HostAuth,
+} from './options.js';

@@ -1,0 +1,19 @@
+import type { Flags } from '@flags/core';
+import { Refusal } from '../errors/refusal.js';
+import type { Actor } from '../options.js';
+import type { Identify } from './gate.js';
+import { unauthenticated } from './unauthenticated.js';
+
+/** API tokens: the bare secret, as clients of this API send it, or with the scheme `Bearer`. */
+export function identifyByToken(flags: Flags): Identify<Actor> {
+  return async ({ headers }, access) => {
+    const secret = headers.authorization?.replace(/^bearer\s+/i, '');
+    if (!secret) throw unauthenticated('Send an API token in the header Authorization.');
+    const token = await flags.verifyToken(secret);
+    if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
+    if (token.kind !== access) {
+      throw new Refusal('forbidden', `This needs a token of kind ${access}; ${token.name} is of kind ${token.kind}.`);
+    }
+    return { name: token.name };
+  };
+}

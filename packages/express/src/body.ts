@@ -1,0 +1,87 @@
+import express, { type Request, type Response } from 'express';
+import { Refusal } from './errors/refusal.js';
+
+/** No input of this API nests deeper than a few levels; deeper JSON would exhaust the stack of what works on it. */
+const MAX_DEPTH = 32;
+
+export type BodyReader = (request: Request, response: Response) => Promise<unknown>;
+
+/** Reads a request's JSON: undefined when it has no body. A body that the host has read already is taken from it. */
+export function createBodyReader(limit: number): BodyReader {
+  const parseText = express.text({ type: () => true, limit });
+  const readText = (request: Request, response: Response) =>
+    new Promise<void>((resolve, reject) => {
+      parseText(request, response, (error?: unknown) => (error ? reject(refusalOf(error)) : resolve()));
+    });
+
+  return async (request, response) => {
+    if (!announcesBody(request)) return isFiller(request.body) ? undefined : parseBody(request.body, limit);
+    checkSize(Number(request.headers['content-length'] ?? 0), limit);
+    checkContentType(request.headers['content-type']);
+    if (!isRead(request)) await readText(request, response);
+    checkComplete(request);
+    return parseBody(request.body, limit);
+  };
+}
+
+function announcesBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Body parsers for Express 4 leave `{}` behind when there was nothing to parse. */
+function isFiller(body: unknown): boolean {
+  return body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
+}
+
+/** `_body` is the mark of Express 4's parsers; an ended stream tells of any other reader. */
+function isRead(request: Request & { readonly _body?: unknown }): boolean {
+  return request._body === true || request.readableEnded;
+}
+
+function checkSize(bytes: number, limit: number): void {
+  if (bytes > limit) throw new Refusal('payload_too_large', `The body is larger than ${limit} bytes. Send less.`);
+}
+
+function checkContentType(header: string | undefined): void {
+  const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === '' || /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(type)) return;
+  throw new Refusal('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
+}
+
+/** A client that goes away leaves part of a body, which must not be taken for the whole. */
+function checkComplete(request: Request): void {
+  if (request.destroyed && !request.complete) throw new Refusal('invalid_json', 'The body ended early. Send it again.');
+}
+
+function parseBody(body: unknown, limit: number): unknown {
+  const value = typeof body === 'string' || body instanceof Uint8Array ? parseJson(body, limit) : body;
+  if (isDeeperThan(MAX_DEPTH, value)) {
+    throw new Refusal('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`);
+  }
+  return value;
+}
+
+function parseJson(raw: string | Uint8Array, limit: number): unknown {
+  checkSize(typeof raw === 'string' ? Buffer.byteLength(raw) : raw.byteLength, limit);
+  const text = typeof raw === 'string' ? raw : new TextDecoder().decode(raw);
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Refusal('invalid_json', `The body is not JSON: ${error instanceof Error ? error.message : error}.`);
+  }
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
+}
+
+/** What Express's parser refuses, in our words; a fault passes as it is. */
+function refusalOf(error: unknown): unknown {
+  const { status, message } = error as { readonly status?: unknown; readonly message?: unknown };
+  if (status === 413) return new Refusal('payload_too_large', 'The body is too large. Send less.');
+  if (status === 415) return new Refusal('unsupported_media_type', `The body cannot be decoded: ${message}.`);
+  const isClients = typeof status === 'number' && status >= 400 && status < 500;
+  return isClients ? new Refusal('invalid_json', `The body cannot be read: ${message}.`) : error;
+}

@@ -1,0 +1,82 @@
+import { type Flags, inputSchemas } from '@flags/core';
+import { type Request, Router } from 'express';
+import { createGate, type Visitor } from './auth/gate.js';
+import { createBodyReader } from './body.js';
+import { createEndpoint, type EndpointParts } from './endpoint.js';
+import { type Answer, createHandler } from './handler.js';
+import { openApiDocument } from './openapi/document.js';
+import { type Actor, bodyLimitOf, checkOptions, type FlagsRouterOptions } from './options.js';
+import type { Access, Method } from './route.js';
+import { accessOf, createRouteLookup } from './route-lookup.js';
+import { ROUTES } from './routes/all-routes.js';
+import { checkDecodable, refuseUnmatched } from './unmatched.js';
+
+/**
+ * Makes a router that serves the admin API of these flags under `/api/admin`, and takes the clients' reports under
+ * `/api/client`. Mount it at the root or at any path, before or after body parsers of your own; requests for other paths
+ * pass through. Every request that cannot be granted is answered as JSON. Faults, and what your own functions throw, go
+ * to your application's error handler.
+ *
+ * @param flags stays yours to close
+ * @throws TypeError when the options cannot be used
+ * @example
+ * const flags = await createFlags({ storage: sqliteStorage('flags.db') });
+ * const app = express();
+ * app.use(createFlagsRouter(flags, { auth: 'token' }));
+ */
+export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: FlagsRouterOptions<A>): Router {
+  checkOptions(options);
+  const router = Router();
+  const findRoutes = createRouteLookup(ROUTES);
+  const handler = (answer: Answer) => createHandler(answer, findRoutes);
+  const gate = createGate(flags, options);
+  const visitors = new WeakMap<Request, Visitor>();
+
+  const admit: Answer = async (request) => {
+    const access = accessTo(request);
+    if (access === undefined) return undefined;
+    visitors.set(request, await gate(request, access));
+    checkDecodable(request.path);
+    return undefined;
+  };
+
+  router.use(handler(admit));
+  const parts = createParts(flags, options);
+  for (const route of ROUTES) {
+    const endpoint = createEndpoint(route, parts);
+    const method = route.method.toLowerCase() as Lowercase<Method>;
+    router[method](
+      route.path,
+      handler(async (request, response) => {
+        const visitor = visitors.get(request);
+        return visitor && endpoint({ request, response, visitor });
+      }),
+    );
+  }
+  router.use(
+    handler(async (request) =>
+      accessTo(request) === undefined ? undefined : refuseUnmatched(request, findRoutes(request.path)),
+    ),
+  );
+  return router;
+}
+
+/** Undefined for what passes through: paths elsewhere, and OPTIONS, which Express answers from the methods it knows. */
+function accessTo({ path, method }: Request): Access | undefined {
+  return method === 'OPTIONS' ? undefined : accessOf(path);
+}
+
+function createParts<A extends Actor>(flags: Flags, options: FlagsRouterOptions<A>): EndpointParts {
+  const inputs = inputSchemas(flags.settings);
+  const auth = typeof options.auth === 'function' ? 'host' : options.auth;
+  let document: object | undefined;
+  return {
+    flags,
+    inputs,
+    readBody: createBodyReader(bodyLimitOf(options)),
+    openApi() {
+      document ??= openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth });
+      return document;
+    },
+  };
+}

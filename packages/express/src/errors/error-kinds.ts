@@ -1,0 +1,52 @@
+import type { ErrorCode } from '@flags/core';
+import type { RefusalCode } from './refusal.js';
+
+/** How an error appears in HTTP: its status, and its `name` in the vocabulary that clients of this API know. */
+export interface ErrorKind {
+  readonly status: number;
+  readonly name: string;
+}
+
+const badData: ErrorKind = { status: 400, name: 'BadDataError' };
+const notFound: ErrorKind = { status: 404, name: 'NotFoundError' };
+const nameExists: ErrorKind = { status: 409, name: 'NameExistsError' };
+const invalidOperation: ErrorKind = { status: 409, name: 'InvalidOperationError' };
+const unavailable: ErrorKind = { status: 503, name: 'ServiceUnavailableError' };
+
+/** Every code has a kind, or this does not compile. */
+export const ERROR_KINDS: Readonly<Record<ErrorCode | RefusalCode, ErrorKind>> = {
+  invalid_input: { status: 400, name: 'ValidationError' },
+  invalid_patch: badData,
+  patch_test_failed: { status: 409, name: 'ConflictError' },
+  project_not_found: notFound,
+  flag_not_found: notFound,
+  environment_not_found: notFound,
+  strategy_not_found: notFound,
+  role_not_found: notFound,
+  user_not_found: notFound,
+  member_not_found: notFound,
+  application_not_found: notFound,
+  token_not_found: notFound,
+  project_exists: nameExists,
+  flag_exists: nameExists,
+  member_exists: { status: 400, name: 'NameExistsError' },
+  token_exists: nameExists,
+  flag_archived: invalidOperation,
+  flag_not_archived: invalidOperation,
+  project_protected: { status: 403, name: 'InvalidOperationError' },
+  project_not_empty: invalidOperation,
+  environment_has_no_strategies: invalidOperation,
+  last_owner: { status: 400, name: 'ProjectWithoutOwnerError' },
+  revision_mismatch: { status: 412, name: 'PreconditionFailedError' },
+  too_much_contention: unavailable,
+  storage_busy: unavailable,
+  storage_unsupported: { status: 501, name: 'NotImplementedError' },
+  closed: unavailable,
+  unauthenticated: { status: 401, name: 'AuthenticationRequired' },
+  forbidden: { status: 403, name: 'NoAccessError' },
+  not_found: notFound,
+  method_not_allowed: { status: 405, name: 'MethodNotAllowedError' },
+  payload_too_large: { status: 413, name: 'PayloadTooLargeError' },
+  unsupported_media_type: { status: 415, name: 'ContentTypeError' },
+  invalid_json: badData,
+};

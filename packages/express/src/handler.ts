@@ -1,0 +1,23 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { errorReply } from './errors/error-reply.js';
+import { type Reply, writeReply } from './reply.js';
+import type { RouteLookup } from './route-lookup.js';
+
+/** Answers a request, or passes it on to whatever comes next (undefined). */
+export type Answer = (request: Request, response: Response) => Promise<Reply | undefined>;
+
+/**
+ * Makes an Express handler that answers what is refused itself and gives faults to the host's error handler. Express 4
+ * does not catch rejections, so none gets past.
+ */
+export function createHandler(answer: Answer, findRoutes: RouteLookup): RequestHandler {
+  return (request, response, next) => {
+    const settle = (reply: Reply | undefined) => (reply === undefined ? next() : writeReply(response, reply));
+    const refuse = (error: unknown) => {
+      const route = findRoutes(request.path).find(({ method }) => method === request.method);
+      const reply = errorReply(error, { route, params: request.params as Readonly<Record<string, string>> });
+      return reply === undefined ? next(error) : writeReply(response, reply);
+    };
+    answer(request, response).then(settle, refuse).catch(next);
+  };
+}

@@ -1,0 +1,71 @@
+import type { Request } from 'express';
+import type { Action } from './action.js';
+
+/** Who makes a request. Your own user type will do, as long as it has a name. */
+export interface Actor {
+  /** What the event log attributes changes to; not empty. */
+  readonly name: string;
+}
+
+/**
+ * Tells who makes a request, by whatever your application knows of it (session, cookie, header); null when nobody.
+ * What it throws goes to your application's error handler.
+ */
+export type Authenticate<A extends Actor> = (request: Request) => A | null | undefined | Promise<A | null | undefined>;
+
+/**
+ * Tells whether an actor may do something. Anything but true is a refusal.
+ *
+ * @param project the project that the path names; null where it names none (the archive, events, tokens, metrics, …)
+ */
+export type Authorize<A extends Actor> = (
+  actor: A,
+  action: Action,
+  project: string | null,
+) => boolean | Promise<boolean>;
+
+/** What `createFlagsRouter` takes. */
+export type FlagsRouterOptions<A extends Actor = Actor> = CommonOptions & (BuiltInAuth | HostAuth<A>);
+
+export interface CommonOptions {
+  /** The largest body that is read, in bytes (after decompression); 1 MiB when absent. */
+  readonly bodyLimit?: number;
+}
+
+export interface BuiltInAuth {
+  /**
+   * `token`: requests carry an API token (`Authorization: <token>` or `Bearer <token>`): one of kind `admin` under
+   * `/api/admin`, of kind `client` under `/api/client`. The actor has the token's name.
+   *
+   * `none`: everyone may do everything, as the actor `anonymous`.
+   */
+  readonly auth: 'token' | 'none';
+  readonly authorize?: Authorize<Actor>;
+}
+
+export interface HostAuth<A extends Actor> {
+  /** Your own users, for `/api/admin` and `/api/client` alike. */
+  readonly auth: Authenticate<A>;
+  /** Everything is allowed to every actor when absent. */
+  readonly authorize?: Authorize<A>;
+}
+
+const DEFAULT_BODY_LIMIT = 1024 * 1024;
+
+/** Refuses options that would leave the router open or without effect; TypeScript's callers cannot give them. */
+export function checkOptions<A extends Actor>(options: FlagsRouterOptions<A> | undefined): void {
+  const { auth, authorize, bodyLimit } = options ?? {};
+  if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function') {
+    throw new TypeError(`createFlagsRouter: auth must be 'token', 'none' or a function.`);
+  }
+  if (authorize !== undefined && typeof authorize !== 'function') {
+    throw new TypeError('createFlagsRouter: authorize must be a function.');
+  }
+  if (bodyLimit !== undefined && !(Number.isSafeInteger(bodyLimit) && bodyLimit > 0)) {
+    throw new TypeError('createFlagsRouter: bodyLimit must be a positive number of bytes.');
+  }
+}
+
+export function bodyLimitOf({ bodyLimit = DEFAULT_BODY_LIMIT }: CommonOptions): number {
+  return bodyLimit;
+}

@@ -1,0 +1,46 @@
+import { createValidator, type InputSchemas, type JsonSchema } from '@flags/core';
+import type { QueryParameter, QueryValues } from './route.js';
+import { propertiesOf } from './schema-properties.js';
+
+export type QueryReader = (url: string) => QueryValues;
+
+/**
+ * Reads the documented parameters from a URL, independently of the host's `query parser`, and refuses what their schemas
+ * do not accept, with one detail per fault.
+ */
+export function createQueryReader(parameters: readonly QueryParameter[] = [], inputs: InputSchemas): QueryReader {
+  const schema = querySchema(parameters, inputs);
+  const properties = Object.entries(propertiesOf(schema));
+  const validate = createValidator<QueryValues>(schema);
+  return (url) => {
+    const given = new URLSearchParams(searchOf(url));
+    return validate(
+      Object.fromEntries(
+        properties
+          .filter(([name]) => given.has(name))
+          .map(([name, property]) => [name, convert(given.getAll(name), property)]),
+      ),
+    );
+  };
+}
+
+/** The parameters as one object, as they are validated. */
+export function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas): JsonSchema {
+  const properties = parameters.map(({ name, schema }) => [name, schema(inputs)] as const);
+  return { type: 'object', properties: Object.fromEntries(properties) };
+}
+
+function searchOf(url: string): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start);
+}
+
+/** Text that is not of the schema's type stays as it is, and so is refused by the schema. */
+function convert(texts: readonly string[], { type }: JsonSchema): unknown {
+  if (type === 'array') return texts;
+  const [text = '', ...more] = texts;
+  if (more.length > 0) return texts;
+  if (type === 'integer') return /^\d+$/.test(text) ? Number(text) : text;
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

@@ -1,0 +1,29 @@
+import type { Route } from '../route.js';
+import { archiveRoutes } from './archive.js';
+import { clientRoutes } from './client.js';
+import { environmentRoutes } from './environments.js';
+import { eventRoutes } from './events.js';
+import { flagRoutes } from './flags.js';
+import { memberRoutes } from './members.js';
+import { metricsRoutes } from './metrics.js';
+import { openApiRoutes } from './open-api.js';
+import { projectRoutes } from './projects.js';
+import { strategyRoutes } from './strategies.js';
+import { tokenRoutes } from './tokens.js';
+import { variantRoutes } from './variants.js';
+
+/** The whole API. */
+export const ROUTES: readonly Route[] = [
+  ...projectRoutes,
+  ...flagRoutes,
+  ...strategyRoutes,
+  ...environmentRoutes,
+  ...variantRoutes,
+  ...memberRoutes,
+  ...archiveRoutes,
+  ...metricsRoutes,
+  ...eventRoutes,
+  ...tokenRoutes,
+  ...clientRoutes,
+  ...openApiRoutes,
+];

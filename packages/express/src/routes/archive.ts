@@ -1,0 +1,61 @@
+import { type Route, route } from '../route.js';
+import { archivedFlagListToWire, flagToWire } from '../wire/flag.js';
+import { ARCHIVE } from './paths.js';
+import { projectRef } from './refs.js';
+
+export const archiveRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: `${ARCHIVE}/features`,
+    action: 'listArchivedFlags',
+    summary: 'The archived flags of all projects, by name',
+    tag: 'Archive',
+    access: 'admin',
+    reply: { status: 200, schema: 'ArchivedFlagList' },
+    errors: [],
+    handle: async ({ flags }) => ({ body: archivedFlagListToWire(await flags.listArchivedFlags()) }),
+  }),
+  route({
+    method: 'GET',
+    path: `${ARCHIVE}/features/:projectId`,
+    action: 'listProjectArchivedFlags',
+    summary: 'The archived flags of a project, by name',
+    tag: 'Archive',
+    access: 'admin',
+    reply: { status: 200, schema: 'ArchivedFlagList' },
+    errors: ['project_not_found'],
+    handle: async ({ flags, params }) => ({
+      body: archivedFlagListToWire(await flags.listArchivedFlags(projectRef(params))),
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: `${ARCHIVE}/revive/:featureName`,
+    action: 'reviveFlag',
+    summary: 'Take a flag out of the archive, off in every environment',
+    tag: 'Archive',
+    access: 'admin',
+    reply: { status: 200, schema: 'Flag' },
+    errors: ['flag_not_found', 'revision_mismatch'],
+    ifMatch: 'flag',
+    async handle({ flags, params, context }) {
+      const flag = await flags.reviveFlag({ flag: params.featureName }, context);
+      return { body: flagToWire(flag), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${ARCHIVE}/:featureName`,
+    action: 'deleteFlag',
+    summary: 'Delete an archived flag for good; its name is free again',
+    tag: 'Archive',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: ['flag_not_found', 'flag_not_archived', 'revision_mismatch'],
+    ifMatch: 'flag',
+    async handle({ flags, params, context }) {
+      await flags.deleteFlag({ flag: params.featureName }, context);
+      return {};
+    },
+  }),
+];

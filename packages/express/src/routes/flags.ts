@@ -1,0 +1,139 @@
+import type { FlagChanges } from '@flags/core';
+import { type Route, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import { flagDetailToWire, flagListToWire, flagToWire } from '../wire/flag.js';
+import { flagUpdateSchema } from '../wire/flag-update.js';
+import { FLAG, FLAGS } from './paths.js';
+import { flagRef, projectRef } from './refs.js';
+
+export const flagRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: FLAGS,
+    action: 'listFlags',
+    summary: 'The flags of a project, by name',
+    tag: 'Flags',
+    access: 'admin',
+    query: [
+      {
+        name: 'archived',
+        description: 'true: only the archived flags; otherwise only those that are not archived.',
+        schema: () => ({ type: 'boolean' }),
+      },
+    ],
+    reply: { status: 200, schema: 'FlagList' },
+    errors: ['invalid_input', 'project_not_found'],
+    async handle({ flags, params, query }) {
+      const ref = projectRef(params);
+      const list = query.archived === true ? flags.listArchivedFlags(ref) : flags.listFlags(ref);
+      return { body: flagListToWire(await list) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: FLAGS,
+    action: 'createFlag',
+    summary: 'Create a flag, off in every environment',
+    tag: 'Flags',
+    access: 'admin',
+    body: { required: true, schema: ({ newFlag }) => newFlag, checkedBy: 'core' },
+    reply: { status: 201, schema: 'Flag' },
+    errors: ['invalid_input', 'project_not_found', 'flag_exists'],
+    async handle({ flags, params, body }) {
+      const flag = await flags.createFlag(projectRef(params), unchecked(body));
+      return { body: flagToWire(flag), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: FLAG,
+    action: 'getFlag',
+    summary: 'A flag, archived or not, with its configuration in every environment',
+    tag: 'Flags',
+    access: 'admin',
+    reply: { status: 200, schema: 'FlagDetail' },
+    errors: ['project_not_found', 'flag_not_found'],
+    async handle({ flags, params }) {
+      const flag = await flags.getFlag(flagRef(params));
+      return { body: flagDetailToWire(flag), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: FLAG,
+    action: 'updateFlag',
+    summary: 'Change the description, type, staleness or impression data of a flag',
+    tag: 'Flags',
+    access: 'admin',
+    body: { required: true, schema: ({ flagChanges }) => flagUpdateSchema(flagChanges), checkedBy: 'router' },
+    reply: { status: 200, schema: 'Flag' },
+    errors: ['invalid_input', 'project_not_found', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
+    ifMatch: 'flag',
+    async handle({ flags, params, body, context }) {
+      const flag = await flags.updateFlag(flagRef(params), unchecked<FlagChanges>(body), context);
+      return { body: flagToWire(flag), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: FLAG,
+    action: 'patchFlag',
+    summary: 'Change a flag by a JSON Patch (RFC 6902)',
+    tag: 'Flags',
+    access: 'admin',
+    body: { required: true, schema: ({ jsonPatch }) => jsonPatch, checkedBy: 'core' },
+    reply: { status: 200, schema: 'Flag' },
+    errors: [
+      'invalid_input',
+      'invalid_patch',
+      'patch_test_failed',
+      'project_not_found',
+      'flag_not_found',
+      'flag_archived',
+      'revision_mismatch',
+    ],
+    ifMatch: 'flag',
+    async handle({ flags, params, body, context }) {
+      const flag = await flags.patchFlag(flagRef(params), unchecked(body), context);
+      return { body: flagToWire(flag), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${FLAG}/clone`,
+    action: 'cloneFlag',
+    summary: 'Copy a flag under a new name, off in every environment',
+    tag: 'Flags',
+    access: 'admin',
+    body: { required: true, schema: ({ clone }) => clone, checkedBy: 'core' },
+    reply: { status: 201, schema: 'Flag' },
+    errors: [
+      'invalid_input',
+      'project_not_found',
+      'flag_not_found',
+      'flag_archived',
+      'flag_exists',
+      'revision_mismatch',
+    ],
+    ifMatch: 'flag',
+    async handle({ flags, params, body, context }) {
+      const flag = await flags.cloneFlag(flagRef(params), unchecked(body), context);
+      return { body: flagToWire(flag), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: FLAG,
+    action: 'archiveFlag',
+    summary: 'Archive a flag',
+    tag: 'Flags',
+    access: 'admin',
+    reply: { status: 202 },
+    errors: ['project_not_found', 'flag_not_found', 'revision_mismatch'],
+    ifMatch: 'flag',
+    async handle({ flags, params, context }) {
+      await flags.archiveFlag(flagRef(params), context);
+      return {};
+    },
+  }),
+];

@@ -1,0 +1,83 @@
+import { type Route, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import {
+  applicationListToWire,
+  applicationToWire,
+  evaluationCountsToWire,
+  seenApplicationsToWire,
+  seenFlagsToWire,
+} from '../wire/metrics.js';
+import { APPLICATIONS, METRICS } from './paths.js';
+
+export const metricsRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: `${METRICS}/seen-toggles`,
+    action: 'listSeenFlags',
+    summary: 'Which application has evaluated which flags',
+    tag: 'Metrics',
+    access: 'admin',
+    reply: { status: 200, schema: 'SeenToggles' },
+    errors: [],
+    deprecated: true,
+    handle: async ({ flags }) => ({ body: (await flags.listSeenFlags()).map(seenFlagsToWire) }),
+  }),
+  route({
+    method: 'GET',
+    path: `${METRICS}/feature-toggles`,
+    action: 'countEvaluations',
+    summary: 'How often each flag was on and off in the last minute and the last hour',
+    tag: 'Metrics',
+    access: 'admin',
+    reply: { status: 200, schema: 'FeatureMetrics' },
+    errors: [],
+    handle: async ({ flags }) => ({ body: evaluationCountsToWire(await flags.countEvaluations()) }),
+  }),
+  route({
+    method: 'GET',
+    path: APPLICATIONS,
+    action: 'listApplications',
+    summary: 'The applications seen within the last day',
+    tag: 'Metrics',
+    access: 'admin',
+    query: [
+      {
+        name: 'strategyName',
+        description: 'Only applications that implement this strategy; repeated: any of them; empty: all.',
+        schema: () => ({ type: 'array', items: { type: 'string' } }),
+      },
+    ],
+    reply: { status: 200, schema: 'ApplicationList' },
+    errors: [],
+    async handle({ flags, query }) {
+      const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
+      const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
+      return { body: applicationListToWire(await flags.listApplications(filter)) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${APPLICATIONS}/:appName`,
+    action: 'getApplication',
+    summary: 'One application with its instances and the flags it has evaluated',
+    tag: 'Metrics',
+    access: 'admin',
+    reply: { status: 200, schema: 'ApplicationDetail' },
+    errors: ['application_not_found'],
+    handle: async ({ flags, params }) => ({
+      body: applicationToWire(await flags.getApplication({ application: params.appName })),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: `${METRICS}/seen-apps`,
+    action: 'listApplicationsByFlag',
+    summary: 'The applications that have evaluated each flag',
+    tag: 'Metrics',
+    access: 'admin',
+    reply: { status: 200, schema: 'SeenApps' },
+    errors: [],
+    deprecated: true,
+    handle: async ({ flags }) => ({ body: seenApplicationsToWire(await flags.listApplicationsByFlag()) }),
+  }),
+];

@@ -1,0 +1,15 @@
+export const PROJECTS = '/api/admin/projects';
+export const PROJECT = `${PROJECTS}/:projectId`;
+export const FLAGS = `${PROJECT}/features`;
+export const FLAG = `${FLAGS}/:featureName`;
+export const ENVIRONMENT = `${FLAG}/environments/:environment`;
+export const STRATEGIES = `${ENVIRONMENT}/strategies`;
+export const STRATEGY = `${STRATEGIES}/:strategyId`;
+export const VARIANTS = `${FLAG}/variants`;
+export const USERS = `${PROJECT}/users`;
+export const USER_ROLE = `${USERS}/:userId/roles/:roleId`;
+export const ARCHIVE = '/api/admin/archive';
+export const METRICS = '/api/admin/metrics';
+export const APPLICATIONS = `${METRICS}/applications`;
+export const EVENTS = '/api/admin/events';
+export const TOKENS = '/api/admin/api-tokens';

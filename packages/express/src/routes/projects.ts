@@ -1,0 +1,79 @@
+import { type Route, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import { projectListToWire, projectOverviewToWire, projectToWire } from '../wire/project.js';
+import { PROJECT, PROJECTS } from './paths.js';
+import { projectRef } from './refs.js';
+
+export const projectRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: PROJECTS,
+    action: 'listProjects',
+    summary: 'All projects, by id',
+    tag: 'Projects',
+    access: 'admin',
+    reply: { status: 200, schema: 'ProjectList' },
+    errors: [],
+    handle: async ({ flags }) => ({ body: projectListToWire(await flags.listProjects()) }),
+  }),
+  route({
+    method: 'POST',
+    path: PROJECTS,
+    action: 'createProject',
+    summary: 'Create a project without members',
+    tag: 'Projects',
+    access: 'admin',
+    body: { required: true, schema: ({ newProject }) => newProject, checkedBy: 'core' },
+    reply: { status: 201, schema: 'Project' },
+    errors: ['invalid_input', 'project_exists'],
+    async handle({ flags, body }) {
+      const project = await flags.createProject(unchecked(body));
+      return { body: projectToWire(project), revision: project.revision };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: PROJECT,
+    action: 'getProject',
+    summary: 'A project with its flags and its health',
+    tag: 'Projects',
+    access: 'admin',
+    reply: { status: 200, schema: 'ProjectOverview' },
+    errors: ['project_not_found'],
+    async handle({ flags, params }) {
+      const project = await flags.getProject(projectRef(params));
+      return { body: projectOverviewToWire(project), revision: project.revision };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: PROJECT,
+    action: 'updateProject',
+    summary: 'Change the display name or the description of a project',
+    tag: 'Projects',
+    access: 'admin',
+    body: { required: true, schema: ({ projectChanges }) => projectChanges, checkedBy: 'core' },
+    reply: { status: 200, schema: 'Project' },
+    errors: ['invalid_input', 'project_not_found', 'revision_mismatch'],
+    ifMatch: 'project',
+    async handle({ flags, params, body, context }) {
+      const project = await flags.updateProject(projectRef(params), unchecked(body), context);
+      return { body: projectToWire(project), revision: project.revision };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: PROJECT,
+    action: 'deleteProject',
+    summary: 'Delete a project that has no flags, and its archived flags for good',
+    tag: 'Projects',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: ['project_not_found', 'project_protected', 'project_not_empty', 'revision_mismatch'],
+    ifMatch: 'project',
+    async handle({ flags, params, context }) {
+      await flags.deleteProject(projectRef(params), context);
+      return {};
+    },
+  }),
+];

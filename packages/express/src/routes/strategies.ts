@@ -1,0 +1,77 @@
+import type { ErrorCode } from '@flags/core';
+import { type Route, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import { strategyToWire } from '../wire/strategy.js';
+import { STRATEGIES, STRATEGY } from './paths.js';
+import { environmentRef, strategyRef } from './refs.js';
+
+const FLAG_CHANGE_ERRORS: readonly ErrorCode[] = [
+  'project_not_found',
+  'flag_not_found',
+  'environment_not_found',
+  'flag_archived',
+  'revision_mismatch',
+];
+
+export const strategyRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: STRATEGIES,
+    action: 'addStrategy',
+    summary: 'Add a strategy to a flag in one environment',
+    tag: 'Strategies',
+    access: 'admin',
+    body: { required: true, schema: ({ strategy }) => strategy, checkedBy: 'core' },
+    reply: { status: 200, schema: 'Strategy' },
+    errors: ['invalid_input', ...FLAG_CHANGE_ERRORS],
+    ifMatch: 'flag',
+    handle: async ({ flags, params, body, context }) => ({
+      body: strategyToWire(await flags.addStrategy(environmentRef(params), unchecked(body), context)),
+    }),
+  }),
+  route({
+    method: 'PUT',
+    path: STRATEGY,
+    action: 'updateStrategy',
+    summary: 'Replace a strategy; its id stays',
+    tag: 'Strategies',
+    access: 'admin',
+    body: { required: true, schema: ({ strategy }) => strategy, checkedBy: 'core' },
+    reply: { status: 200, schema: 'Strategy' },
+    errors: ['invalid_input', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
+    ifMatch: 'flag',
+    handle: async ({ flags, params, body, context }) => ({
+      body: strategyToWire(await flags.updateStrategy(strategyRef(params), unchecked(body), context)),
+    }),
+  }),
+  route({
+    method: 'PATCH',
+    path: STRATEGY,
+    action: 'patchStrategy',
+    summary: 'Change a strategy by a JSON Patch (RFC 6902)',
+    tag: 'Strategies',
+    access: 'admin',
+    body: { required: true, schema: ({ jsonPatch }) => jsonPatch, checkedBy: 'core' },
+    reply: { status: 200, schema: 'Strategy' },
+    errors: ['invalid_input', 'invalid_patch', 'patch_test_failed', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
+    ifMatch: 'flag',
+    handle: async ({ flags, params, body, context }) => ({
+      body: strategyToWire(await flags.patchStrategy(strategyRef(params), unchecked(body), context)),
+    }),
+  }),
+  route({
+    method: 'DELETE',
+    path: STRATEGY,
+    action: 'removeStrategy',
+    summary: 'Remove a strategy; the last one switches the environment off',
+    tag: 'Strategies',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: ['strategy_not_found', ...FLAG_CHANGE_ERRORS],
+    ifMatch: 'flag',
+    async handle({ flags, params, context }) {
+      await flags.removeStrategy(strategyRef(params), context);
+      return {};
+    },
+  }),
+];

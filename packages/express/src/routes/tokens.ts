@@ -1,0 +1,47 @@
+import { type Route, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import { newTokenFromWire, newTokenSchema } from '../wire/new-token.js';
+import { createdTokenToWire, tokenListToWire } from '../wire/token.js';
+import { TOKENS } from './paths.js';
+
+export const tokenRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: TOKENS,
+    action: 'listTokens',
+    summary: 'All API tokens, oldest first, without their secrets',
+    tag: 'API tokens',
+    access: 'admin',
+    reply: { status: 200, schema: 'TokenList' },
+    errors: [],
+    handle: async ({ flags }) => ({ body: tokenListToWire(await flags.listTokens()) }),
+  }),
+  route({
+    method: 'POST',
+    path: TOKENS,
+    action: 'createToken',
+    summary: 'Create an API token; its secret is shown in this answer only',
+    tag: 'API tokens',
+    access: 'admin',
+    body: { required: true, schema: ({ newToken }) => newTokenSchema(newToken), checkedBy: 'router' },
+    reply: { status: 201, schema: 'CreatedToken' },
+    errors: ['invalid_input', 'project_not_found', 'environment_not_found'],
+    handle: async ({ flags, body }) => ({
+      body: createdTokenToWire(await flags.createToken(newTokenFromWire(unchecked(body)))),
+    }),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${TOKENS}/:token`,
+    action: 'deleteToken',
+    summary: 'Delete an API token, named by its id or by its secret',
+    tag: 'API tokens',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: ['token_not_found'],
+    async handle({ flags, params }) {
+      await flags.deleteToken({ token: params.token });
+      return {};
+    },
+  }),
+];

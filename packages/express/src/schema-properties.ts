@@ -1,0 +1,12 @@
+import type { JsonSchema } from '@flags/core';
+
+/** The members that an object schema names. */
+export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  return (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
+}
+
+export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
+  const property = propertiesOf(schema)[name];
+  if (property === undefined) throw new Error(`The schema names no member ${name}.`);
+  return property;
+}

@@ -1,0 +1,24 @@
+import { invalidInput } from './errors/error-reply.js';
+import { Refusal } from './errors/refusal.js';
+import type { Route } from './route.js';
+import { allowedMethods } from './route-lookup.js';
+
+/** Refuses a path whose escapes cannot be decoded, before Express fails on it. */
+export function checkDecodable(path: string): void {
+  try {
+    decodeURIComponent(path);
+  } catch {
+    throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
+  }
+}
+
+/** Refuses a request that no row has answered, given the rows with its path. */
+export function refuseUnmatched(
+  { method, path }: { readonly method: string; readonly path: string },
+  known: readonly Route[],
+): never {
+  if (known.length === 0)
+    throw new Refusal('not_found', `There is nothing at ${path}. Look at /api/admin/openapi.json.`);
+  const allow = allowedMethods(known);
+  throw new Refusal('method_not_allowed', `${path} does not take ${method}. Use one of ${allow}.`, { allow });
+}

@@ -1,0 +1,45 @@
+import type { ArchivedFlag, Flag, FlagDetail, FlagEnvironment, FlagSummary } from '@flags/core';
+import { strategyToWire } from './strategy.js';
+import { variantToWire } from './variant.js';
+
+export function flagToWire(flag: Flag) {
+  return {
+    name: flag.name,
+    project: flag.project,
+    description: flag.description,
+    type: flag.type,
+    stale: flag.stale,
+    impressionData: flag.impressionData,
+    archived: flag.archived,
+    createdAt: flag.createdAt,
+    lastSeenAt: flag.lastSeenAt,
+    variants: flag.variants.length === 0 ? null : flag.variants.map(variantToWire),
+  };
+}
+
+export function flagDetailToWire(flag: FlagDetail) {
+  return { ...flagToWire(flag), environments: flag.environments.map(environmentToWire) };
+}
+
+export function flagSummaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagSummary) {
+  return {
+    name,
+    type,
+    stale,
+    createdAt,
+    lastSeenAt,
+    environments: environments.map(({ name, displayName, enabled }) => ({ name, displayName, enabled })),
+  };
+}
+
+export function flagListToWire(flags: readonly FlagSummary[]) {
+  return { version: 1, features: flags.map(flagSummaryToWire) };
+}
+
+export function archivedFlagListToWire(flags: readonly ArchivedFlag[]) {
+  return { version: 1, features: flags.map((flag) => ({ ...flagSummaryToWire(flag), project: flag.project })) };
+}
+
+function environmentToWire({ name, enabled, strategies }: FlagEnvironment) {
+  return { name, enabled, strategies: strategies.map(strategyToWire) };
+}

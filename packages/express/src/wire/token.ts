@@ -1,0 +1,24 @@
+import type { CreatedToken, Token } from '@flags/core';
+
+/** `username` and `projects` are the older and the newer clients' words for `tokenName` and `project`. */
+export function tokenToWire({ id, name, kind, project, environment, createdAt, expiresAt }: Token) {
+  return {
+    id,
+    tokenName: name,
+    username: name,
+    type: kind,
+    project,
+    projects: [project],
+    environment,
+    createdAt,
+    expiresAt,
+  };
+}
+
+export function tokenListToWire(tokens: readonly Token[]) {
+  return { tokens: tokens.map(tokenToWire) };
+}
+
+export function createdTokenToWire({ token, secret }: CreatedToken) {
+  return { ...tokenToWire(token), secret };
+}
