@@ -5,23 +5,23 @@ import { openShop } from './shop.js';
 
 const FILE = process.argv[2] ?? './embedded.db';
 
+const production = { project: 'default', flag: 'checkout', environment: 'production' };
+
 /** A service that keeps its flags in its own process: one SQLite file, no HTTP, no second program. */
 async function main(): Promise<void> {
   const flags = await createFlags({ storage: sqliteStorage(FILE), actor: 'shop' });
   const shop = openShop(flags);
   try {
     await rollOut(flags.as('ada'));
+    await shop.hasHeardOf(3);
     await shop.report();
     await flags.as('ada').disable(production);
-    await shop.heardOf('environment-disabled');
+    await shop.hasHeardOf(4);
     await shop.report();
   } finally {
     await flags.close();
   }
 }
-
-const checkout = { project: 'default', flag: 'checkout' };
-const production = { ...checkout, environment: 'production' };
 
 /** Creates the flag, decides whom it is for, and switches it on. */
 async function rollOut(flags: Flags): Promise<void> {

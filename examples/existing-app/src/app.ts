@@ -47,7 +47,7 @@ export function createApp(flags: Flags, sessionSecret: string): Express {
 function flagsRouter(flags: Flags): RequestHandler {
   return createFlagsRouter(flags, {
     auth: (request) => userNamed(request.session.userName),
-    authorize: (user: User, action) => user.may === 'edit' || isReading(action),
+    authorize: (user: User, action: Action) => user.may === 'edit' || isReading(action),
   });
 }
 

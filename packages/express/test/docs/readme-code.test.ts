@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,6 +27,7 @@ beforeAll(async () => {
     .replace("'./flags.db'", JSON.stringify(join(directory, 'flags.db')))
     .replace('listen(4242,', 'listen(0,');
   program = (await runProgram(movable, { result: '{ flags, server, unsubscribe }', scope: { console } })) as Program;
+  await once(program.server, 'listening');
 });
 
 afterAll(async () => {

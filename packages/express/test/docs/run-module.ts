@@ -1,9 +1,10 @@
 import { transformSync } from '@swc/core';
 
 type Scope = Readonly<Record<string, unknown>>;
-type FunctionConstructor = new (...source: readonly string[]) => (...values: readonly unknown[]) => unknown;
+type Compiler = (...source: readonly string[]) => (...values: readonly unknown[]) => unknown;
 
-const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as FunctionConstructor;
+const compileAsync = Object.getPrototypeOf(async () => undefined).constructor as Compiler;
+const compile = Function as unknown as Compiler;
 
 /**
  * Runs a documented program on the sources of the packages.
@@ -14,17 +15,17 @@ export async function runProgram(
   source: string,
   { result, scope }: { result: string; scope: Scope },
 ): Promise<unknown> {
-  return run(AsyncFunction, `${compiled(source)}\nreturn ${result};`, scope);
+  return run(compileAsync, `${compiled(source)}\nreturn ${result};`, scope);
 }
 
 /** Loads a documented module that waits for nothing. */
 export function loadModule(source: string): void {
-  run(Function as FunctionConstructor, compiled(source), {});
+  run(compile, compiled(source), {});
 }
 
-function run(Constructor: FunctionConstructor, code: string, scope: Scope): unknown {
+function run(compiler: Compiler, code: string, scope: Scope): unknown {
   const given = { require, exports: {}, ...scope };
-  return new Constructor(...Object.keys(given), code)(...Object.values(given));
+  return compiler(...Object.keys(given), code)(...Object.values(given));
 }
 
 function compiled(source: string): string {
