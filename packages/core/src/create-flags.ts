@@ -6,16 +6,19 @@ import { projectDocuments } from './engine/aggregates.js';
 import { createPerform } from './engine/change.js';
 import type { Engine } from './engine/engine.js';
 import { createFeed } from './engine/feed.js';
-import { createLifetime, type Lifetime } from './engine/lifetime.js';
+import { createLifetime } from './engine/lifetime.js';
 import { createMetricsRetention } from './engine/metrics-retention.js';
 import { createRead } from './engine/reader.js';
 import { memoryMetrics } from './metrics/memory.js';
 import { createOperations } from './operations/operations.js';
+import { remember } from './remember.js';
 import { createSettings } from './settings.js';
 import type { Storage } from './storage/port.js';
 import { createValidators } from './validation/validators.js';
 
 const DAY = 86_400_000;
+/** For so many actors the interface is kept ready. */
+const ACTORS = 1000;
 
 /**
  * Opens feature flags on a storage: the administration of this process, or of one of several that share the storage. A
@@ -49,10 +52,10 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const base = { settings, validate, storage, metrics, retention, feed, read: createRead(storage), now, newId, isUser };
   const engineOf = (actor: string): Engine => ({
     ...base,
-    change: (change) => perform({ ...change, context: { actor, ...change.context } }),
+    change: (change) => perform({ ...change, context: { ...change.context, actor: change.context?.actor ?? actor } }),
   });
   await addDefaultProject(engineOf(actor));
-  return attribute({ engineOf, actor, lifetime: createLifetime() });
+  return createAttribution(engineOf)(actor);
 }
 
 /** Several processes may open a new storage at once: whoever comes second finds the project there. */
@@ -66,25 +69,25 @@ async function addDefaultProject({ change, now }: Engine): Promise<void> {
   });
 }
 
-interface Attribution {
-  readonly engineOf: (actor: string) => Engine;
-  readonly actor: string;
-  readonly lifetime: Lifetime;
+/** Makes the interface for an actor. A router asks for one with every request, so the latest are remembered. */
+function createAttribution(engineOf: (actor: string) => Engine): (actor: string) => Flags {
+  const lifetime = createLifetime();
+  const flagsOf = remember(ACTORS, (actor): Flags => {
+    const engine = engineOf(actor);
+    return {
+      ...createOperations(engine, lifetime),
+      settings: engine.settings,
+      as: flagsOf,
+      close: () => lifetime.end(() => release(engine)),
+    };
+  });
+  return flagsOf;
 }
 
-function attribute({ engineOf, actor, lifetime }: Attribution): Flags {
-  const engine = engineOf(actor);
-  return {
-    ...createOperations(engine, lifetime),
-    settings: engine.settings,
-    as: (other) => attribute({ engineOf, actor: other, lifetime }),
-    close: () =>
-      lifetime.end(async () => {
-        await engine.feed.close();
-        await engine.metrics.close();
-        await engine.storage.close();
-      }),
-  };
+async function release({ feed, metrics, storage }: Engine): Promise<void> {
+  await feed.close();
+  await metrics.close();
+  await storage.close();
 }
 
 function warn(error: unknown): void {

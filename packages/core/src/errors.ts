@@ -65,9 +65,7 @@ export class FlagsError extends Error {
 
 /** Tells a {@link FlagsError} by its name and code: two copies of this package may be loaded in one process. */
 export function isFlagsError(error: unknown): error is FlagsError {
-  return (
-    error instanceof Error &&
-    error.name === 'FlagsError' &&
-    (ERROR_CODES as readonly unknown[]).includes((error as Partial<FlagsError>).code)
-  );
+  if (typeof error !== 'object' || error === null) return false;
+  const { name, code } = error as Partial<FlagsError>;
+  return name === 'FlagsError' && (ERROR_CODES as readonly unknown[]).includes(code);
 }
