@@ -33,9 +33,9 @@ function isFiller(body: unknown): boolean {
   return body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
 }
 
-/** `_body` is the mark of Express 4's parsers; an ended stream tells of any other reader. */
+/** Parsers of Express 4 leave the mark `_body`; any other reader leaves a value, or at least an ended stream. */
 function isRead(request: Request & { readonly _body?: unknown }): boolean {
-  return request._body === true || request.readableEnded;
+  return request._body === true || request.readableEnded || !isFiller(request.body);
 }
 
 function checkSize(bytes: number, limit: number): void {
