@@ -1,9 +1,10 @@
 import { v4 as randomId } from 'uuid';
 import type { Flags } from './api/engine.js';
 import type { FlagsOptions } from './api/options.js';
+import type { ChangeContext } from './api/refs.js';
 import { createProject, DEFAULT_PROJECT } from './domain/project.js';
 import { projectDocuments } from './engine/aggregates.js';
-import { createPerform } from './engine/change.js';
+import { type AttributedContext, createPerform } from './engine/change.js';
 import type { Engine } from './engine/engine.js';
 import { createFeed } from './engine/feed.js';
 import { createLifetime } from './engine/lifetime.js';
@@ -14,6 +15,7 @@ import { createOperations } from './operations/operations.js';
 import { remember } from './remember.js';
 import { createSettings } from './settings.js';
 import type { Storage } from './storage/port.js';
+import { invalidInput } from './validation/validator.js';
 import { createValidators } from './validation/validators.js';
 
 const DAY = 86_400_000;
@@ -52,7 +54,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const base = { settings, validate, storage, metrics, retention, feed, read: createRead(storage), now, newId, isUser };
   const engineOf = (actor: string): Engine => ({
     ...base,
-    change: (change) => perform({ ...change, context: { ...change.context, actor: change.context?.actor ?? actor } }),
+    change: async (change) => perform({ ...change, context: attributed(change.context, actor) }),
   });
   await addDefaultProject(engineOf(actor));
   return createAttribution(engineOf)(actor);
@@ -82,6 +84,12 @@ function createAttribution(engineOf: (actor: string) => Engine): (actor: string)
     };
   });
   return flagsOf;
+}
+
+function attributed(context: ChangeContext | undefined, actor: unknown): AttributedContext {
+  const named: unknown = context?.actor ?? actor;
+  if (typeof named === 'string' && named !== '') return { ...context, actor: named };
+  throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
 }
 
 async function release({ feed, metrics, storage }: Engine): Promise<void> {
