@@ -1,5 +1,5 @@
 import type { ChangeContext, EnvironmentRef } from '../api/refs.js';
-import type { StrategyInput, StrategyOperations } from '../api/strategies.js';
+import type { StrategyOperations } from '../api/strategies.js';
 import type { FlagEvent, FlagState } from '../domain/flag.js';
 import {
   addStrategy,
