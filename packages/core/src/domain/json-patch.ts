@@ -32,20 +32,32 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
 
 /** Carries one operation out; answers how much it has copied. */
 function carryOut(root: Root, operation: JsonPatchOperation, index: number): number {
-  if (operation.op === 'copy') return copy(root, operation, index);
-  if (operation.op === 'move') move(root, operation, index);
-  else if (operation.op === 'remove') remove(root, { pointer: operation.path, index, member: 'path' });
-  else write(root, { ...operation, value: requireValue(operation.value, index) }, index);
-  return 0;
+  switch (operation.op) {
+    case 'copy':
+      return copy(root, operation, index);
+    case 'move':
+      move(root, operation, index);
+      return 0;
+    case 'remove':
+      remove(root, { pointer: operation.path, index, member: 'path' });
+      return 0;
+    default:
+      giveValue(root, operation, index);
+      return 0;
+  }
 }
 
-function write(root: Root, operation: Extract<JsonPatchOperation, { value: unknown }>, index: number): void {
-  const { op, path, value } = operation;
-  if (op === 'add') return insert(root, { path, value, index });
-  const missing = findMissingTarget(root, inRoot(path), 'existing');
-  if (op === 'test' && (missing || !isSame(valueAt(root, inRoot(path)), value))) throw testFailure(index);
-  if (missing) throw patchRefusal(index, 'path', missing);
-  if (op === 'replace') replaceAt(root, inRoot(path), value);
+function giveValue(root: Root, { op, path, value }: Extract<JsonPatchOperation, { value: unknown }>, index: number) {
+  // What JSON cannot express, such as a function, is gone from the copied patch.
+  if (value === undefined) throw patchRefusal(index, 'value', 'is required, as JSON');
+  if (op === 'add') {
+    insert(root, { path, value, index });
+  } else if (op === 'replace') {
+    take(root, { pointer: path, index, member: 'path' });
+    replaceAt(root, inRoot(path), value);
+  } else if (findMissingTarget(root, inRoot(path), 'existing') || !isSame(valueAt(root, inRoot(path)), value)) {
+    throw testFailure(index);
+  }
 }
 
 type Transfer = Extract<JsonPatchOperation, { from: string }>;
@@ -88,12 +100,6 @@ function insert(root: Root, { path, value, index }: { path: string; value: unkno
 
 function inRoot(pointer: string): string {
   return `/document${pointer}`;
-}
-
-/** What JSON cannot express, such as a function, is gone from the copied patch. */
-function requireValue(value: unknown, index: number): unknown {
-  if (value === undefined) throw patchRefusal(index, 'value', 'is required, as JSON');
-  return value;
 }
 
 function isSame(actual: unknown, expected: unknown): boolean {
