@@ -18,8 +18,11 @@ export function createBodyReader(limit: number): BodyReader {
     if (!announcesBody(request)) return isFiller(request.body) ? undefined : parseBody(request.body, limit);
     checkSize(Number(request.headers['content-length'] ?? 0), limit);
     checkContentType(request.headers['content-type']);
-    if (!isRead(request)) await readText(request, response);
-    checkComplete(request);
+    if (!isRead(request)) {
+      checkPresent(request);
+      await readText(request, response);
+      checkPresent(request);
+    }
     return parseBody(request.body, limit);
   };
 }
@@ -49,8 +52,8 @@ function checkContentType(header: string | undefined): void {
 }
 
 /** A client that goes away leaves part of a body, which must not be taken for the whole. */
-function checkComplete(request: Request): void {
-  if (request.destroyed && !request.complete) throw new Refusal('invalid_json', 'The body ended early. Send it again.');
+function checkPresent({ destroyed, complete }: Request): void {
+  if (destroyed && !complete) throw new Refusal('invalid_json', 'The body ended early. Send it again.');
 }
 
 function parseBody(body: unknown, limit: number): unknown {

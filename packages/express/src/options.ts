@@ -24,30 +24,21 @@ export type Authorize<A extends Actor> = (
   project: string | null,
 ) => boolean | Promise<boolean>;
 
-/** What `createFlagsRouter` takes. */
-export type FlagsRouterOptions<A extends Actor = Actor> = CommonOptions & (BuiltInAuth | HostAuth<A>);
-
-export interface CommonOptions {
+/** What `createFlagsRouter` takes. Only `auth` is required. */
+export interface FlagsRouterOptions<A extends Actor = Actor> {
+  /**
+   * Who may come in.
+   *
+   * - `'token'`: requests carry an API token (`Authorization: <token>` or `Bearer <token>`), of kind `admin` under
+   *   `/api/admin` and of kind `client` under `/api/client`. The actor has the token's name.
+   * - `'none'`: everyone, as the actor `anonymous`.
+   * - a function: the users of your application, under both.
+   */
+  readonly auth: 'token' | 'none' | Authenticate<A>;
+  /** Everything is allowed to everyone who comes in when absent. */
+  readonly authorize?: Authorize<NoInfer<A>>;
   /** The largest body that is read, in bytes (after decompression); 1 MiB when absent. */
   readonly bodyLimit?: number;
-}
-
-export interface BuiltInAuth {
-  /**
-   * `token`: requests carry an API token (`Authorization: <token>` or `Bearer <token>`): one of kind `admin` under
-   * `/api/admin`, of kind `client` under `/api/client`. The actor has the token's name.
-   *
-   * `none`: everyone may do everything, as the actor `anonymous`.
-   */
-  readonly auth: 'token' | 'none';
-  readonly authorize?: Authorize<Actor>;
-}
-
-export interface HostAuth<A extends Actor> {
-  /** Your own users, for `/api/admin` and `/api/client` alike. */
-  readonly auth: Authenticate<A>;
-  /** Everything is allowed to every actor when absent. */
-  readonly authorize?: Authorize<A>;
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -66,6 +57,6 @@ export function checkOptions<A extends Actor>(options: FlagsRouterOptions<A> | u
   }
 }
 
-export function bodyLimitOf({ bodyLimit = DEFAULT_BODY_LIMIT }: CommonOptions): number {
+export function bodyLimitOf({ bodyLimit = DEFAULT_BODY_LIMIT }: { readonly bodyLimit?: number }): number {
   return bodyLimit;
 }

@@ -33,7 +33,7 @@ export interface NewProject {
   readonly id: string;
   /** 1–100 characters. */
   readonly name: string;
-  /** `''` when absent; at most 1000 characters. */
+  /** `''` when absent. */
   readonly description?: string;
 }
 

@@ -1,108 +1,111 @@
-import jsonpatch from 'fast-json-patch';
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonPatch, JsonPatchOperation } from '../api/json-patch.js';
-import { FlagsError } from '../errors.js';
-import { findMissingTarget, topMember } from './json-pointer.js';
-
-/** Which top-level members of a document a patch may touch. */
-export interface PatchScope {
-  /** Members that it changes; every place of the document when absent. */
-  readonly changeable?: readonly string[];
-  /** Members that can be tested and copied from, while changes to them are left out without a word. */
-  readonly kept?: readonly string[];
-}
+import { insertAt, removeAt, replaceAt, valueAt } from './json-edits.js';
+import { patchRefusal, testFailure, unlessTooDeep } from './json-patch-refusal.js';
+import { effectiveOperation, type PatchScope } from './json-patch-scope.js';
+import { findMissingTarget } from './json-pointer.js';
 
 /** `copy` can double a document with every operation; so much may be copied by one patch, in characters of JSON. */
 const MAX_COPIED = 1_048_576;
 
+/** The document under a root, so that the whole of it is a place like any other. */
+interface Root {
+  document?: unknown;
+}
+
 /**
- * Applies a JSON Patch (RFC 6902) to a copy of the document, all operations or none.
- *
- * fast-json-patch does the work; what it lets pass is refused here: inherited members, array indexes with leading zeros
- * or beyond the end, a move into itself, growth without bound.
+ * Applies a JSON Patch (RFC 6902) to a copy of the document, all operations or none. Only own members count, whatever
+ * their names. A patch that removes the whole document leaves null.
  *
  * @throws FlagsError `invalid_patch` naming the operation, `patch_test_failed`
  */
 export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScope): unknown {
-  let current = copyOf(document);
+  const root: Root = { document: copyOf(document) };
   let copied = 0;
   for (const [index, operation] of copyOf(patch).entries()) {
     const effective = effectiveOperation(operation, index, scope);
-    if (!effective) continue;
-    copied += refuseImpossible(current, effective, index);
-    if (copied > MAX_COPIED) throw refusal(index, 'path', 'copies more than a patch may');
-    current = apply(current, effective, index);
+    if (effective) copied += carryOut(root, effective, index);
+    if (copied > MAX_COPIED) throw patchRefusal(index, 'path', 'copies more than a patch may');
   }
-  return current;
+  return root.document ?? null;
 }
 
-/** The operation as it is carried out; undefined when it would only change what is kept. */
-function effectiveOperation(operation: JsonPatchOperation, index: number, scope: PatchScope) {
-  refuseOutside(operation.path, { index, member: 'path', scope });
-  if ('from' in operation) refuseOutside(operation.from, { index, member: 'from', scope });
-  if (operation.op !== 'test' && isKept(operation.path, scope)) return undefined;
-  if (operation.op === 'move' && isKept(operation.from, scope)) return { ...operation, op: 'copy' as const };
-  return operation;
-}
-
-function isKept(pointer: string, { kept = [] }: PatchScope): boolean {
-  return kept.includes(topMember(pointer));
-}
-
-function refuseOutside(
-  pointer: string,
-  { index, member, scope }: { index: number; member: 'path' | 'from'; scope: PatchScope },
-): void {
-  if (scope.changeable === undefined) return;
-  const top = topMember(pointer);
-  if (pointer !== '' && (scope.changeable.includes(top) || isKept(pointer, scope))) return;
-  const places = scope.changeable.map((name) => `/${name}`).join(', ');
-  throw refusal(
-    index,
-    member,
-    `leads to ${pointer === '' ? 'the whole document' : pointer}; a patch may change ${places}`,
-  );
-}
-
-/** Refuses an operation without a target; answers how much it copies. */
-function refuseImpossible(document: unknown, operation: JsonPatchOperation, index: number): number {
-  if ('from' in operation) {
-    if (operation.path.startsWith(`${operation.from}/`) && operation.op === 'move') {
-      throw refusal(index, 'path', 'lies inside of what is moved');
-    }
-    const missing = findMissingTarget(document, operation.from, 'existing');
-    if (missing) throw refusal(index, 'from', missing);
-  }
-  const target = operation.op === 'remove' || operation.op === 'replace' ? 'existing' : 'insertable';
-  const missing = operation.op === 'test' ? undefined : findMissingTarget(document, operation.path, target);
-  if (missing) throw refusal(index, 'path', missing);
-  return operation.op === 'copy' ? JSON.stringify(jsonpatch.getValueByPointer(document, operation.from)).length : 0;
-}
-
-function apply(document: unknown, operation: JsonPatchOperation, index: number): unknown {
-  if (operation.op === 'test' && findMissingTarget(document, operation.path, 'existing')) throw testFailure(index);
-  try {
-    return jsonpatch.applyOperation(document, operation, true, true).newDocument;
-  } catch (error) {
-    if (error instanceof Error && error.name === 'TEST_OPERATION_FAILED') throw testFailure(index);
-    throw refusal(index, 'path', 'cannot be changed by a patch');
+/** Carries one operation out; answers how much it has copied. */
+function carryOut(root: Root, operation: JsonPatchOperation, index: number): number {
+  switch (operation.op) {
+    case 'copy':
+      return copy(root, operation, index);
+    case 'move':
+      move(root, operation, index);
+      return 0;
+    case 'remove':
+      remove(root, { pointer: operation.path, index, member: 'path' });
+      return 0;
+    default:
+      giveValue(root, operation, index);
+      return 0;
   }
 }
 
-function testFailure(index: number): FlagsError {
-  const message = `The test in operation ${index} of the patch does not hold; read the current state and try again.`;
-  return new FlagsError('patch_test_failed', message, [{ message: 'does not hold', path: `/${index}` }]);
+function giveValue(root: Root, { op, path, value }: Extract<JsonPatchOperation, { value: unknown }>, index: number) {
+  // What JSON cannot express, such as a function, is gone from the copied patch.
+  if (value === undefined) throw patchRefusal(index, 'value', 'is required, as JSON');
+  if (op === 'add') {
+    insert(root, { path, value, index });
+  } else if (op === 'replace') {
+    take(root, { pointer: path, index, member: 'path' });
+    replaceAt(root, inRoot(path), value);
+  } else if (findMissingTarget(root, inRoot(path), 'existing') || !isSame(valueAt(root, inRoot(path)), value)) {
+    throw testFailure(index);
+  }
 }
 
-function refusal(index: number, member: 'path' | 'from', message: string): FlagsError {
-  const path = `/${index}/${member}`;
-  return new FlagsError('invalid_patch', `The patch cannot be applied: ${path} ${message}.`, [{ message, path }]);
+type Transfer = Extract<JsonPatchOperation, { from: string }>;
+
+function copy(root: Root, { from, path }: Transfer, index: number): number {
+  const value = take(root, { pointer: from, index, member: 'from' });
+  insert(root, { path, value: copyOf(value), index });
+  return JSON.stringify(value).length;
 }
 
-/** What cannot be written as JSON (cycles, nesting without end) is no patch. */
+/** A removal and then an addition: the path counts in the document without what is moved. */
+function move(root: Root, { from, path }: Transfer, index: number): void {
+  if (path.startsWith(`${from}/`)) throw patchRefusal(index, 'path', 'lies inside of what is moved');
+  insert(root, { path, value: remove(root, { pointer: from, index, member: 'from' }), index });
+}
+
+interface Source {
+  readonly pointer: string;
+  readonly index: number;
+  readonly member: 'path' | 'from';
+}
+
+function take(root: Root, { pointer, index, member }: Source): unknown {
+  const missing = findMissingTarget(root, inRoot(pointer), 'existing');
+  if (missing) throw patchRefusal(index, member, missing);
+  return valueAt(root, inRoot(pointer));
+}
+
+function remove(root: Root, source: Source): unknown {
+  const value = take(root, source);
+  removeAt(root, inRoot(source.pointer));
+  return value;
+}
+
+function insert(root: Root, { path, value, index }: { path: string; value: unknown; index: number }): void {
+  const missing = findMissingTarget(root, inRoot(path), 'insertable');
+  if (missing) throw patchRefusal(index, 'path', missing);
+  insertAt(root, inRoot(path), value);
+}
+
+function inRoot(pointer: string): string {
+  return `/document${pointer}`;
+}
+
+function isSame(actual: unknown, expected: unknown): boolean {
+  return unlessTooDeep(() => isDeepStrictEqual(actual, expected));
+}
+
 function copyOf<T>(value: T): T {
-  try {
-    return JSON.parse(JSON.stringify(value)) as T;
-  } catch {
-    throw new FlagsError('invalid_patch', 'The patch cannot be applied: it is nested too deeply, or in itself.');
-  }
+  return unlessTooDeep(() => JSON.parse(JSON.stringify(value)) as T);
 }

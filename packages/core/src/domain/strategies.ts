@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonPatch } from '../api/json-patch.js';
 import type { Strategy, StrategyInput } from '../api/strategies.js';
 import { FlagsError } from '../errors.js';
 import { environmentOf, type FlagEvent, type FlagState } from './flag.js';
 import { refuseArchived } from './flag-lifecycle.js';
+import { isSameJson } from './json-equality.js';
 import { applyPatch } from './json-patch.js';
 
 const CHANGEABLE = [
@@ -48,7 +48,7 @@ export function replaceStrategy(flag: FlagState, place: StrategyPlace, input: St
   refuseArchived(flag);
   const before = findStrategy(flag, place);
   const data = toStrategy(before.id, input);
-  if (isDeepStrictEqual(data, before)) return [];
+  if (isSameJson(data, before)) return [];
   return [{ type: 'strategy-updated', environment: place.environment, data, before }];
 }
 

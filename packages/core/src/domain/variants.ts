@@ -1,15 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonPatch } from '../api/json-patch.js';
 import type { Variant, VariantInput } from '../api/variants.js';
 import { TOTAL_WEIGHT } from '../validation/variant-faults.js';
 import type { FlagEvent, FlagState } from './flag.js';
 import { refuseArchived } from './flag-lifecycle.js';
+import { isSameJson } from './json-equality.js';
 import { applyPatch } from './json-patch.js';
 
 export function setVariants(flag: FlagState, input: readonly VariantInput[]): FlagEvent[] {
   refuseArchived(flag);
   const variants = distributeWeight(input.map(toVariant));
-  if (isDeepStrictEqual(variants, flag.variants)) return [];
+  if (isSameJson(variants, flag.variants)) return [];
   return [{ type: 'variants-updated', data: { variants }, before: { variants: flag.variants } }];
 }
 

@@ -1,5 +1,5 @@
 import type { ChangeContext, EnvironmentRef } from '../api/refs.js';
-import type { StrategyInput, StrategyOperations } from '../api/strategies.js';
+import type { StrategyOperations } from '../api/strategies.js';
 import type { FlagEvent, FlagState } from '../domain/flag.js';
 import {
   addStrategy,
@@ -13,6 +13,7 @@ import { disable, enable } from '../domain/switching.js';
 import type { Versioned } from '../engine/aggregate.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
+import { detached } from './detached.js';
 import { requireEnvironment } from './find.js';
 
 /** A flag's strategies per environment, and its switches. */
@@ -61,9 +62,4 @@ function changeEnvironment(
     requireEnvironment(engine, ref.environment);
     return decide(flag);
   });
-}
-
-/** A copy of the caller's object, as JSON keeps it: what the caller does to it later changes nothing here. */
-function detached(input: StrategyInput): StrategyInput {
-  return JSON.parse(JSON.stringify(input));
 }

@@ -2,13 +2,14 @@ import type { VariantOperations } from '../api/variants.js';
 import { patchVariants, setVariants } from '../domain/variants.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
+import { detached } from './detached.js';
 
 /** A flag's variants, in all environments at once. */
 export function variantOperations(engine: Engine): VariantOperations {
   const { validate } = engine;
   return {
     async setVariants(ref, input, context) {
-      const variants = structuredClone(validate.variants(input));
+      const variants = detached(validate.variants(input));
       const { state } = await changeFlag(engine, { ref, context }, (flag) => setVariants(flag, variants));
       return state.variants;
     },

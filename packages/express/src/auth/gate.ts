@@ -21,10 +21,11 @@ export type Identify<A extends Actor> = (request: Request, access: Access) => Pr
 
 const ANONYMOUS: Actor = { name: 'anonymous' };
 
-export function createGate<A extends Actor>(flags: Flags, options: FlagsRouterOptions<A>): Gate {
-  if (options.auth === 'none') return gateOf(async () => ANONYMOUS, options.authorize);
-  if (options.auth === 'token') return gateOf(identifyByToken(flags), options.authorize);
-  return gateOf(identifyByHost(options.auth), options.authorize);
+export function createGate<A extends Actor>(flags: Flags, { auth, authorize }: FlagsRouterOptions<A>): Gate {
+  if (typeof auth === 'function') return gateOf(identifyByHost(auth), authorize);
+  const identify: Identify<Actor> = auth === 'none' ? async () => ANONYMOUS : identifyByToken(flags);
+  // A is inferred from the host's function alone: where there is none, A is Actor.
+  return gateOf(identify, authorize as Authorize<Actor> | undefined);
 }
 
 function gateOf<A extends Actor>(identify: Identify<A>, authorize: Authorize<A> = () => true): Gate {

@@ -30,7 +30,7 @@ export function newTokenSchema(newToken: JsonSchema): JsonSchema {
     },
     required: ['type'],
     if: { type: 'object', required: ['username'] },
-    else: { type: 'object', required: ['tokenName'] },
+    else: { required: ['tokenName'] },
   };
 }
 

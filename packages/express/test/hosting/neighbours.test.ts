@@ -1,0 +1,95 @@
+import { memoryStorage, type Storage } from '@flags/core';
+import type { RequestHandler } from 'express';
+import helmet from 'helmet';
+import request from 'supertest';
+import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { createHostApp, FLAGS } from '../host-app.js';
+
+const REGISTRATION = { appName: 'web', strategies: [], started: '2026-01-01T10:00:00Z', interval: 1000 };
+
+/** As rate limiters do: counts by address, tells in headers, refuses with 429. */
+function rateLimiter(limit: number): RequestHandler {
+  const counts = new Map<string | undefined, number>();
+  return (req, res, next) => {
+    const count = (counts.get(req.ip) ?? 0) + 1;
+    counts.set(req.ip, count);
+    res.setHeader('RateLimit-Remaining', Math.max(0, limit - count));
+    if (count <= limit) next();
+    else res.status(429).send('Too many requests.');
+  };
+}
+
+describe.each(EXPRESS_VERSIONS)('in a host on Express $major', (version) => {
+  it("keeps helmet's headers, whatever it answers", async () => {
+    const { app } = await createHostApp({ version, before: [helmet()] });
+    for (const path of [FLAGS, `${FLAGS}/unknown`, '/api/admin/nothing']) {
+      const { headers } = await request(app).get(path);
+      expect(headers['content-security-policy']).toContain("default-src 'self'");
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(headers['x-powered-by']).toBeUndefined();
+    }
+  });
+
+  it('stands behind a rate limiter', async () => {
+    const { app } = await createHostApp({ version, before: [rateLimiter(2)] });
+    const { headers } = await request(app).post(FLAGS).send({ name: 'checkout' }).expect(201);
+    expect(headers['ratelimit-remaining']).toBe('1');
+    await request(app).get(FLAGS).expect(200);
+    await request(app).get(FLAGS).expect(429, 'Too many requests.');
+  });
+
+  it.each<[boolean, string]>([
+    [true, '203.0.113.9'],
+    [false, '127.0.0.1'],
+  ])("sees a client's address by the host's trust proxy %s", async (trust, address) => {
+    const { app } = await createHostApp({ version });
+    app.set('trust proxy', trust);
+    await request(app)
+      .post('/api/client/register')
+      .set('X-Forwarded-For', '203.0.113.9')
+      .send(REGISTRATION)
+      .expect(202);
+    const { body } = await request(app).get('/api/admin/metrics/applications/web').expect(200);
+    expect(body.instances[0].clientIp).toContain(address);
+  });
+
+  it('is not changed by settings for JSON, queries, routes and ETags', async () => {
+    const plain = await createHostApp({ version });
+    const { app } = await createHostApp({ version });
+    app.set('json spaces', 2);
+    app.set('json replacer', () => 'x');
+    app.set('query parser', () => ({ limit: { $gt: '' } }));
+    app.set('case sensitive routing', true);
+    app.set('strict routing', true);
+    app.disable('etag');
+
+    for (const path of ['/api/admin/metrics/applications?strategyName=a', '/API/admin/projects/default/features/']) {
+      const expected = await request(plain.app).get(path).expect(200);
+      const { text, headers } = await request(app).get(path).expect(200);
+      expect({ text, etag: headers.etag }).toEqual({ text: expected.text, etag: expected.headers.etag });
+    }
+  });
+
+  it('holds its tongue when the host has answered meanwhile', async () => {
+    const impatient: RequestHandler = (_req, res, next) => {
+      next();
+      res.status(503).send('Timeout.');
+    };
+    const { app, faults } = await createHostApp({ version, before: [impatient] });
+    await request(app).get(FLAGS).expect(503, 'Timeout.');
+    await request(app).post(FLAGS).send('{').expect(503);
+    expect(faults).toEqual([]);
+  });
+
+  it('hands faults to its error handler, as they are', async () => {
+    const fault = new Error('disk full');
+    const storage = memoryStorage();
+    let broken = false;
+    const list: Storage['list'] = (query) => (broken ? Promise.reject(fault) : storage.list(query));
+    const { app, faults } = await createHostApp({ version, flags: { storage: { ...storage, list } } });
+    broken = true;
+    await request(app).get('/api/admin/projects').expect(500);
+    expect(faults).toEqual([fault]);
+  });
+});

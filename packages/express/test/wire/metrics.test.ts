@@ -1,0 +1,50 @@
+import request from 'supertest';
+import { createHostApp } from '../host-app.js';
+
+const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
+
+describe('metrics on the wire', () => {
+  it('are keyed by any flag name, those of inherited members too', async () => {
+    const { app } = await createHostApp();
+    const stop = new Date().toISOString();
+    const toggles = `{${NAMES.map((name) => `"${name}":{"yes":1,"no":2}`).join(',')}}`;
+    await request(app)
+      .post('/api/client/metrics')
+      .set('content-type', 'application/json')
+      .send(`{"appName":"web","bucket":{"start":"${stop}","stop":"${stop}","toggles":${toggles}}}`)
+      .expect(202, '');
+
+    const counts = await request(app).get('/api/admin/metrics/feature-toggles').expect(200);
+    expect(Object.entries(counts.body.lastHour)).toEqual(NAMES.map((name) => [name, { yes: 1, no: 2 }]));
+    expect(Object.keys(counts.body.lastMinute)).toEqual(NAMES);
+
+    const apps = await request(app).get('/api/admin/metrics/seen-apps').expect(200);
+    expect(Object.keys(apps.body)).toEqual(NAMES);
+
+    const seen = await request(app).get('/api/admin/metrics/seen-toggles').expect(200);
+    expect(seen.body).toEqual([{ appName: 'web', seenToggles: NAMES, metricsCount: 12 }]);
+  });
+
+  it('link to applications by their encoded name', async () => {
+    const { app, flags } = await createHostApp();
+    const appName = 'my app/ünï?';
+    await flags.registerApplication({ appName, strategies: ['default'], started: '2026-01-01T10:00:00Z', interval: 1 });
+    const { body } = await request(app).get('/api/admin/metrics/applications').expect(200);
+    const encoded = encodeURIComponent(appName);
+    expect(body.applications).toEqual([
+      {
+        appName,
+        strategies: ['default'],
+        createdAt: expect.any(String),
+        links: { appDetails: `/api/admin/applications/${encoded}` },
+      },
+    ]);
+    const detail = await request(app).get(`/api/admin/metrics/applications/${encoded}`).expect(200);
+    expect(detail.body).toEqual({
+      appName,
+      instances: [{ instanceId: 'default', clientIp: '', lastSeen: expect.any(String), createdAt: expect.any(String) }],
+      strategies: [{ appName, strategies: ['default'] }],
+      seenToggles: [],
+    });
+  });
+});
