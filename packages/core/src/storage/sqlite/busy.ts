@@ -47,10 +47,12 @@ export function busyError({ busyTimeout }: Connection): FlagsError {
   );
 }
 
-/** Locked by another connection, or in the middle of a query that the host iterates over on this one. */
+/**
+ * Locked by another connection, or in the middle of a query that the host iterates over on this one. Told by code and
+ * text: the driver's errors may come from another realm.
+ */
 function isBusy(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
+  const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'string') return code.startsWith('SQLITE_BUSY');
-  return error instanceof TypeError && error.message.includes('busy executing a query');
+  return typeof message === 'string' && message.endsWith('is busy executing a query');
 }

@@ -1,0 +1,63 @@
+import { setImmediate } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import type { Storage } from '../../../src/storage/port.js';
+import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
+import { busy, creation, flag } from '../samples.js';
+
+describe("work of the host's own on the same handle", () => {
+  let database: Database.Database;
+  let storage: Storage;
+
+  beforeEach(async () => {
+    database = new Database(':memory:');
+    database.exec('CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (1), (2), (3)');
+    storage = await sqliteStorage({ database });
+  });
+
+  afterEach(() => database.close());
+
+  async function someTurns(): Promise<void> {
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
+  }
+
+  it('keeps commits out of an open transaction, so that its rollback does not take them away', async () => {
+    database.exec('BEGIN; INSERT INTO orders VALUES (4)');
+    let answered = false;
+    const commit = Promise.resolve(storage.commit(creation('a'))).finally(() => {
+      answered = true;
+    });
+    await someTurns();
+    expect(answered).toBe(false);
+    database.exec('ROLLBACK');
+    expect(await commit).toEqual({ ok: true, revisions: [1] });
+    expect(await storage.get(flag('a'))).toBeDefined();
+    expect(database.prepare('SELECT COUNT(*) FROM orders').pluck().get()).toBe(3);
+  });
+
+  it('keeps reads waiting while a transaction is open', async () => {
+    await storage.commit(creation('a'));
+    database.exec('BEGIN');
+    const reading = storage.get(flag('a'));
+    await someTurns();
+    database.exec('COMMIT');
+    expect(await reading).toMatchObject({ revision: 1 });
+  });
+
+  it('fails with storage_busy when a transaction stays open', async () => {
+    const impatient = await sqliteStorage({ database, busyTimeout: 20 });
+    database.exec('BEGIN');
+    await expect(impatient.commit(creation('a'))).rejects.toMatchObject(busy);
+    await expect(impatient.get(flag('a'))).rejects.toMatchObject(busy);
+    database.exec('COMMIT');
+    expect(await impatient.get(flag('a'))).toBeUndefined();
+  });
+
+  it('lets commits wait for the end of a query that is iterated over', async () => {
+    const orders = database.prepare('SELECT id FROM orders').iterate();
+    orders.next();
+    const commit = storage.commit(creation('a'));
+    await someTurns();
+    orders.return?.();
+    expect(await commit).toEqual({ ok: true, revisions: [1] });
+  });
+});

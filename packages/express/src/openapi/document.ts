@@ -1,0 +1,59 @@
+import type { InputSchemas, Settings } from '@flags/core';
+import type { Route } from '../route.js';
+import { describeOperation, type OperationContext } from './operation.js';
+import { createSchemaReferences } from './schema-references.js';
+import { replySchemas } from './schemas/reply-schemas.js';
+import { type AuthMode, securitySchemes } from './security.js';
+
+/** What the document is made of. */
+export interface DocumentSources {
+  readonly routes: readonly Route[];
+  readonly schemas: InputSchemas;
+  readonly settings: Settings;
+  readonly auth: AuthMode;
+}
+
+/** The OpenAPI 3.1 document of these routes. Its server is the place where the router is mounted, whatever that is. */
+export function openApiDocument({ routes, schemas, settings, auth }: DocumentSources): object {
+  const references = createSchemaReferences(schemas);
+  const context: OperationContext = { schemas, settings, auth, refer: references.refer };
+  const paths = pathsOf(routes, context);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Feature flag admin API',
+      version: '1.0.0',
+      description: 'Projects, feature flags, strategies, variants, members and metrics.',
+    },
+    servers: [{ url: mountFrom(routes), description: 'Where the router is mounted, relative to this document' }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { ...replySchemas(schemas), ...references.referred() },
+      securitySchemes: securitySchemes(auth),
+    },
+  };
+}
+
+function pathsOf(routes: readonly Route[], context: OperationContext): object {
+  const paths = new Map<string, Record<string, object>>();
+  for (const route of routes) {
+    const path = openApiPath(route.path);
+    const item = paths.get(path) ?? {};
+    item[route.method.toLowerCase()] = describeOperation(route, context);
+    paths.set(path, item);
+  }
+  return Object.fromEntries(paths);
+}
+
+/** `/projects/:projectId` in OpenAPI's syntax: `/projects/{projectId}`. */
+export function openApiPath(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+/** From the document's own address up to the mount path: each of its directories is one step. */
+function mountFrom(routes: readonly Route[]): string {
+  const own = routes.find(({ action }) => action === 'getOpenApi')?.path ?? '/';
+  const directories = own.split('/').length - 2;
+  return directories < 1 ? '.' : Array.from({ length: directories }, () => '..').join('/');
+}

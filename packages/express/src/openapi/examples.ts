@@ -1,0 +1,140 @@
+import type { ReplySchema } from '../route.js';
+
+const CREATED = '2026-01-02T10:00:00.000Z';
+const SEEN = '2026-01-05T08:30:00.000Z';
+
+const environmentSummaries = [
+  { name: 'development', displayName: 'development', enabled: true },
+  { name: 'production', displayName: 'production', enabled: false },
+];
+
+const summary = {
+  name: 'checkout',
+  type: 'release',
+  stale: false,
+  createdAt: CREATED,
+  lastSeenAt: SEEN,
+  environments: environmentSummaries,
+};
+
+const flag = {
+  name: 'checkout',
+  project: 'default',
+  description: 'The new checkout',
+  type: 'release',
+  stale: false,
+  impressionData: false,
+  archived: false,
+  createdAt: CREATED,
+  lastSeenAt: SEEN,
+  variants: null,
+};
+
+const strategy = {
+  id: '0b2e7c8e-6f5c-4a4a-9d3a-1f5a3c1b9e10',
+  name: 'flexibleRollout',
+  constraints: [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }],
+  parameters: { rollout: 25, groupId: 'checkout', stickiness: 'default' },
+};
+
+const project = { id: 'default', name: 'Default', description: '' };
+
+const token = {
+  id: '5d41402abc4b2a76',
+  tokenName: 'web',
+  username: 'web',
+  type: 'client',
+  project: '*',
+  projects: ['*'],
+  environment: 'production',
+  createdAt: CREATED,
+  expiresAt: null,
+};
+
+const counts = { checkout: { yes: 8, no: 2 } };
+
+/** One answer of each kind. */
+export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, unknown>> = {
+  ProjectList: {
+    version: 1,
+    projects: [{ ...project, createdAt: CREATED, health: 100, memberCount: 1, featureCount: 1 }],
+  },
+  Project: project,
+  ProjectOverview: { name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
+  MemberList: {
+    roles: [
+      { id: 4, name: 'owner' },
+      { id: 5, name: 'member' },
+    ],
+    users: [{ id: 7, roleId: 4 }],
+  },
+  FlagList: { version: 1, features: [summary] },
+  Flag: flag,
+  FlagDetail: {
+    ...flag,
+    environments: [
+      { name: 'development', enabled: true, strategies: [strategy] },
+      { name: 'production', enabled: false, strategies: [] },
+    ],
+  },
+  ArchivedFlagList: { version: 1, features: [{ ...summary, project: 'default' }] },
+  Strategy: strategy,
+  VariantWeights: {
+    version: '1',
+    variants: [
+      { name: 'blue', weightType: 'fix', weight: 100 },
+      { name: 'green', weightType: 'variable', weight: 900 },
+    ],
+  },
+  SeenToggles: [{ appName: 'web', seenToggles: ['checkout'], metricsCount: 10 }],
+  FeatureMetrics: { lastHour: counts, lastMinute: { checkout: { yes: 0, no: 0 } } },
+  ApplicationList: {
+    applications: [
+      {
+        appName: 'web',
+        strategies: ['default', 'flexibleRollout'],
+        createdAt: CREATED,
+        links: { appDetails: '/api/admin/applications/web' },
+      },
+    ],
+  },
+  ApplicationDetail: {
+    appName: 'web',
+    instances: [{ instanceId: 'web-1', clientIp: '192.0.2.1', lastSeen: SEEN, createdAt: CREATED }],
+    strategies: [{ appName: 'web', strategies: ['default'] }],
+    seenToggles: ['checkout'],
+  },
+  SeenApps: {
+    checkout: [
+      {
+        appName: 'web',
+        createdAt: CREATED,
+        updatedAt: SEEN,
+        description: '',
+        strategies: ['default'],
+        url: '',
+        color: null,
+        icon: '',
+      },
+    ],
+  },
+  TokenList: { tokens: [token] },
+  CreatedToken: { ...token, secret: '*:production.<shown once>' },
+  EventList: {
+    version: 1,
+    events: [
+      {
+        id: 12,
+        type: 'feature-stale-on',
+        createdBy: 'ada@example.org',
+        createdAt: CREATED,
+        project: 'default',
+        featureName: 'checkout',
+        environment: null,
+        data: { stale: true },
+        preData: { stale: false },
+      },
+    ],
+    totalEvents: 1,
+  },
+};

@@ -1,0 +1,100 @@
+import { ERROR_KINDS } from '../errors/error-kinds.js';
+import type { ReplySchema, Route } from '../route.js';
+import { EXAMPLES } from './examples.js';
+import { type PossibleCode, possibleErrors } from './possible-errors.js';
+import { referTo } from './schemas/common.js';
+import type { AuthMode } from './security.js';
+
+const ETAG = {
+  description: 'Changes when what is shown changes; for If-None-Match, and of a flag or project for If-Match.',
+  required: true,
+  schema: { type: 'string', pattern: '^"[^"]+"$' },
+};
+
+const RETRY_AFTER = {
+  description: 'Seconds to wait before trying again.',
+  required: true,
+  schema: { type: 'integer', minimum: 0 },
+};
+
+const WWW_AUTHENTICATE = {
+  description: 'The scheme that the request could have used.',
+  required: true,
+  schema: { type: 'string' },
+};
+
+const ERROR_HEADERS: ReadonlyMap<number, object> = new Map([
+  [401, { 'WWW-Authenticate': WWW_AUTHENTICATE }],
+  [503, { 'Retry-After': RETRY_AFTER }],
+]);
+
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [400, 'The request is not valid; nothing has changed.'],
+  [401, 'Nobody, or nobody known, makes the request.'],
+  [403, 'This is not allowed.'],
+  [404, 'Something that the path names does not exist.'],
+  [409, 'The present state does not allow this; nothing has changed.'],
+  [412, 'The state that If-Match names is not the present one; nothing has changed.'],
+  [413, 'The body is too large.'],
+  [415, 'The body is not JSON, or is encoded in a way that is not read.'],
+  [503, 'Too busy, or closing; nothing has changed, try again.'],
+]);
+
+/** Every answer of a route, by status. */
+export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<string, object>> {
+  const errors = [...possibleErrors(route, auth)].map(([status, codes]) => [
+    status,
+    errorResponse(route, status, codes),
+  ]);
+  return {
+    [route.reply.status]: success(route),
+    ...(route.method === 'GET' && { 304: { description: 'Nothing has changed since.', headers: { ETag: ETAG } } }),
+    ...Object.fromEntries(errors),
+  };
+}
+
+function success({ method, reply }: Route): object {
+  const showsRevision = reply.schema === 'Flag' || reply.schema === 'Project';
+  return {
+    description: reply.schema === undefined ? 'Done; no body.' : 'Done.',
+    ...((method === 'GET' || showsRevision) && { headers: { ETag: ETAG } }),
+    ...(reply.schema && content(referTo(reply.schema), exampleOf(reply.schema))),
+  };
+}
+
+function errorResponse(route: Route, status: number, codes: readonly PossibleCode[]): object {
+  const asMessages = status === 400 && route.badRequest === 'messages';
+  const headers = ERROR_HEADERS.get(status);
+  return {
+    description: reasonOf(status),
+    ...(headers && { headers }),
+    ...(asMessages
+      ? content(referTo('MemberErrors'), [{ msg: reasonOf(status) }])
+      : content(errorSchema(codes), errorExample(status, codes))),
+  };
+}
+
+/** The common error body, with the codes and names that it can have here. */
+function errorSchema(codes: readonly PossibleCode[]): object {
+  const names = [...new Set(codes.map((code) => ERROR_KINDS[code].name))];
+  return {
+    allOf: [referTo('Error'), { type: 'object', properties: { code: { enum: codes }, name: { enum: names } } }],
+  };
+}
+
+function errorExample(status: number, [code = 'not_found']: readonly PossibleCode[]): unknown {
+  const message = reasonOf(status);
+  return { name: ERROR_KINDS[code].name, code, message, details: [{ message }] };
+}
+
+function exampleOf(schema: ReplySchema): unknown {
+  return schema === 'OpenApiDocument' ? undefined : EXAMPLES[schema];
+}
+
+function reasonOf(status: number): string {
+  return REASONS.get(status) ?? 'The request cannot be granted.';
+}
+
+function content(schema: object, example?: unknown): object {
+  return { content: { 'application/json': { schema, ...(example !== undefined && { example }) } } };
+}

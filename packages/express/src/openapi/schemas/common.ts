@@ -1,0 +1,30 @@
+import type { JsonSchema } from '@flags/core';
+
+export const text: JsonSchema = { type: 'string' };
+export const boolean: JsonSchema = { type: 'boolean' };
+export const count: JsonSchema = { type: 'integer', minimum: 0 };
+export const positiveInteger: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
+
+export const timestamp: JsonSchema = {
+  type: 'string',
+  format: 'date-time',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+  description: 'ISO 8601, UTC, with milliseconds.',
+};
+
+export const optionalTimestamp: JsonSchema = { anyOf: [timestamp, { type: 'null' }] };
+
+export function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+export function mapOf(values: JsonSchema): JsonSchema {
+  return { type: 'object', additionalProperties: values };
+}
+
+export function referTo(component: string): JsonSchema {
+  return { $ref: `#/components/schemas/${component}` };
+}
+
+/** The version of a payload: an integer in lists, text in answers about variants. */
+export const version: JsonSchema = { type: 'integer', const: 1 };

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memoryStorage } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
+import type { ExpressVersion } from '../express-versions.js';
+import { createHostApp, type HostApp } from '../host-app.js';
+import { NOW, strategyId } from './states.js';
+
+export const ADMIN_SECRET = 'secret-of-the-administrator';
+export const CLIENT_SECRET = 'secret-of-the-client';
+
+/** The host does not know this user. */
+const STRANGER = 404;
+
+export type StorageName = (typeof STORAGES)[number];
+export const STORAGES = ['memory', 'SQLite'] as const;
+
+export interface ContractHost extends HostApp {
+  /** Closes the engine and removes its file. */
+  readonly stop: () => Promise<void>;
+}
+
+/** A host whose clock stands at {@link NOW}, whose strategies are numbered, and which has a token of each kind. */
+export async function startContractHost(version: ExpressVersion, storage: StorageName): Promise<ContractHost> {
+  const directory = storage === 'SQLite' ? await mkdtemp(join(tmpdir(), 'flags-contract-')) : undefined;
+  let strategies = 0;
+  const host = await createHostApp({
+    version,
+    router: { auth: 'token' },
+    flags: {
+      storage: directory === undefined ? memoryStorage() : sqliteStorage(join(directory, 'flags.db')),
+      environments: [{ name: 'development', displayName: 'Development' }, { name: 'production' }],
+      now: () => new Date(NOW),
+      newId: () => strategyId(++strategies),
+      isUser: (userId) => userId !== STRANGER,
+    },
+  });
+  await host.flags.createToken({ name: 'administrator', kind: 'admin', secret: ADMIN_SECRET });
+  await host.flags.createToken({ name: 'client', kind: 'client', environment: 'production', secret: CLIENT_SECRET });
+  return {
+    ...host,
+    async stop() {
+      await host.flags.close();
+      if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { Row } from '../row.js';
+import { CHECKOUT, checkout, enabled, NOW, strategyId } from '../states.js';
+
+const EVENTS = '/api/admin/events';
+
+function typesOf(...types: readonly string[]): unknown {
+  return expect.objectContaining({ events: types.map((type) => expect.objectContaining({ type })) });
+}
+
+function faulty(query: string): Row[] {
+  return (
+    [
+      ['listEvents', EVENTS],
+      ['listFlagEvents', `${EVENTS}/checkout`],
+    ] as const
+  ).map(([endpoint, path]) => ({
+    endpoint,
+    name: `refuses ${query}`,
+    request: { method: 'GET', path: `${path}?${query}` },
+    expect: { status: 400, code: 'invalid_input' },
+  }));
+}
+
+export const eventRows: readonly Row[] = [
+  {
+    endpoint: 'listEvents',
+    name: 'shows what happened, newest first',
+    given: enabled,
+    request: { method: 'GET', path: `${EVENTS}?limit=3` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        version: 1,
+        events: [
+          {
+            id: expect.any(Number),
+            type: 'feature-environment-enabled',
+            createdAt: NOW,
+            createdBy: 'system',
+            project: 'default',
+            featureName: 'checkout',
+            environment: 'production',
+            data: expect.anything(),
+            preData: expect.anything(),
+          },
+          expect.objectContaining({
+            type: 'feature-strategy-add',
+            environment: 'production',
+            data: expect.objectContaining({ id: strategyId(1) }),
+            preData: null,
+          }),
+          expect.objectContaining({
+            type: 'feature-created',
+            featureName: 'checkout',
+            environment: null,
+            preData: null,
+          }),
+        ],
+        totalEvents: expect.any(Number),
+      },
+    },
+  },
+  {
+    endpoint: 'listEvents',
+    name: 'filters by type and project, and pages',
+    given: (flags) => checkout(flags).then(() => flags.updateFlag(CHECKOUT, { stale: true })),
+    request: {
+      method: 'GET',
+      path: `${EVENTS}?project=default&type=feature-created&limit=1&offset=0&from=${NOW}&to=${NOW}`,
+    },
+    expect: { status: 200, body: expect.objectContaining({ totalEvents: 1 }) },
+  },
+  {
+    endpoint: 'listEvents',
+    name: 'knows projects by the contract’s words',
+    given: (flags) => flags.addMember({ project: 'default' }, { userId: 1, roleId: 4 }),
+    request: { method: 'GET', path: `${EVENTS}?limit=1` },
+    expect: { status: 200, body: typesOf('project-user-added') },
+  },
+  {
+    endpoint: 'listFlagEvents',
+    name: 'shows what happened to one flag',
+    given: enabled,
+    request: { method: 'GET', path: `${EVENTS}/checkout` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: typesOf('feature-environment-enabled', 'feature-strategy-add', 'feature-created'),
+    },
+  },
+  {
+    endpoint: 'listFlagEvents',
+    name: 'shows nothing of an unknown flag',
+    given: checkout,
+    request: { method: 'GET', path: `${EVENTS}/constructor` },
+    expect: { status: 200, body: { version: 1, events: [], totalEvents: 0 } },
+  },
+  ...faulty('limit=many'),
+  ...faulty('limit=-1'),
+  ...faulty('type=other'),
+  ...faulty('from=yesterday'),
+  {
+    endpoint: 'getOpenApi',
+    name: 'shows this API as an OpenAPI document',
+    request: { method: 'GET', path: '/api/admin/openapi.json' },
+    expect: { status: 200, unchanged: true, body: expect.objectContaining({ openapi: '3.1.0' }) },
+  },
+];

@@ -1,0 +1,99 @@
+import type { Flags } from '@flags/core';
+import type { Row } from '../row.js';
+import { archived, CHECKOUT, enabled, FEATURES, FLAG, PROJECTS, shop, UNKNOWN_FLAG, withStrategy } from '../states.js';
+
+const ENVIRONMENT = `${FLAG}/environments/production`;
+
+async function expectEnabled(flags: Flags, production: boolean): Promise<void> {
+  const { environments } = await flags.getFlag(CHECKOUT);
+  expect(environments.map((environment) => environment.enabled)).toEqual([false, production]);
+}
+
+const ownRows: readonly Row[] = [
+  {
+    endpoint: 13,
+    name: 'switches a flag on',
+    given: withStrategy,
+    request: { method: 'POST', path: `${ENVIRONMENT}/on` },
+    expect: { status: 200, body: null, afterwards: (flags) => expectEnabled(flags, true) },
+  },
+  {
+    endpoint: 13,
+    name: 'ignores a body, whatever it is',
+    given: withStrategy,
+    request: { method: 'POST', path: `${ENVIRONMENT}/on`, body: '{', headers: { 'content-type': 'text/plain' } },
+    expect: { status: 200, body: null, afterwards: (flags) => expectEnabled(flags, true) },
+  },
+  {
+    endpoint: 13,
+    name: 'does nothing to what is on',
+    given: enabled,
+    request: { method: 'POST', path: `${ENVIRONMENT}/on` },
+    expect: { status: 200, body: null, unchanged: true },
+  },
+  {
+    endpoint: 13,
+    name: 'refuses an environment without strategies',
+    given: withStrategy,
+    request: { method: 'POST', path: `${FLAG}/environments/development/on` },
+    expect: { status: 409, code: 'environment_has_no_strategies' },
+  },
+  {
+    endpoint: 14,
+    name: 'switches a flag off',
+    given: enabled,
+    request: { method: 'POST', path: `${ENVIRONMENT}/off` },
+    expect: { status: 200, body: null, afterwards: (flags) => expectEnabled(flags, false) },
+  },
+  {
+    endpoint: 14,
+    name: 'does nothing to what is off',
+    given: withStrategy,
+    request: { method: 'POST', path: `${ENVIRONMENT}/off` },
+    expect: { status: 200, body: null, unchanged: true },
+  },
+];
+
+const commonRows: readonly Row[] = (
+  [
+    [13, 'on'],
+    [14, 'off'],
+  ] as const
+).flatMap(([endpoint, action]): Row[] => [
+  {
+    endpoint,
+    name: 'refuses an archived flag',
+    given: archived,
+    request: { method: 'POST', path: `${ENVIRONMENT}/${action}` },
+    expect: { status: 409, code: 'flag_archived' },
+  },
+  {
+    endpoint,
+    name: 'does not find an unknown environment',
+    given: withStrategy,
+    request: { method: 'POST', path: `${FLAG}/environments/unknown/${action}` },
+    expect: { status: 404, code: 'environment_not_found' },
+  },
+  {
+    endpoint,
+    name: 'does not find an unknown flag',
+    request: { method: 'POST', path: `${UNKNOWN_FLAG}/environments/production/${action}` },
+    expect: { status: 404, code: 'flag_not_found' },
+  },
+  {
+    endpoint,
+    name: 'does not find a flag of another project',
+    given: shop,
+    request: { method: 'POST', path: `${FEATURES}/basket/environments/production/${action}` },
+    expect: { status: 404, code: 'flag_not_found' },
+  },
+  {
+    endpoint,
+    name: 'does not find an unknown project',
+    given: withStrategy,
+    request: { method: 'POST', path: `${PROJECTS}/unknown/features/checkout/environments/production/${action}` },
+    expect: { status: 404, code: 'project_not_found' },
+  },
+]);
+
+export const switchingRows: readonly Row[] = [...ownRows, ...commonRows];

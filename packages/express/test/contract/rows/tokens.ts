@@ -1,0 +1,92 @@
+import type { Row } from '../row.js';
+import { NOW } from '../states.js';
+
+const TOKENS = '/api/admin/api-tokens';
+const ADMIN = {
+  id: expect.any(String),
+  tokenName: 'administrator',
+  username: 'administrator',
+  type: 'admin',
+  project: '*',
+  projects: ['*'],
+  environment: '*',
+  createdAt: NOW,
+  expiresAt: null,
+};
+
+function refused(name: string, body: unknown, expected: Row['expect']): Row {
+  return { endpoint: 'createToken', name, request: { method: 'POST', path: TOKENS, body }, expect: expected };
+}
+
+const INVALID = { status: 400, code: 'invalid_input' } as const;
+
+export const tokenRows: readonly Row[] = [
+  {
+    endpoint: 'listTokens',
+    name: 'lists tokens without their secrets',
+    request: { method: 'GET', path: TOKENS },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        tokens: expect.arrayContaining([
+          ADMIN,
+          { ...ADMIN, tokenName: 'client', username: 'client', type: 'client', environment: 'production' },
+        ]),
+      },
+    },
+  },
+  {
+    endpoint: 'createToken',
+    name: 'creates a token, and shows its secret',
+    request: {
+      method: 'POST',
+      path: TOKENS,
+      body: { tokenName: 'web', type: 'client', project: 'default', environment: 'production', expiresAt: null },
+    },
+    expect: {
+      status: 201,
+      body: {
+        ...ADMIN,
+        tokenName: 'web',
+        username: 'web',
+        type: 'client',
+        project: 'default',
+        projects: ['default'],
+        environment: 'production',
+        secret: expect.stringMatching(/^default:production\.[0-9a-f]{40,}$/),
+      },
+    },
+  },
+  refused('requires a name', { type: 'admin' }, INVALID),
+  refused('refuses an unknown kind', { tokenName: 'a', type: 'root' }, INVALID),
+  refused('requires an environment for clients', { tokenName: 'a', type: 'client' }, INVALID),
+  refused('refuses a time that is none', { tokenName: 'a', type: 'admin', expiresAt: 'soon' }, INVALID),
+  refused(
+    'does not find an unknown project',
+    { tokenName: 'a', type: 'client', project: 'unknown', environment: 'production' },
+    { status: 404, code: 'project_not_found' },
+  ),
+  refused(
+    'does not find an unknown environment',
+    { tokenName: 'a', type: 'client', environment: 'unknown' },
+    { status: 404, code: 'environment_not_found' },
+  ),
+  {
+    endpoint: 'deleteToken',
+    name: 'deletes a token',
+    given: (flags) => flags.createToken({ name: 'web', kind: 'admin', secret: 'to-be-deleted' }),
+    request: { method: 'DELETE', path: `${TOKENS}/to-be-deleted` },
+    expect: {
+      status: 200,
+      body: null,
+      afterwards: async (flags) => expect(await flags.verifyToken('to-be-deleted')).toBeUndefined(),
+    },
+  },
+  {
+    endpoint: 'deleteToken',
+    name: 'does not find an unknown token',
+    request: { method: 'DELETE', path: `${TOKENS}/unknown` },
+    expect: { status: 404, code: 'token_not_found' },
+  },
+];
