@@ -1,8 +1,11 @@
+import type { DependencyOperations } from './dependencies.js';
+import type { EvaluationOperations } from './evaluation.js';
 import type { EventOperations } from './events.js';
 import type { FlagOperations } from './flags.js';
 import type { MemberOperations, Role } from './members.js';
 import type { MetricsOperations } from './metrics.js';
 import type { ProjectOperations } from './projects.js';
+import type { SegmentOperations } from './segments.js';
 import type { StrategyOperations } from './strategies.js';
 import type { TokenOperations } from './tokens.js';
 import type { VariantOperations } from './variants.js';
@@ -16,6 +19,8 @@ import type { VariantOperations } from './variants.js';
  *              has strategies per environment.
  * strategy     a rule for whom the flag is on; any strategy that holds switches it on.
  * constraint   a condition within a strategy; all must hold.
+ * segment      constraints under a name, shared by strategies of many flags.
+ * dependency   a parent flag that has to be on (or off) for the child to be on.
  * variant      one of several values that a flag which is on can have.
  * member       a user of the host application with one role in a project.
  * role         what a member is (owner, member, …); configured, not stored.
@@ -41,7 +46,10 @@ export interface Flags
     MemberOperations,
     MetricsOperations,
     TokenOperations,
-    EventOperations {
+    EventOperations,
+    SegmentOperations,
+    DependencyOperations,
+    EvaluationOperations {
   /** What this instance was configured with, defaults filled in. */
   readonly settings: Settings;
 
@@ -66,6 +74,8 @@ export interface Settings {
   readonly environments: readonly Environment[];
   readonly roles: readonly Role[];
   readonly flagTypes: readonly FlagType[];
+  /** The environment that flags are evaluated in when none is named. */
+  readonly environment: string;
 }
 
 export interface Environment {

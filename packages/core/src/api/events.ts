@@ -39,6 +39,12 @@ export const EVENT_TYPES = [
   'environment-enabled',
   'environment-disabled',
   'variants-updated',
+  'dependency-added',
+  'dependency-updated',
+  'dependency-removed',
+  'segment-created',
+  'segment-updated',
+  'segment-deleted',
   'token-created',
   'token-deleted',
 ] as const;

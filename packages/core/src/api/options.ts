@@ -2,6 +2,7 @@ import type { Awaitable } from '../awaitable.js';
 import type { MetricsStorage } from '../metrics/port.js';
 import type { Storage } from '../storage/port.js';
 import type { FlagType } from './engine.js';
+import type { CustomStrategy } from './evaluation.js';
 import type { Role } from './members.js';
 
 /** What `createFlags` takes. Only the storage is required. */
@@ -12,6 +13,16 @@ export interface FlagsOptions {
   readonly metrics?: MetricsStorage;
   /** In display order; `development` and `production` when absent. `displayName` is the name when absent. */
   readonly environments?: readonly { readonly name: string; readonly displayName?: string }[];
+  /** Where flags are evaluated when no environment is named; `production` when absent, or else the first. */
+  readonly environment?: string;
+  /** Under which name evaluations in this process are counted; `default` when absent. */
+  readonly appName?: string;
+  /** Which instance of the application this is; the host's name and the process id when absent. */
+  readonly instanceId?: string;
+  /** How often, in milliseconds, counted evaluations are recorded; 10,000 when absent, 0: only by `close()`. */
+  readonly usageInterval?: number;
+  /** Strategies of the host's own. */
+  readonly strategies?: readonly CustomStrategy[];
   /** One must be named `owner`; `4 owner` and `5 member` when absent. */
   readonly roles?: readonly Role[];
   /** `release` (40 days), `experiment` (40), `operational` (7), `kill-switch`, `permission` when absent. */

@@ -23,6 +23,8 @@ export const CONSTRAINT_OPERATORS = [
   'SEMVER_EQ',
   'SEMVER_GT',
   'SEMVER_LT',
+  'REGEX',
+  'IN_CIDR',
 ] as const;
 
 export type ConstraintOperator = (typeof CONSTRAINT_OPERATORS)[number];
@@ -31,9 +33,9 @@ export type ConstraintOperator = (typeof CONSTRAINT_OPERATORS)[number];
 export interface Constraint {
   readonly contextName: string;
   readonly operator: ConstraintOperator;
-  /** The operand of `IN`, `NOT_IN` and `STR_*`. */
+  /** The operand of `IN`, `NOT_IN`, `STR_*` and `IN_CIDR` (addresses, or networks such as 10.0.0.0/8). */
   readonly values?: readonly string[];
-  /** The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601) and `SEMVER_*` (semver 2.0). */
+  /** The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601), `SEMVER_*` (semver 2.0) and `REGEX`. */
   readonly value?: string;
   readonly inverted?: boolean;
   readonly caseInsensitive?: boolean;

@@ -20,7 +20,8 @@ export interface AttributedContext extends ChangeContext {
 /** One change of one document, and of others along with it. */
 export interface Change<State, Event extends DomainEvent> {
   readonly aggregate: Aggregate<State, Event>;
-  readonly id: string;
+  /** Or how to find it, in every attempt anew, where other documents tell. */
+  readonly id: string | ((read: Read) => Promise<string>);
   readonly context: AttributedContext;
   /** The document whose revision `ifRevision` speaks of; the changed one when absent. */
   readonly seen?: { readonly documents: Documents<never>; readonly id: string };
@@ -56,16 +57,21 @@ export interface ChangeEnvironment {
 export function createPerform(environment: ChangeEnvironment): Perform {
   const takeTurn = createTurns();
   return (change) =>
-    takeTurn(nameOf({ kind: change.aggregate.kind, id: change.id }), async () => {
+    takeTurn(turnOf(change), async () => {
       const at = environment.now().toISOString();
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
         if (attempt > 2) await pause(attempt);
         const outcome = await tryOnce(environment, change, at);
         if (outcome !== 'lost') return outcome;
       }
-      const message = `Others keep changing the ${change.aggregate.kind} ${change.id}; try again later.`;
+      const message = `Others keep changing the same ${change.aggregate.kind}; try again later.`;
       throw new FlagsError('too_much_contention', message);
     });
+}
+
+/** Those who look for an id wait for each other. */
+function turnOf({ aggregate, id }: { readonly aggregate: Documents<never>; readonly id: unknown }): string {
+  return nameOf({ kind: aggregate.kind, id: typeof id === 'string' ? id : '' });
 }
 
 async function tryOnce<State, Event extends DomainEvent>(
@@ -75,11 +81,12 @@ async function tryOnce<State, Event extends DomainEvent>(
 ): Promise<Versioned<State> | undefined | 'lost'> {
   const { storage, feed } = environment;
   const reader = createTrackingReader(createRead(storage));
-  const found = await reader.read(change.aggregate, change.id);
-  await refuseMoved(change, found, reader.read);
+  const id = typeof change.id === 'string' ? change.id : await change.id(reader.read);
+  const found = await reader.read(change.aggregate, id);
+  await refuseMoved(change, { id, found }, reader.read);
   const decision = await change.decide(found, reader.read);
   const { events, along, vacant } = 'events' in decision ? decision : { events: decision, along: [], vacant: [] };
-  const own = changeDocument(change.aggregate, { id: change.id, found, events });
+  const own = changeDocument(change.aggregate, { id, found, events });
   if (!own) return found;
   const changes = [own, ...along.filter((other) => other !== undefined)];
   await feed.settled();
@@ -96,8 +103,8 @@ async function tryOnce<State, Event extends DomainEvent>(
 
 /** Refuses to go on when the caller has seen another state than there is. */
 async function refuseMoved<State, Event extends DomainEvent>(
-  { aggregate, id, seen, context }: Change<State, Event>,
-  found: Versioned<State> | undefined,
+  { aggregate, seen, context }: Change<State, Event>,
+  { id, found }: { readonly id: string; readonly found: Versioned<State> | undefined },
   read: Read,
 ): Promise<void> {
   if (context.ifRevision === undefined) return;

@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../domain/domain-event.js';
 import type { DocumentKey, DocumentWrite } from '../storage/port.js';
-import type { Aggregate, Versioned } from './aggregate.js';
+import type { Aggregate, Documents, Versioned } from './aggregate.js';
 
 /** One document's part in a commit: the new state, folded from the events that lead to it. */
 export interface DocumentChange<State = unknown> {
@@ -38,4 +38,27 @@ function toWrite<State, Event extends DomainEvent>(
 ): DocumentWrite {
   if (next === undefined) return { key, expected, deleted: true };
   return { key, expected, parent: aggregate.parentOf(next), body: next, summary: aggregate.summarize(next) };
+}
+
+/** Writes a document that events do not make: one that is derived from others and only guards or indexes them. */
+export function writeIndex<State>(
+  documents: Documents<State>,
+  { id, found, next }: { id: string; found: Versioned<State> | undefined; next: State },
+): DocumentChange<State> {
+  const key = { kind: documents.kind, id };
+  const write = { key, expected: found?.revision ?? 0, parent: documents.parentOf(next), body: next, summary: null };
+  return { write, events: [], project: null, next };
+}
+
+/**
+ * Writes a document as it is. Its revision moves, so that a crossing change, which has decided on what stood around this
+ * document before, loses its race and decides again.
+ */
+export function touch<State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+  { id, found }: { id: string; found: Versioned<State> },
+): DocumentChange<State> {
+  const { state, revision } = found;
+  const write = toWrite(aggregate, { key: { kind: aggregate.kind, id }, expected: revision, next: state });
+  return { write, events: [], project: null, next: state };
 }

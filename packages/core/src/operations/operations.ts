@@ -1,4 +1,5 @@
 import type { Flags } from '../api/engine.js';
+import type { EvaluationOperations } from '../api/evaluation.js';
 import type { Engine } from '../engine/engine.js';
 import type { Lifetime } from '../engine/lifetime.js';
 import { eventOperations } from './events.js';
@@ -13,7 +14,7 @@ import { tokenOperations } from './tokens.js';
 import { variantOperations } from './variants.js';
 
 export type Operations = Omit<Flags, 'settings' | 'as' | 'close'>;
-type AsyncOperations = Omit<Operations, 'subscribe'>;
+type AsyncOperations = Omit<Operations, 'subscribe' | keyof EvaluationOperations>;
 
 /** All operations, each refused once the engine is closed and waited for before it closes. */
 export function createOperations(engine: Engine, lifetime: Lifetime): Operations {
