@@ -19,13 +19,18 @@ const FLAG_TYPES: readonly FlagType[] = [
   { name: 'permission', lifetimeDays: null },
 ];
 
-type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes'>>;
+/** Where flags are evaluated when nobody says: of the wrong answers, the careful one. */
+const PREFERRED_ENVIRONMENT = 'production';
+
+type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes' | 'environment'>>;
 
 /** The options' environments, roles and flag types with the defaults filled in, or `invalid_input`. */
 export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
-  const valid = validate({ environments, roles, flagTypes });
+  const environment = options.environment ?? preferredOf(environments);
+  const valid = validate({ environments, roles, flagTypes, environment });
   return {
+    environment: valid.environment,
     environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),
     roles: valid.roles.map(({ id, name }) => ({ id, name })),
     flagTypes: valid.flagTypes.map(({ name, lifetimeDays }) => ({ name, lifetimeDays })),
@@ -36,6 +41,7 @@ const validate = createValidator<Configuration>(
   {
     type: 'object',
     properties: {
+      environment: { type: 'string' },
       environments: listOf({ name, displayName: text(100) }, ['name']),
       roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),
       flagTypes: listOf({ name: text(100), lifetimeDays: { type: ['number', 'null'], minimum: 0 } }, [
@@ -44,7 +50,10 @@ const validate = createValidator<Configuration>(
       ]),
     },
   },
-  ({ environments, roles, flagTypes }) => [
+  ({ environments, roles, flagTypes, environment }) => [
+    ...(environments.some((one) => one.name === environment)
+      ? []
+      : [{ message: 'must be the name of one of the environments', path: '/environment' }]),
     ...findRepeated('environments', environments, 'name'),
     ...findRepeated('roles', roles, 'id'),
     ...findRepeated('roles', roles, 'name'),
@@ -52,6 +61,11 @@ const validate = createValidator<Configuration>(
     ...(roles.some((role) => role.name === OWNER) ? [] : [{ message: `must name one role ${OWNER}`, path: '/roles' }]),
   ],
 );
+
+function preferredOf(environments: Configuration['environments']): string {
+  const names = Array.isArray(environments) ? environments.map((one) => one?.name) : [];
+  return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names[0] ?? PREFERRED_ENVIRONMENT);
+}
 
 function listOf(properties: object, required: readonly string[]) {
   return { type: 'array', minItems: 1, items: { type: 'object', properties, required } };

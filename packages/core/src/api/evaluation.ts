@@ -1,41 +1,23 @@
-import type { Payload } from './variants.js';
+import type { EvaluationContext } from '../evaluation/context.js';
+import type { FlagDefinition } from '../evaluation/definition.js';
+import type { FallbackVariant, Impression as SnapshotImpression } from '../evaluation/evaluation.js';
+import type { FlagExplanation } from '../evaluation/explanation.js';
+import type { EvaluatedVariant } from '../evaluation/variants.js';
+import type { Segment } from './segments.js';
 
-/**
- * For whom a flag is evaluated. A strategy or constraint that names a field finds it among these members, else among
- * `properties`; numbers and booleans count as their text.
- */
-export interface EvaluationContext {
-  readonly userId?: string | number;
-  readonly sessionId?: string;
-  readonly remoteAddress?: string;
-  readonly environment?: string;
-  readonly appName?: string;
-  /** What date constraints compare with; the moment of the call when absent. */
-  readonly currentTime?: Date | string;
-  readonly properties?: Readonly<Record<string, string | number | boolean | null | undefined>>;
-}
-
-export interface EvaluationOptions {
+export interface EnvironmentChoice {
   /** The instance's default environment when absent. */
   readonly environment?: string;
+}
+
+export interface EvaluationOptions extends EnvironmentChoice {
   /** The answer for a flag that does not exist, or an environment that is not loaded; never for one that is off. */
   readonly fallback?: boolean;
 }
 
-export interface VariantOptions {
-  readonly environment?: string;
+export interface VariantOptions extends EnvironmentChoice {
   /** The answer for a flag that does not exist; the disabled variant when absent. */
-  readonly fallback?: EvaluatedVariant;
-}
-
-/** The variant that a context gets; `{ name: 'disabled', enabled: false }` when it gets none. */
-export interface EvaluatedVariant {
-  readonly name: string;
-  readonly payload?: Payload;
-  /** Whether the flag has a variant for this context. */
-  readonly enabled: boolean;
-  /** Whether the flag is on for this context. */
-  readonly feature_enabled: boolean;
+  readonly fallback?: FallbackVariant;
 }
 
 /** One flag's answer, as {@link EvaluationOperations.evaluateAll} gives it. */
@@ -46,42 +28,9 @@ export interface EvaluatedFlag {
   readonly impressionData: boolean;
 }
 
-/** Why a flag is on or off for a context: every step in the order in which it was decided. */
-export interface Explanation {
-  readonly flag: string;
-  readonly environment: string;
-  readonly enabled: boolean;
-  readonly variant: EvaluatedVariant;
-  readonly steps: readonly ExplanationStep[];
-}
-
-export interface ExplanationStep {
-  /** What was looked at: `flag`, `dependency`, `environment`, `strategy`, `constraint`, `segment`, `rollout`, `variant`. */
-  readonly subject: string;
-  /** Which one: a flag's, strategy's, segment's or field's name. */
-  readonly name: string;
-  readonly holds: boolean;
-  /** One sentence for a person. */
-  readonly reason: string;
-  readonly steps?: readonly ExplanationStep[];
-}
-
-/** A strategy of the host's own. It is asked during evaluation: it must be quick and must not wait for anything. */
-export interface CustomStrategy {
-  readonly name: string;
-  /** What it throws counts as false, and is told to `onError` once. */
-  isEnabled(parameters: Readonly<Record<string, unknown>>, context: EvaluationContext): boolean;
-}
-
 /** One evaluation of a flag that has `impressionData`. */
-export interface Impression {
-  readonly kind: 'isEnabled' | 'getVariant';
-  readonly flag: string;
+export interface Impression extends SnapshotImpression {
   readonly environment: string;
-  readonly context: EvaluationContext;
-  readonly enabled: boolean;
-  /** Of `getVariant`: the variant's name. */
-  readonly variant?: string;
 }
 
 /** How current the answers are. */
@@ -97,8 +46,26 @@ export interface EvaluationStatus {
 /** All answers for one context from one state: what changes meanwhile does not show. */
 export interface ContextualFlags {
   isEnabled(flag: string, fallback?: boolean): boolean;
-  getVariant(flag: string, fallback?: EvaluatedVariant): EvaluatedVariant;
+  getVariant(flag: string, fallback?: FallbackVariant): EvaluatedVariant;
   evaluateAll(): readonly EvaluatedFlag[];
+}
+
+/** A flag as it is in one environment: what clients evaluate it by. */
+export interface FlagConfiguration extends FlagDefinition {
+  readonly project: string;
+  readonly type: string;
+  readonly description: string | null;
+  readonly stale: boolean;
+}
+
+/** All that clients of one environment need. The same objects are given until something changes. */
+export interface Configuration {
+  /** Another number after every change, in any environment. */
+  readonly stamp: number;
+  /** Flags that are not archived, by name in code-point order. */
+  readonly flags: readonly FlagConfiguration[];
+  /** By id. */
+  readonly segments: readonly Pick<Segment, 'id' | 'name' | 'constraints'>[];
 }
 
 export interface EvaluationOperations {
@@ -127,15 +94,15 @@ export interface EvaluationOperations {
    * const mine = flags.forContext({ userId: '7' });
    * if (mine.isEnabled('checkout')) render(mine.getVariant('checkout'));
    */
-  forContext(context: EvaluationContext, options?: { readonly environment?: string }): ContextualFlags;
+  forContext(context: EvaluationContext, options?: EnvironmentChoice): ContextualFlags;
 
   /**
    * Why a flag is on or off for a context. Evaluates without counting.
    *
    * @example
-   * for (const { subject, name, reason } of flags.explain('checkout', { userId: '7' }).steps) console.log(subject, name, reason);
+   * const { reason, strategies } = flags.explain('checkout', { userId: '7' });
    */
-  explain(flag: string, context?: EvaluationContext, options?: { readonly environment?: string }): Explanation;
+  explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): FlagExplanation;
 
   /**
    * Calls the listener with every evaluation of a flag that has `impressionData`, during that evaluation. What it throws
@@ -146,6 +113,15 @@ export interface EvaluationOperations {
    * const stop = flags.onImpression(({ flag, enabled }) => analytics.track(flag, enabled));
    */
   onImpression(listener: (impression: Impression) => void): () => void;
+
+  /**
+   * The flags of an environment as clients evaluate them, from memory.
+   *
+   * @throws FlagsError `environment_not_found`
+   * @example
+   * const enabled = flags.configuration().flags.filter((flag) => flag.enabled);
+   */
+  configuration(options?: EnvironmentChoice): Configuration;
 
   /** How current the answers are. */
   status(): EvaluationStatus;

@@ -2,7 +2,9 @@ import type { Awaitable } from '../awaitable.js';
 import type { MetricsStorage } from '../metrics/port.js';
 import type { Storage } from '../storage/port.js';
 import type { FlagType } from './engine.js';
-import type { CustomStrategy } from './evaluation.js';
+import type { CustomStrategy } from '../evaluation/custom-strategy.js';
+import type { TextEncoding } from '../evaluation/hashing/text-encoding.js';
+import type { EvaluationProblem } from '../evaluation/problem.js';
 import type { Role } from './members.js';
 
 /** What `createFlags` takes. Only the storage is required. */
@@ -23,6 +25,10 @@ export interface FlagsOptions {
   readonly usageInterval?: number;
   /** Strategies of the host's own. */
   readonly strategies?: readonly CustomStrategy[];
+  /** How ids that are not ASCII are hashed; `utf8` when absent. */
+  readonly idEncoding?: TextEncoding;
+  /** Told once of each thing that is wrong with a flag (an unknown strategy, a missing segment, …); a process warning when absent. */
+  readonly onProblem?: (problem: EvaluationProblem) => void;
   /** One must be named `owner`; `4 owner` and `5 member` when absent. */
   readonly roles?: readonly Role[];
   /** `release` (40 days), `experiment` (40), `operational` (7), `kill-switch`, `permission` when absent. */

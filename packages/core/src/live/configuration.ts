@@ -1,0 +1,26 @@
+import type { FlagConfiguration } from '../api/evaluation.js';
+import { environmentOf, type FlagState } from '../domain/flag.js';
+import type { SegmentState } from '../domain/segment.js';
+import type { SegmentDefinition } from '../evaluation/definition.js';
+
+/** A flag as it is in one environment. */
+export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
+  const { name, project, type, description, stale, impressionData, variants, dependencies = [] } = flag;
+  const { enabled, strategies } = environmentOf(flag, environment);
+  return {
+    name,
+    project,
+    type,
+    description,
+    stale,
+    impressionData,
+    enabled,
+    strategies,
+    variants,
+    dependencies: dependencies.map((one) => ({ feature: one.flag, enabled: one.enabled, variants: one.variants })),
+  };
+}
+
+export function toSegmentDefinition({ id, constraints }: SegmentState): SegmentDefinition {
+  return { id, constraints };
+}

@@ -1,0 +1,88 @@
+import type { EvaluationStatus } from '../api/evaluation.js';
+import type { DocumentKey, Storage, StoredEvent } from '../storage/port.js';
+
+/** So many events are read at once. */
+const BATCH = 500;
+
+export interface Follower {
+  /** Reads what has happened since the last time. Does not fail: the status tells. */
+  refresh(): Promise<EvaluationStatus>;
+  status(): EvaluationStatus;
+  /** Ends the timer. Resolves when the storage is no longer read. */
+  close(): Promise<unknown>;
+}
+
+export interface FollowerOptions {
+  readonly storage: Storage;
+  readonly now: () => Date;
+  /** Milliseconds; 0: only when asked. */
+  readonly pollInterval: number;
+  /** The event after which to follow; from the first when absent. */
+  readonly after: string | undefined;
+  /** Whether a document at this revision would be news. */
+  readonly isNews: (key: DocumentKey, revision: number) => boolean;
+  /** Takes a document that another process has written; undefined when it was deleted. */
+  readonly take: (key: DocumentKey, revision: number, state: unknown) => void;
+}
+
+/**
+ * Follows what other processes write to the same storage, by its feed of events. What this process writes is known
+ * before its event is read, and passed over. While reading fails, the place in the feed stays, and what was read before
+ * keeps serving.
+ */
+export function startFollower(options: FollowerOptions): Follower {
+  const { storage, now, pollInterval, isNews, take } = options;
+  let { after } = options;
+  let status: EvaluationStatus = { state: 'current', checkedAt: now().toISOString() };
+  let latest: Promise<EvaluationStatus> = Promise.resolve(status);
+  let waiting = 0;
+
+  async function catchUp(): Promise<void> {
+    for (;;) {
+      const { events } = await storage.events({ order: 'oldest-first', limit: BATCH, ...(after !== undefined && { after }) });
+      for (const event of events) {
+        await follow(event);
+        after = event.position;
+      }
+      if (events.length < BATCH) return;
+    }
+  }
+
+  async function follow({ subject, revision }: StoredEvent): Promise<void> {
+    if (!isNews(subject, revision)) return;
+    const found = await storage.get(subject);
+    take(subject, found?.revision ?? revision, found?.body);
+  }
+
+  async function check(): Promise<EvaluationStatus> {
+    try {
+      await catchUp();
+      status = { state: 'current', checkedAt: now().toISOString() };
+    } catch (error) {
+      status = { state: 'stale', checkedAt: status.checkedAt, error };
+    }
+    waiting -= 1;
+    return status;
+  }
+
+  /** A check that is under way may have read before the caller's moment: another one follows it. */
+  function refresh(): Promise<EvaluationStatus> {
+    waiting += 1;
+    latest = latest.then(check);
+    return latest;
+  }
+
+  function poll(): void {
+    if (waiting === 0) void refresh();
+  }
+
+  const timer = pollInterval > 0 ? setInterval(poll, pollInterval).unref() : undefined;
+  return {
+    refresh,
+    status: () => status,
+    close() {
+      clearInterval(timer);
+      return latest;
+    },
+  };
+}

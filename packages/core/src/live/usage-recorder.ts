@@ -1,0 +1,73 @@
+import { hostname } from 'node:os';
+import type { FlagCount, MetricsStorage } from '../metrics/port.js';
+
+export interface UsageRecorder {
+  /** Records what was counted since the last time. A failure keeps the counts for the next time, and is told. */
+  flush(): Promise<void>;
+  /** Ends the timer and records the rest. */
+  close(): Promise<void>;
+}
+
+export interface UsageOptions {
+  readonly metrics: MetricsStorage;
+  readonly now: () => Date;
+  readonly application: string;
+  readonly instance: string | undefined;
+  /** Names of the strategies that this process evaluates. */
+  readonly strategies: readonly string[];
+  /** Milliseconds; 0: only when asked. */
+  readonly interval: number;
+  /** What was counted since it was last asked, each flag at most once. */
+  readonly drain: () => readonly FlagCount[];
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Feeds what is evaluated in this process into the same metrics that other processes report to. Counts wait in memory,
+ * one pair of numbers for a flag, however long recording fails.
+ */
+export function startUsageRecorder(options: UsageOptions): UsageRecorder {
+  const { metrics, now, application, strategies, drain, onError } = options;
+  const instance = { id: options.instance ?? `${hostname()}-${process.pid}` };
+  const waiting = new Map<string, FlagCount>();
+  let registered = false;
+  let latest: Promise<void> = Promise.resolve();
+
+  function keep(counts: readonly FlagCount[]): void {
+    for (const { flag, yes, no } of counts) {
+      const others = waiting.get(flag);
+      waiting.set(flag, { flag, yes: yes + (others?.yes ?? 0), no: no + (others?.no ?? 0) });
+    }
+  }
+
+  async function record(): Promise<void> {
+    keep(drain());
+    if (waiting.size === 0) return;
+    const counts = [...waiting.values()];
+    const at = now().getTime();
+    waiting.clear();
+    try {
+      if (!registered) await metrics.register({ application, instance, at, strategies });
+      registered = true;
+      await metrics.record({ application, instance, at, stop: at, counts });
+    } catch (error) {
+      keep(counts);
+      onError(error);
+    }
+  }
+
+  /** One after the other, so that a failure's counts are given back before the next begins. */
+  function flush(): Promise<void> {
+    latest = latest.then(record);
+    return latest;
+  }
+
+  const timer = options.interval > 0 ? setInterval(() => void flush(), options.interval).unref() : undefined;
+  return {
+    flush,
+    close() {
+      clearInterval(timer);
+      return flush();
+    },
+  };
+}
