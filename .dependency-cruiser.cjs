@@ -30,6 +30,7 @@ module.exports = {
         pathNot: [
           '^packages/core/src/(domain|validation|api)/',
           '^packages/core/src/(errors|code-point-order)\\.ts$',
+          '/node_modules/fast-json-patch/',
           '^(node:)?util$',
         ],
       },
