@@ -21,7 +21,7 @@ export interface Route {
   /** Beyond those that every route can answer: authentication, permission, a body that cannot be read, a busy storage. */
   readonly errors: readonly ErrorCode[];
   /** The document whose revision `If-Match` is compared with. Absent: the header is not looked at. */
-  readonly ifMatch?: 'flag' | 'project';
+  readonly ifMatch?: 'flag' | 'project' | 'segment';
   /** `messages`: a 400 of this endpoint has the body `[{ "msg" }]`. Absent: the common error body. */
   readonly badRequest?: 'messages';
   readonly deprecated?: true;
@@ -39,6 +39,8 @@ export type Tag =
   | 'Strategies'
   | 'Environments'
   | 'Variants'
+  | 'Dependencies'
+  | 'Segments'
   | 'Metrics'
   | 'Client'
   | 'API tokens'
@@ -78,6 +80,11 @@ export type ReplySchema =
   | 'ArchivedFlagList'
   | 'Strategy'
   | 'VariantWeights'
+  | 'Dependency'
+  | 'PossibleParents'
+  | 'Segment'
+  | 'SegmentList'
+  | 'SegmentUses'
   | 'SeenToggles'
   | 'FeatureMetrics'
   | 'ApplicationList'
@@ -109,7 +116,7 @@ export type QueryValues = Readonly<Record<string, unknown>>;
 /** What a handler answers; the status is the row's. */
 export interface RouteResult {
   readonly body?: unknown;
-  /** Of the flag or project that the body shows: heads the `ETag`, comes back as `If-Match`. */
+  /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */
   readonly revision?: number;
 }
 

@@ -51,6 +51,15 @@ const token = {
   expiresAt: null,
 };
 
+const segment = {
+  id: 1,
+  name: 'beta',
+  description: 'Who has asked for it',
+  constraints: [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }],
+  createdAt: CREATED,
+  createdBy: 'ada@example.org',
+};
+
 const counts = { checkout: { yes: 8, no: 2 } };
 
 /** One answer of each kind. */
@@ -85,6 +94,13 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
       { name: 'blue', weightType: 'fix', weight: 100 },
       { name: 'green', weightType: 'variable', weight: 900 },
     ],
+  },
+  Dependency: { feature: 'payments', enabled: true, variants: [] },
+  PossibleParents: ['payments', 'search'],
+  Segment: segment,
+  SegmentList: { segments: [segment] },
+  SegmentUses: {
+    strategies: [{ id: strategy.id, featureName: 'checkout', projectId: 'default', environment: 'production' }],
   },
   SeenToggles: [{ appName: 'web', seenToggles: ['checkout'], metricsCount: 10 }],
   FeatureMetrics: { lastHour: counts, lastMinute: { checkout: { yes: 0, no: 0 } } },

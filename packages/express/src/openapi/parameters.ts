@@ -37,6 +37,10 @@ function describePathParameter(name: string, { environments, roles }: Settings):
       return { description: `The environment: ${listOf(environments.map((one) => one.name))}.`, schema: TEXT };
     case 'strategyId':
       return { description: 'The id of the strategy.', schema: TEXT };
+    case 'parentName':
+      return { description: 'The name of the parent flag.', schema: TEXT };
+    case 'segmentId':
+      return { description: 'The id of the segment.', schema: positiveInteger };
     case 'userId':
       return { description: 'The id of the user in the host application.', schema: positiveInteger };
     case 'roleId':

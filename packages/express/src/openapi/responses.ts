@@ -6,7 +6,7 @@ import { referTo } from './schemas/common.js';
 import type { AuthMode } from './security.js';
 
 const ETAG = {
-  description: 'Changes when what is shown changes; for If-None-Match, and of a flag or project for If-Match.',
+  description: 'Changes when what is shown changes; for If-None-Match, and of a flag, project or segment for If-Match.',
   required: true,
   schema: { type: 'string', pattern: '^"[^"]+"$' },
 };
@@ -53,8 +53,11 @@ export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<strin
   };
 }
 
+/** Answers that show a document which a change can be made conditional upon. */
+const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Project', 'Segment']);
+
 function success({ method, reply }: Route): object {
-  const showsRevision = reply.schema === 'Flag' || reply.schema === 'Project';
+  const showsRevision = REVISED.has(reply.schema);
   return {
     description: reply.schema === undefined ? 'Done; no body.' : 'Done.',
     ...((method === 'GET' || showsRevision) && { headers: { ETag: ETAG } }),

@@ -1,6 +1,7 @@
 import type { Route } from '../route.js';
 import { archiveRoutes } from './archive.js';
 import { clientRoutes } from './client.js';
+import { dependencyRoutes } from './dependencies.js';
 import { environmentRoutes } from './environments.js';
 import { eventRoutes } from './events.js';
 import { flagRoutes } from './flags.js';
@@ -8,6 +9,7 @@ import { memberRoutes } from './members.js';
 import { metricsRoutes } from './metrics.js';
 import { openApiRoutes } from './open-api.js';
 import { projectRoutes } from './projects.js';
+import { segmentRoutes } from './segments.js';
 import { strategyRoutes } from './strategies.js';
 import { tokenRoutes } from './tokens.js';
 import { variantRoutes } from './variants.js';
@@ -19,6 +21,8 @@ export const ROUTES: readonly Route[] = [
   ...strategyRoutes,
   ...environmentRoutes,
   ...variantRoutes,
+  ...dependencyRoutes,
+  ...segmentRoutes,
   ...memberRoutes,
   ...archiveRoutes,
   ...metricsRoutes,

@@ -129,7 +129,7 @@ export const flagRoutes: readonly Route[] = [
     tag: 'Flags',
     access: 'admin',
     reply: { status: 202 },
-    errors: ['project_not_found', 'flag_not_found', 'revision_mismatch'],
+    errors: ['project_not_found', 'flag_not_found', 'flag_has_children', 'revision_mismatch'],
     ifMatch: 'flag',
     async handle({ flags, params, context }) {
       await flags.archiveFlag(flagRef(params), context);

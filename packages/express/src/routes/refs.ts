@@ -1,4 +1,6 @@
-import type { EnvironmentRef, FlagRef, ProjectRef, StrategyRef } from '@flags/core';
+import type { EnvironmentRef, FlagRef, ProjectRef, SegmentRef, StrategyRef } from '@flags/core';
+import { invalidInput } from '../errors/invalid-input.js';
+import { positiveInteger } from '../wire/positive-integer.js';
 
 type Params<Name extends string> = Readonly<Record<Name, string>>;
 
@@ -16,4 +18,10 @@ export function environmentRef(params: Params<'projectId' | 'featureName' | 'env
 
 export function strategyRef(params: Params<'projectId' | 'featureName' | 'environment' | 'strategyId'>): StrategyRef {
   return { ...environmentRef(params), strategy: params.strategyId };
+}
+
+export function segmentRef({ segmentId }: Params<'segmentId'>): SegmentRef {
+  const segment = positiveInteger(segmentId);
+  if (segment === undefined) throw invalidInput([{ message: 'must be a positive integer', path: '/segmentId' }]);
+  return { segment };
 }

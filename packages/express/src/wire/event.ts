@@ -1,5 +1,6 @@
-import type { EventLog, FlagsEvent, Token } from '@flags/core';
+import type { Dependency, EventLog, FlagsEvent, Token } from '@flags/core';
 import { unchecked } from '../unchecked.js';
+import { dependencyToWire } from './dependency.js';
 import { eventTypeToWire } from './event-types.js';
 import { tokenToWire } from './token.js';
 
@@ -21,8 +22,25 @@ function eventToWire(event: FlagsEvent) {
   };
 }
 
-/** Only of tokens do the words differ. */
+/** Only of tokens and dependencies do the words differ. */
 function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
-  const isToken = type === 'token-created' || type === 'token-deleted';
-  return isToken && state !== null ? tokenToWire(unchecked<Token>(state)) : state;
+  if (state === null) return null;
+  switch (type) {
+    case 'token-created':
+    case 'token-deleted':
+      return tokenToWire(unchecked<Token>(state));
+    case 'dependency-added':
+    case 'dependency-updated':
+    case 'dependency-removed':
+      return dependencyToWire(unchecked<Dependency>(state));
+    case 'flag-created':
+    case 'flag-deleted':
+      return flagStateToWire(unchecked(state));
+    default:
+      return state;
+  }
+}
+
+function flagStateToWire(state: { readonly dependencies?: readonly Dependency[] }) {
+  return { ...state, ...(state.dependencies && { dependencies: state.dependencies.map(dependencyToWire) }) };
 }

@@ -1,4 +1,5 @@
 import type { ArchivedFlag, Flag, FlagDetail, FlagEnvironment, FlagSummary } from '@flags/core';
+import { dependencyToWire } from './dependency.js';
 import { strategyToWire } from './strategy.js';
 import { variantToWire } from './variant.js';
 
@@ -17,8 +18,15 @@ export function flagToWire(flag: Flag) {
   };
 }
 
+/** `dependencies` and `children` only come when there are some. */
 export function flagDetailToWire(flag: FlagDetail) {
-  return { ...flagToWire(flag), environments: flag.environments.map(environmentToWire) };
+  const { environments, dependencies, children } = flag;
+  return {
+    ...flagToWire(flag),
+    environments: environments.map(environmentToWire),
+    ...(dependencies.length > 0 && { dependencies: dependencies.map(dependencyToWire) }),
+    ...(children.length > 0 && { children }),
+  };
 }
 
 export function flagSummaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagSummary) {

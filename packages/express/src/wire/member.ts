@@ -1,5 +1,6 @@
 import type { ErrorDetail, JsonSchema, Member, Role } from '@flags/core';
 import { invalidInput } from '../errors/invalid-input.js';
+import { positiveInteger } from './positive-integer.js';
 
 export interface MemberParams {
   readonly projectId: string;
@@ -31,11 +32,6 @@ export function memberListToWire(roles: readonly Role[], members: readonly Membe
     roles: roles.map(({ id, name }) => ({ id, name })),
     users: members.map(({ userId, roleId }) => ({ id: userId, roleId })),
   };
-}
-
-function positiveInteger(text: string): number | undefined {
-  const number = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
-  return Number.isSafeInteger(number) ? number : undefined;
 }
 
 function contradictions(path: Readonly<Record<string, unknown>>, body: unknown): readonly ErrorDetail[] {

@@ -27,7 +27,16 @@ const summary = {
 export const flagSchemas = {
   Flag: strictObject(flag),
 
-  FlagDetail: strictObject({ ...flag, environments: listOf(referTo('FlagEnvironment')) }),
+  FlagDetail: strictObject(
+    { ...flag, environments: listOf(referTo('FlagEnvironment')) },
+    {
+      dependencies: { ...listOf(referTo('Dependency')), description: 'Absent when the flag has none.' },
+      children: {
+        ...listOf(text),
+        description: 'The flags, not archived, that depend on this one; absent when there are none.',
+      },
+    },
+  ),
 
   FlagEnvironment: strictObject({
     name: text,

@@ -1,11 +1,13 @@
 import type { InputSchemas, JsonSchema } from '@flags/core';
 import type { ReplySchema } from '../../route.js';
+import { dependencySchemas } from './dependencies.js';
 import { errorSchemas } from './errors.js';
 import { eventSchemas } from './events.js';
 import { flagSchemas } from './flags.js';
 import { memberSchemas } from './members.js';
 import { metricsSchemas } from './metrics.js';
 import { projectSchemas } from './projects.js';
+import { segmentSchemas } from './segments.js';
 import { strategySchemas } from './strategies.js';
 import { tokenSchemas } from './tokens.js';
 import { variantSchemas } from './variants.js';
@@ -18,6 +20,8 @@ export function replySchemas(inputs: InputSchemas): Readonly<Record<string, Json
     ...flagSchemas,
     ...strategySchemas(inputs),
     ...variantSchemas,
+    ...dependencySchemas,
+    ...segmentSchemas,
     ...metricsSchemas,
     ...tokenSchemas,
     ...eventSchemas,

@@ -1,0 +1,73 @@
+import type { ErrorCode } from '@flags/core';
+import { type Route, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import { dependencyFromWire, dependencySchema, dependencyToWire, type WireDependency } from '../wire/dependency.js';
+import { DEPENDENCIES, FLAG } from './paths.js';
+import { flagRef } from './refs.js';
+
+const FLAG_CHANGE_ERRORS: readonly ErrorCode[] = [
+  'project_not_found',
+  'flag_not_found',
+  'flag_archived',
+  'revision_mismatch',
+];
+
+export const dependencyRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: DEPENDENCIES,
+    action: 'addDependency',
+    summary: 'Make a flag depend on a parent, or change how it does',
+    tag: 'Dependencies',
+    access: 'admin',
+    body: { required: true, schema: ({ dependency }) => dependencySchema(dependency), checkedBy: 'router' },
+    reply: { status: 200, schema: 'Dependency' },
+    errors: ['invalid_input', 'parent_not_found', 'dependency_cycle', 'dependency_too_deep', ...FLAG_CHANGE_ERRORS],
+    ifMatch: 'flag',
+    async handle({ flags, params, body, context }) {
+      const input = dependencyFromWire(unchecked<WireDependency>(body));
+      return { body: dependencyToWire(await flags.addDependency(flagRef(params), input, context)) };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${DEPENDENCIES}/:parentName`,
+    action: 'removeDependency',
+    summary: 'End the dependency of a flag on one parent',
+    tag: 'Dependencies',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: ['dependency_not_found', ...FLAG_CHANGE_ERRORS],
+    ifMatch: 'flag',
+    async handle({ flags, params, context }) {
+      await flags.removeDependency(flagRef(params), { flag: params.parentName }, context);
+      return {};
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: DEPENDENCIES,
+    action: 'removeDependencies',
+    summary: 'End all dependencies of a flag',
+    tag: 'Dependencies',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: FLAG_CHANGE_ERRORS,
+    ifMatch: 'flag',
+    async handle({ flags, params, context }) {
+      await flags.removeDependencies(flagRef(params), context);
+      return {};
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${FLAG}/parents`,
+    action: 'listPossibleParents',
+    summary: 'The names of the flags that a flag could depend on',
+    tag: 'Dependencies',
+    access: 'admin',
+    reply: { status: 200, schema: 'PossibleParents' },
+    errors: ['project_not_found', 'flag_not_found'],
+    handle: async ({ flags, params }) => ({ body: await flags.listPossibleParents(flagRef(params)) }),
+  }),
+];

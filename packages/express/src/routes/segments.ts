@@ -1,0 +1,105 @@
+import { type Route, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import { segmentListToWire, segmentToWire, segmentUsesToWire } from '../wire/segment.js';
+import { SEGMENT, SEGMENTS } from './paths.js';
+import { segmentRef } from './refs.js';
+
+export const segmentRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: SEGMENTS,
+    action: 'listSegments',
+    summary: 'All segments, by id',
+    tag: 'Segments',
+    access: 'admin',
+    reply: { status: 200, schema: 'SegmentList' },
+    errors: [],
+    handle: async ({ flags }) => ({ body: segmentListToWire(await flags.listSegments()) }),
+  }),
+  route({
+    method: 'POST',
+    path: SEGMENTS,
+    action: 'createSegment',
+    summary: 'Create a segment',
+    tag: 'Segments',
+    access: 'admin',
+    body: { required: true, schema: ({ newSegment }) => newSegment, checkedBy: 'core' },
+    reply: { status: 201, schema: 'Segment' },
+    errors: ['invalid_input', 'segment_exists'],
+    async handle({ flags, body }) {
+      const segment = await flags.createSegment(unchecked(body));
+      return { body: segmentToWire(segment), revision: segment.revision };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: SEGMENT,
+    action: 'getSegment',
+    summary: 'A segment',
+    tag: 'Segments',
+    access: 'admin',
+    reply: { status: 200, schema: 'Segment' },
+    errors: ['segment_not_found'],
+    async handle({ flags, params }) {
+      const segment = await flags.getSegment(segmentRef(params));
+      return { body: segmentToWire(segment), revision: segment.revision };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: SEGMENT,
+    action: 'updateSegment',
+    summary: 'Change a segment for all strategies that use it',
+    tag: 'Segments',
+    access: 'admin',
+    body: { required: true, schema: ({ segmentChanges }) => segmentChanges, checkedBy: 'core' },
+    reply: { status: 200, schema: 'Segment' },
+    errors: ['invalid_input', 'segment_not_found', 'segment_exists', 'revision_mismatch'],
+    ifMatch: 'segment',
+    async handle({ flags, params, body, context }) {
+      const segment = await flags.updateSegment(segmentRef(params), unchecked(body), context);
+      return { body: segmentToWire(segment), revision: segment.revision };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: SEGMENT,
+    action: 'deleteSegment',
+    summary: 'Delete a segment that no strategy uses',
+    tag: 'Segments',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: ['segment_not_found', 'segment_in_use', 'revision_mismatch'],
+    ifMatch: 'segment',
+    async handle({ flags, params, context }) {
+      await flags.deleteSegment(segmentRef(params), context);
+      return {};
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${SEGMENT}/strategies`,
+    action: 'listSegmentUses',
+    summary: 'The strategies that use a segment, those of archived flags included',
+    tag: 'Segments',
+    access: 'admin',
+    reply: { status: 200, schema: 'SegmentUses' },
+    errors: ['segment_not_found'],
+    handle: async ({ flags, params }) => ({
+      body: segmentUsesToWire(await flags.listSegmentUses(segmentRef(params))),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: `${SEGMENTS}/strategies/:strategyId`,
+    action: 'listStrategySegments',
+    summary: 'The segments that a strategy uses, by id',
+    tag: 'Segments',
+    access: 'admin',
+    reply: { status: 200, schema: 'SegmentList' },
+    errors: [],
+    handle: async ({ flags, params }) => ({
+      body: segmentListToWire(await flags.listSegments({ strategy: params.strategyId })),
+    }),
+  }),
+];
