@@ -19,6 +19,19 @@ const USABLE: readonly Constraint[] = [
   ...VERSION_OPERATORS.flatMap((operator) =>
     ['1.2.3', '1.0.0-alpha.1+build.5'].map((value) => ({ contextName: 'version', operator, value })),
   ),
+  ...[
+    '',
+    '^a+$',
+    '(?i)[[:alpha:]]{2,5}\\d',
+    '(?P<year>[0-9]{4})',
+    '\\Qa(\\E',
+    '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}',
+  ].map((value) => ({ contextName: 'email', operator: 'REGEX' as const, value })),
+  {
+    contextName: 'remoteAddress',
+    operator: 'IN_CIDR',
+    values: ['10.0.0.0/8', '192.0.2.7', '0.0.0.0/0', '2001:db8::/32', '::1', '::ffff:192.0.2.7/128'],
+  },
   { contextName: 'userId', operator: 'IN', values: ['7'], inverted: true, caseInsensitive: true },
 ];
 
@@ -37,6 +50,25 @@ const UNUSABLE: readonly [unknown, string][] = [
     { contextName: 'a', operator: 'SEMVER_GT', value },
     '/constraints/0/value',
   ]),
+  ...['(', 'a{1001}', '(?=a)', '(a)\\1', '*', '((a{30}){30}){30}', '(a{1,999})?'.repeat(2), 'a'.repeat(1001)].map(
+    (value): [unknown, string] => [{ contextName: 'a', operator: 'REGEX', value }, '/constraints/0/value'],
+  ),
+  [{ contextName: 'a', operator: 'REGEX', values: ['a'] }, '/constraints/0/value'],
+  ...[
+    '',
+    '10.0.0',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '10.0.0.0/-1',
+    '::/129',
+    'fe80::1%eth0',
+    'localhost',
+  ].map((value): [unknown, string] => [
+    { contextName: 'a', operator: 'IN_CIDR', values: ['::1', value] },
+    '/constraints/0/values/1',
+  ]),
+  [{ contextName: 'a', operator: 'IN_CIDR', value: '::1' }, '/constraints/0/values'],
   [{ contextName: 'a', operator: 'IN', values: '7' }, '/constraints/0/values'],
   [{ contextName: 'a', operator: 'IN', values: [7] }, '/constraints/0/values/0'],
   [{ contextName: 'a', operator: 'IN', values: ['7'], other: 1 }, '/constraints/0'],

@@ -8,6 +8,7 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     archived: await Promise.all(
       (await flags.listArchivedFlags()).map(({ project, name }) => flags.getFlag({ project, flag: name })),
     ),
+    segments: await flags.listSegments(),
     tokens: await flags.listTokens(),
     events: await flags.listEvents({ limit: 1000 }),
     counts: await flags.countEvaluations(),

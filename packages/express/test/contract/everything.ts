@@ -6,6 +6,7 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
   return {
     projects: await Promise.all((await flags.listProjects()).map((project) => projectIn(flags, project))),
     archived: await Promise.all(archived.map(({ project, name }) => flags.getFlag({ project, flag: name }))),
+    segments: await flags.listSegments(),
     tokens: await flags.listTokens(),
     events: await flags.listEvents({ limit: 1000 }),
     counts: await flags.countEvaluations(),

@@ -1,0 +1,211 @@
+import type { DependencyInput, Flags } from '../../src/index.js';
+import { eventsOf, factsOf } from './facts.js';
+import { onEveryStorage } from './on-every-storage.js';
+import { CHECKOUT, DEFAULT, INHERITED_NAMES } from './references.js';
+import { expectRefusal } from './refusal.js';
+
+const PAYMENTS = { ...DEFAULT, flag: 'payments' };
+const SEARCH = { ...DEFAULT, flag: 'search' };
+const ON_PAYMENTS = { flag: 'payments', enabled: true, variants: [] };
+
+async function withFlags(flags: Flags): Promise<Flags> {
+  for (const name of ['checkout', 'payments', 'search']) await flags.createFlag(DEFAULT, { name });
+  return flags;
+}
+
+/** Checkout depends on payments. */
+async function withDependency(flags: Flags): Promise<Flags> {
+  await withFlags(flags);
+  await flags.addDependency(CHECKOUT, { flag: 'payments' });
+  return flags;
+}
+
+async function familyOf(flags: Flags, flag: string): Promise<unknown> {
+  const { dependencies, children } = await flags.getFlag({ ...DEFAULT, flag });
+  return { dependencies, children };
+}
+
+onEveryStorage((start) => {
+  describe('a dependency', () => {
+    it('is on the parent being on, when nothing else is said', async () => {
+      const flags = await withFlags(await start());
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
+      expect(await flags.addDependency(CHECKOUT, { flag: 'payments' })).toEqual(ON_PAYMENTS);
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [ON_PAYMENTS], children: [] });
+      expect(await familyOf(flags, 'payments')).toEqual({ dependencies: [], children: ['checkout'] });
+    });
+
+    it('stands beside others, and is changed in its place', async () => {
+      const flags = await withDependency(await start());
+      await flags.addDependency(CHECKOUT, { flag: 'search', enabled: false });
+      await flags.addDependency(CHECKOUT, { flag: 'payments', variants: ['blue'] });
+      expect(await familyOf(flags, 'checkout')).toEqual({
+        dependencies: [
+          { flag: 'payments', enabled: true, variants: ['blue'] },
+          { flag: 'search', enabled: false, variants: [] },
+        ],
+        children: [],
+      });
+    });
+
+    it('may be on a flag of any name', async () => {
+      const flags = await withFlags(await start());
+      for (const name of INHERITED_NAMES) {
+        await flags.createFlag(DEFAULT, { name });
+        await flags.addDependency(CHECKOUT, { flag: name });
+      }
+      const { dependencies } = await flags.getFlag(CHECKOUT);
+      expect(dependencies.map(({ flag }) => flag)).toEqual(INHERITED_NAMES);
+    });
+
+    it('ends', async () => {
+      const flags = await withDependency(await start());
+      await flags.removeDependency(CHECKOUT, { flag: 'payments' });
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
+      expect(await familyOf(flags, 'payments')).toEqual({ dependencies: [], children: [] });
+      await expectRefusal(flags, 'dependency_not_found', () => flags.removeDependency(CHECKOUT, { flag: 'payments' }));
+    });
+
+    it('ends with all others', async () => {
+      const flags = await withDependency(await start());
+      await flags.addDependency(CHECKOUT, { flag: 'search' });
+      const facts = await factsOf(flags, () => flags.removeDependencies(CHECKOUT));
+      expect(facts).toEqual(['dependency-removed', 'dependency-removed']);
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
+      expect(await factsOf(flags, () => flags.removeDependencies(CHECKOUT))).toEqual([]);
+    });
+
+    it('is recorded, one fact per change of the child', async () => {
+      const flags = await withFlags(await start());
+      const events = await eventsOf(flags, async () => {
+        await flags.addDependency(CHECKOUT, { flag: 'payments' });
+        await flags.addDependency(CHECKOUT, { flag: 'payments', enabled: true });
+        await flags.addDependency(CHECKOUT, { flag: 'payments', enabled: false });
+        await flags.removeDependency(CHECKOUT, { flag: 'payments' });
+      });
+      const off = { ...ON_PAYMENTS, enabled: false };
+      expect(events).toMatchObject([
+        { type: 'dependency-added', ...CHECKOUT, data: ON_PAYMENTS, before: null },
+        { type: 'dependency-updated', ...CHECKOUT, data: off, before: ON_PAYMENTS },
+        { type: 'dependency-removed', ...CHECKOUT, data: null, before: off },
+      ]);
+    });
+
+    it.each([
+      {},
+      { flag: '' },
+      { flag: 'a b' },
+      { flag: 5 },
+      { flag: 'payments', enabled: 'yes' },
+      { flag: 'payments', variants: 'blue' },
+      { flag: 'payments', variants: [5] },
+      { flag: 'payments', enabled: false, variants: ['blue'] },
+      [],
+      null,
+    ])('is not made from %j', async (input) => {
+      const flags = await withFlags(await start());
+      await expectRefusal(flags, 'invalid_input', () => flags.addDependency(CHECKOUT, input as DependencyInput));
+    });
+
+    it('is not on the flag itself', async () => {
+      const flags = await withFlags(await start());
+      await expectRefusal(flags, 'dependency_cycle', () => flags.addDependency(CHECKOUT, { flag: 'checkout' }));
+    });
+
+    it('is not on a flag that is unknown, archived or of another project', async () => {
+      const flags = await withFlags(await start());
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await flags.createFlag({ project: 'shop' }, { name: 'basket' });
+      await flags.archiveFlag(SEARCH);
+      for (const flag of ['unknown', 'basket', 'search']) {
+        await expectRefusal(flags, 'parent_not_found', () => flags.addDependency(CHECKOUT, { flag }));
+      }
+    });
+
+    it('is only one step deep', async () => {
+      const flags = await withDependency(await start());
+      await expectRefusal(flags, 'dependency_too_deep', () => flags.addDependency(SEARCH, { flag: 'checkout' }));
+      await expectRefusal(flags, 'dependency_too_deep', () => flags.addDependency(PAYMENTS, { flag: 'search' }));
+      await expectRefusal(flags, 'dependency_too_deep', () => flags.addDependency(PAYMENTS, { flag: 'checkout' }));
+    });
+
+    it('stays one step deep when a child comes back from the archive', async () => {
+      const flags = await withDependency(await start());
+      await flags.archiveFlag(CHECKOUT);
+      expect(await familyOf(flags, 'payments')).toEqual({ dependencies: [], children: [] });
+      await expectRefusal(flags, 'dependency_too_deep', () => flags.addDependency(PAYMENTS, { flag: 'search' }));
+      await flags.reviveFlag({ flag: 'checkout' });
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [ON_PAYMENTS], children: [] });
+    });
+
+    it('is not changed while the child is archived, unknown, or of another revision', async () => {
+      const flags = await withDependency(await start());
+      const unknown = { ...DEFAULT, flag: 'unknown' };
+      await expectRefusal(flags, 'flag_not_found', () => flags.addDependency(unknown, { flag: 'payments' }));
+      await expectRefusal(flags, 'flag_not_found', () => flags.removeDependencies(unknown));
+      const stale = { ifRevision: 1 };
+      await expectRefusal(flags, 'revision_mismatch', () => flags.addDependency(CHECKOUT, { flag: 'search' }, stale));
+      await flags.archiveFlag(CHECKOUT);
+      await expectRefusal(flags, 'flag_archived', () => flags.addDependency(CHECKOUT, { flag: 'search' }));
+      await expectRefusal(flags, 'flag_archived', () => flags.removeDependency(CHECKOUT, { flag: 'payments' }));
+      await expectRefusal(flags, 'flag_archived', () => flags.removeDependencies(CHECKOUT));
+    });
+  });
+
+  describe('a parent', () => {
+    it('is not archived while a flag that is not depends on it', async () => {
+      const flags = await withDependency(await start());
+      const error = await expectRefusal(flags, 'flag_has_children', () => flags.archiveFlag(PAYMENTS));
+      expect(error.message).toContain('checkout');
+      await flags.archiveFlag(CHECKOUT);
+      await flags.archiveFlag(PAYMENTS);
+    });
+
+    it('that is deleted for good leaves archived children with a parent that is missing', async () => {
+      const flags = await withDependency(await start());
+      await flags.archiveFlag(CHECKOUT);
+      await flags.archiveFlag(PAYMENTS);
+      await flags.deleteFlag({ flag: 'payments' });
+      await flags.reviveFlag({ flag: 'checkout' });
+      expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [ON_PAYMENTS], children: [] });
+      await flags.removeDependency(CHECKOUT, { flag: 'payments' });
+    });
+
+    it('can be every flag of the project that has none itself', async () => {
+      const flags = await withDependency(await start());
+      await flags.createFlag(DEFAULT, { name: 'archived' });
+      await flags.archiveFlag({ ...DEFAULT, flag: 'archived' });
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await flags.createFlag({ project: 'shop' }, { name: 'basket' });
+      expect(await flags.listPossibleParents(CHECKOUT)).toEqual(['payments', 'search']);
+      expect(await flags.listPossibleParents(SEARCH)).toEqual(['payments']);
+      expect(await flags.listPossibleParents(PAYMENTS)).toEqual([]);
+      await expectRefusal(flags, 'flag_not_found', () => flags.listPossibleParents({ ...DEFAULT, flag: 'basket' }));
+    });
+  });
+
+  describe('a copy', () => {
+    const COPY = { ...DEFAULT, flag: 'copy' };
+
+    it('depends on what its source does, but for what is archived or gone', async () => {
+      const flags = await withDependency(await start());
+      await flags.addDependency(CHECKOUT, { flag: 'search' });
+      await flags.archiveFlag(CHECKOUT);
+      await flags.archiveFlag(SEARCH);
+      await flags.reviveFlag({ flag: 'checkout' });
+      await flags.cloneFlag(CHECKOUT, { name: 'copy' });
+      expect((await flags.getFlag(COPY)).dependencies).toEqual([ON_PAYMENTS]);
+      expect((await flags.getFlag(PAYMENTS)).children).toEqual(['checkout', 'copy']);
+    });
+
+    it('depends on nothing when archived flags depend on its name', async () => {
+      const flags = await withDependency(await start());
+      await flags.createFlag(DEFAULT, { name: 'copy' });
+      await flags.addDependency(SEARCH, { flag: 'copy' });
+      for (const flag of ['search', 'copy']) await flags.archiveFlag({ ...DEFAULT, flag });
+      await flags.deleteFlag({ flag: 'copy' });
+      await flags.cloneFlag(CHECKOUT, { name: 'copy' });
+      expect((await flags.getFlag(COPY)).dependencies).toEqual([]);
+    });
+  });
+});
