@@ -1,0 +1,125 @@
+import type { Flags } from '../../src/index.js';
+import { onEveryStorage } from './on-every-storage.js';
+import { DEFAULT } from './references.js';
+import { refusalOf } from './refusal.js';
+
+const ROUNDS = Array.from({ length: 300 }, (_, round) => round);
+const TIMEOUT = 120_000;
+
+type Attempt = () => Promise<unknown>;
+
+/** Starts both, the one or the other a little later from round to round, so that they meet at different points. */
+async function cross(round: number, one: Attempt, other: Attempt): Promise<readonly PromiseSettledResult<unknown>[]> {
+  const late = async (steps: number, start: Attempt) => {
+    for (let step = 0; step < steps; step++) await undefined;
+    return start();
+  };
+  const lead = (round % 41) - 20;
+  return Promise.allSettled([late(Math.max(0, -lead), one), late(Math.max(0, lead), other)]);
+}
+
+/** Expects that one came first, and that the other has then been refused for it. */
+async function expectOneRefused(
+  outcomes: readonly PromiseSettledResult<unknown>[],
+  codes: readonly string[],
+): Promise<void> {
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  const refused = outcomes.findIndex(({ status }) => status === 'rejected');
+  expect(await codeOf(outcomes[refused])).toBe(codes[refused]);
+}
+
+async function codeOf(outcome: PromiseSettledResult<unknown> | undefined): Promise<string | undefined> {
+  return outcome?.status === 'rejected' ? (await refusalOf(Promise.reject(outcome.reason))).code : undefined;
+}
+
+/** Creates a flag of each of these names for every round. */
+async function createFlags(flags: Flags, ...names: readonly string[]): Promise<void> {
+  const all = ROUNDS.flatMap((round) => names.map((name) => `${name}-${round}`));
+  await Promise.all(all.map((name) => flags.createFlag(DEFAULT, { name })));
+}
+
+function flagOf(name: string, round: number) {
+  return { ...DEFAULT, flag: `${name}-${round}` };
+}
+
+onEveryStorage((start) => {
+  describe('references, at the same moment as', () => {
+    it(
+      "a segment's deletion, begin before it is refused, or after it has happened",
+      async () => {
+        const flags = await start();
+        await createFlags(flags, 'child');
+        for (const round of ROUNDS) {
+          const { id } = await flags.createSegment({ name: `segment-${round}`, constraints: [] });
+          const environment = { ...flagOf('child', round), environment: 'production' };
+          const [use, deletion] = await cross(
+            round,
+            () => flags.addStrategy(environment, { name: 'default', segments: [id] }),
+            () => flags.deleteSegment({ segment: id }),
+          );
+          const isThere = (await flags.listSegments()).some((segment) => segment.id === id);
+          const latest = (await flags.listEvents({ limit: 1 })).events[0]?.type;
+          expect({ use: use?.status, isThere, latest, refusal: await codeOf(deletion) }).toEqual({
+            use: 'fulfilled',
+            isThere: deletion?.status === 'rejected',
+            // Whatever happened, nothing is deleted once it is in use.
+            latest: 'strategy-added',
+            refusal: isThere ? 'segment_in_use' : undefined,
+          });
+        }
+      },
+      TIMEOUT,
+    );
+
+    it(
+      'each other, never chain dependencies',
+      async () => {
+        const flags = await start();
+        await createFlags(flags, 'child', 'parent', 'grandparent');
+        for (const round of ROUNDS) {
+          const outcomes = await cross(
+            round,
+            () => flags.addDependency(flagOf('child', round), flagOf('parent', round)),
+            () => flags.addDependency(flagOf('parent', round), flagOf('grandparent', round)),
+          );
+          await expectOneRefused(outcomes, ['dependency_too_deep', 'dependency_too_deep']);
+        }
+      },
+      TIMEOUT,
+    );
+
+    it(
+      'each other, never close a circle of dependencies',
+      async () => {
+        const flags = await start();
+        await createFlags(flags, 'one', 'other');
+        for (const round of ROUNDS) {
+          const outcomes = await cross(
+            round,
+            () => flags.addDependency(flagOf('one', round), flagOf('other', round)),
+            () => flags.addDependency(flagOf('other', round), flagOf('one', round)),
+          );
+          await expectOneRefused(outcomes, ['dependency_too_deep', 'dependency_too_deep']);
+        }
+      },
+      TIMEOUT,
+    );
+
+    it(
+      "the parent's archiving, leave no flag depending on an archived one",
+      async () => {
+        const flags = await start();
+        await createFlags(flags, 'child', 'parent');
+        for (const round of ROUNDS) {
+          const outcomes = await cross(
+            round,
+            () => flags.addDependency(flagOf('child', round), flagOf('parent', round)),
+            () => flags.archiveFlag(flagOf('parent', round)),
+          );
+          await expectOneRefused(outcomes, ['parent_not_found', 'flag_has_children']);
+        }
+      },
+      TIMEOUT,
+    );
+  });
+});
