@@ -75,6 +75,19 @@ export const segmentDocuments: Aggregate<SegmentState, SegmentEvent> = {
   summarize: () => null,
 };
 
+/** Tells that one flag depends on another: listed under the parent, so that its children are found at once. */
+export interface DependencyEdge {
+  readonly parent: string;
+  readonly child: string;
+}
+
+export const dependencyEdges: Documents<DependencyEdge> = { kind: 'dependency', parentOf: ({ parent }) => parent };
+
+/** Names of flags have no spaces. */
+export function edgeId({ parent, child }: DependencyEdge): string {
+  return `${parent} ${child}`;
+}
+
 /** There is one, with the id {@link SEGMENT_REGISTRY}. */
 export const segmentRegistries: Documents<SegmentRegistry> = { kind: 'segment-registry', parentOf: () => null };
 export const SEGMENT_REGISTRY = 'all';

@@ -50,6 +50,15 @@ export function writeIndex<State>(
   return { write, events: [], project: null, next };
 }
 
+/** Removes such a document. */
+export function removeIndex<State>(
+  { kind }: Documents<State>,
+  { id, found }: { id: string; found: Versioned<State> },
+): DocumentChange<State> {
+  const write = { key: { kind, id }, expected: found.revision, deleted: true } as const;
+  return { write, events: [], project: null, next: undefined };
+}
+
 /**
  * Writes a document as it is. Its revision moves, so that a crossing change, which has decided on what stood around this
  * document before, loses its race and decides again.

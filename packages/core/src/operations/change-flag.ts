@@ -6,7 +6,7 @@ import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
 import { belonging, refuseUnknownFlag } from './find.js';
-import { touchNewReferences } from './touch-references.js';
+import { followReferences } from './follow-references.js';
 
 /** Changes an existing flag of the project that the reference names; gives it as it is afterwards. */
 export async function changeFlag(
@@ -21,7 +21,7 @@ export async function changeFlag(
     decide: async (found, read) => {
       const { state } = await belonging(found, { ref, read });
       const events = await decide(state, read);
-      return { events, along: await touchNewReferences(read, state, events) };
+      return { events, along: await followReferences(read, state, events) };
     },
   });
   return changed ?? refuseUnknownFlag(ref.flag);

@@ -1,15 +1,14 @@
 import type { ChangeContext, ProjectRef } from '../api/refs.js';
-import type { DomainEvent } from '../domain/domain-event.js';
 import { deleteFlag } from '../domain/flag-lifecycle.js';
 import { deleteProject } from '../domain/project.js';
 import { deleteToken } from '../domain/token.js';
-import type { Aggregate } from '../engine/aggregate.js';
 import { flagDocuments, projectDocuments, tokenDocuments } from '../engine/aggregates.js';
 import { changeDocument, type DocumentChange } from '../engine/document-change.js';
 import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
 import { refuseUnknownProject } from './find.js';
 import { listStoredFlags } from './flag-lists.js';
+import { followReferences } from './follow-references.js';
 
 /**
  * Deletes a project with its archive and its tokens in one commit, which is repeated if anything came into the project
@@ -31,27 +30,27 @@ export async function deleteProjectWithContents(
       archived = flags.filter((flag) => flag.archived).map(({ name }) => name);
       const events = deleteProject(project, flags.length - archived.length);
       const tokens = await engine.storage.list({ kind: tokenDocuments.kind, parent: project.id, part: 'summary' });
-      const removals = [
-        ...archived.map((id) => remove(read, { aggregate: flagDocuments, id, decide: deleteFlag })),
-        ...tokens.map(({ key }) => remove(read, { aggregate: tokenDocuments, id: key.id, decide: deleteToken })),
-      ];
+      const removals = await Promise.all([
+        ...archived.map((flag) => removeFlag(read, flag)),
+        ...tokens.map(({ key }) => removeToken(read, key.id)),
+      ]);
       const vacant = [flagDocuments, tokenDocuments].map(({ kind }) => ({ kind, parent: project.id }));
-      return { events, along: await Promise.all(removals), vacant };
+      return { events, along: removals.flat(), vacant };
     },
   });
   await Promise.all(archived.map((flag) => engine.metrics.forget(flag)));
 }
 
-interface Removal<State, Event extends DomainEvent> {
-  readonly aggregate: Aggregate<State, Event>;
-  readonly id: string;
-  readonly decide: (state: State) => readonly Event[];
+type Removal = readonly (DocumentChange | undefined)[];
+
+async function removeFlag(read: Read, id: string): Promise<Removal> {
+  const found = await read(flagDocuments, id);
+  if (!found) return [];
+  const events = deleteFlag(found.state);
+  return [changeDocument(flagDocuments, { id, found, events }), ...(await followReferences(read, found.state, events))];
 }
 
-async function remove<State, Event extends DomainEvent>(
-  read: Read,
-  { aggregate, id, decide }: Removal<State, Event>,
-): Promise<DocumentChange | undefined> {
-  const found = await read(aggregate, id);
-  return found && changeDocument(aggregate, { id, found, events: decide(found.state) });
+async function removeToken(read: Read, id: string): Promise<Removal> {
+  const found = await read(tokenDocuments, id);
+  return found ? [changeDocument(tokenDocuments, { id, found, events: deleteToken(found.state) })] : [];
 }

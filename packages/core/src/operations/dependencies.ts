@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
 import { detached } from './detached.js';
 import { findFlag } from './find.js';
-import { listChildren, namesOf } from './flag-family.js';
+import { listChildren } from './flag-family.js';
 import { listLiveFlags } from './flag-lists.js';
 
 /** Which flags depend on which. */
@@ -16,8 +16,8 @@ export function dependencyOperations(engine: Engine): DependencyOperations {
       const dependency = toDependency(detached(validate.dependency(input)));
       await changeFlag(engine, { ref, context }, async (child, read) => {
         const parent = await read(flagDocuments, dependency.flag);
-        const children = await listChildren(engine, child);
-        return addDependency(child, dependency, { parent: parent?.state, children: namesOf(children) });
+        const children = await listChildren(engine, child.name);
+        return addDependency(child, dependency, { parent: parent?.state, children });
       });
       return dependency;
     },
@@ -32,9 +32,10 @@ export function dependencyOperations(engine: Engine): DependencyOperations {
 
     async listPossibleParents(ref) {
       const { state: child } = await findFlag(read, ref);
-      if (child.archived || (await listChildren(engine, child)).length > 0) return [];
+      if (child.archived || (await listChildren(engine, child.name)).length > 0) return [];
       const flags = await listLiveFlags(engine, child.project);
-      return namesOf(flags.filter(({ name, parents }) => name !== child.name && parents.length === 0));
+      const parentless = flags.filter(({ parents }) => parents.length === 0);
+      return parentless.map(({ name }) => name).filter((name) => name !== child.name);
     },
   };
 }

@@ -6,7 +6,7 @@ import { changeFlag } from './change-flag.js';
 import { findFlag, findProject, refuseUnknownFlag } from './find.js';
 import { inheritableDependencies, listLiveChildren } from './flag-family.js';
 import { toFlag } from './flag-views.js';
-import { touchNewReferences } from './touch-references.js';
+import { followReferences } from './follow-references.js';
 
 /** Copies, archives, revives and deletes flags. */
 export function flagLifecycleOperations(
@@ -27,7 +27,7 @@ export function flagLifecycleOperations(
           await findProject(read, ref);
           const dependencies = await inheritableDependencies(engine, { source: source.state, name, read });
           const events = cloneFlag(existing?.state, source.state, { ...birth, dependencies });
-          return { events, along: await touchNewReferences(read, undefined, events) };
+          return { events, along: await followReferences(read, undefined, events) };
         },
       });
       return toFlag(metrics, created ?? refuseUnknownFlag(name));
@@ -35,7 +35,7 @@ export function flagLifecycleOperations(
 
     async archiveFlag(ref, context) {
       await changeFlag(engine, { ref, context }, async (flag) => {
-        return archiveFlag(flag, await listLiveChildren(engine, flag));
+        return archiveFlag(flag, await listLiveChildren(engine, flag.name));
       });
     },
 
@@ -54,7 +54,11 @@ export function flagLifecycleOperations(
         aggregate: flagDocuments,
         id: flag,
         context,
-        decide: (found) => deleteFlag((found ?? refuseUnknownFlag(flag)).state),
+        decide: async (found, read) => {
+          const { state } = found ?? refuseUnknownFlag(flag);
+          const events = deleteFlag(state);
+          return { events, along: await followReferences(read, state, events) };
+        },
       });
       await metrics.forget(flag);
     },

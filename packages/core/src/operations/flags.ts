@@ -31,7 +31,7 @@ export function flagOperations(
 
     async getFlag(ref) {
       const found = await findFlag(read, ref);
-      const children = await listLiveChildren(engine, found.state);
+      const children = await listLiveChildren(engine, ref.flag);
       return toDetail(await toFlag(metrics, found), found.state, { settings, children });
     },
 

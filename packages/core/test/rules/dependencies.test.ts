@@ -171,6 +171,34 @@ onEveryStorage((start) => {
       await flags.removeDependency(CHECKOUT, { flag: 'payments' });
     });
 
+    it('forgets children that are deleted for good, alone or with their project', async () => {
+      const flags = await withDependency(await start());
+      await flags.archiveFlag(CHECKOUT);
+      await flags.deleteFlag({ flag: 'checkout' });
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      expect(await familyOf(flags, 'payments')).toEqual({ dependencies: [], children: [] });
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      for (const name of ['basket', 'stock']) await flags.createFlag({ project: 'shop' }, { name });
+      await flags.addDependency({ project: 'shop', flag: 'basket' }, { flag: 'stock' });
+      for (const flag of ['basket', 'stock']) await flags.archiveFlag({ project: 'shop', flag });
+      await flags.deleteProject({ project: 'shop' });
+      for (const name of ['basket', 'stock']) await flags.createFlag(DEFAULT, { name });
+      expect(await familyOf(flags, 'stock')).toEqual({ dependencies: [], children: [] });
+      await flags.addDependency({ ...DEFAULT, flag: 'stock' }, { flag: 'payments' });
+    });
+
+    it('has a new revision when a child comes, not when it changes or goes', async () => {
+      const flags = await withFlags(await start());
+      const revisionOf = async () => (await flags.getFlag(PAYMENTS)).revision;
+      const before = await revisionOf();
+      await flags.addDependency(CHECKOUT, { flag: 'payments' });
+      const after = await revisionOf();
+      expect(after).toBeGreaterThan(before);
+      await flags.addDependency(CHECKOUT, { flag: 'payments', enabled: false });
+      await flags.removeDependencies(CHECKOUT);
+      expect(await revisionOf()).toBe(after);
+    });
+
     it('can be every flag of the project that has none itself', async () => {
       const flags = await withDependency(await start());
       await flags.createFlag(DEFAULT, { name: 'archived' });

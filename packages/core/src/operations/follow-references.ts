@@ -1,0 +1,65 @@
+import type { DomainEvent } from '../domain/domain-event.js';
+import { dependenciesOf, evolveFlag, type FlagEvent, type FlagState } from '../domain/flag.js';
+import { segmentsOf } from '../domain/segment-uses.js';
+import type { Aggregate } from '../engine/aggregate.js';
+import { type DependencyEdge, dependencyEdges, edgeId, flagDocuments, segmentDocuments } from '../engine/aggregates.js';
+import { type DocumentChange, removeIndex, touch, writeIndex } from '../engine/document-change.js';
+import type { Read } from '../engine/reader.js';
+
+/**
+ * What happens along with a flag's events to the documents that it refers to. Segments and parents that it begins to
+ * refer to are touched: whoever deletes that segment, archives that parent or makes it depend on another at the same
+ * moment has not seen the reference, and loses the race. The index of children is kept.
+ *
+ * @param flag as it is before the events; undefined when they create it
+ */
+export async function followReferences(
+  read: Read,
+  flag: FlagState | undefined,
+  events: readonly FlagEvent[],
+): Promise<readonly (DocumentChange | undefined)[]> {
+  const next = events.reduce(evolveFlag, flag);
+  const child = (next ?? flag)?.name ?? '';
+  const [before, after] = [referencesOf(flag), referencesOf(next)];
+  const newParents = without(after.parents, before.parents);
+  return Promise.all([
+    ...without(after.segments, before.segments).map((id) => touchExisting(read, segmentDocuments, `${id}`)),
+    ...newParents.map((parent) => touchExisting(read, flagDocuments, parent)),
+    ...newParents.map((parent) => writeEdge(read, { parent, child })),
+    ...without(before.parents, after.parents).map((parent) => removeEdge(read, { parent, child })),
+  ]);
+}
+
+interface References {
+  readonly segments: readonly number[];
+  readonly parents: readonly string[];
+}
+
+function referencesOf(flag: FlagState | undefined): References {
+  if (!flag) return { segments: [], parents: [] };
+  return { segments: segmentsOf(flag), parents: dependenciesOf(flag).map((dependency) => dependency.flag) };
+}
+
+function without<T>(items: readonly T[], others: readonly T[]): readonly T[] {
+  return items.filter((item) => !others.includes(item));
+}
+
+async function touchExisting<State, Event extends DomainEvent>(
+  read: Read,
+  aggregate: Aggregate<State, Event>,
+  id: string,
+): Promise<DocumentChange | undefined> {
+  const found = await read(aggregate, id);
+  return found && touch(aggregate, { id, found });
+}
+
+async function writeEdge(read: Read, next: DependencyEdge): Promise<DocumentChange> {
+  const id = edgeId(next);
+  return writeIndex(dependencyEdges, { id, found: await read(dependencyEdges, id), next });
+}
+
+async function removeEdge(read: Read, edge: DependencyEdge): Promise<DocumentChange | undefined> {
+  const id = edgeId(edge);
+  const found = await read(dependencyEdges, id);
+  return found && removeIndex(dependencyEdges, { id, found });
+}
