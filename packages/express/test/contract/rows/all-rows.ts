@@ -1,12 +1,14 @@
 import type { Row } from '../row.js';
 import { archiveRows } from './archive.js';
 import { clientRows } from './client.js';
+import { dependencyRows } from './dependencies.js';
 import { eventRows } from './events.js';
 import { flagChangeRows } from './flag-changes.js';
 import { flagRows } from './flags.js';
 import { memberRows } from './members.js';
 import { metricsRows } from './metrics.js';
 import { projectRows } from './projects.js';
+import { segmentRows } from './segments.js';
 import { strategyRows } from './strategies.js';
 import { switchingRows } from './switching.js';
 import { tokenRows } from './tokens.js';
@@ -20,6 +22,8 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...strategyRows,
   ...switchingRows,
   ...variantRows,
+  ...dependencyRows,
+  ...segmentRows,
   ...memberRows,
   ...metricsRows,
   ...clientRows,
