@@ -73,6 +73,6 @@ function messageOf(error: ErrorObject): string {
 }
 
 /** Escapes one member name for a JSON Pointer (RFC 6901). */
-export function escapePointer(member: string): string {
+function escapePointer(member: string): string {
   return member.replaceAll('~', '~0').replaceAll('/', '~1');
 }
