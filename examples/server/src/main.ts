@@ -14,7 +14,11 @@ const SHUTDOWN_PATIENCE = 10_000;
 /** One Ctrl-C arrives twice under `npm start`: from the terminal, and passed on by npm. */
 const SAME_KEYSTROKE = 300;
 
-const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime });
+/** Writes each line before it goes on, so that the last ones before an exit are there, and in order. */
+const logger = pino(
+  { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+  pino.destination({ dest: 1, sync: true }),
+);
 
 async function start(config: ServerConfig): Promise<void> {
   const flags = await openFlags(config.database);

@@ -13,6 +13,7 @@ describe('a server that is told to stop', () => {
     const server = await startServer(ENVIRONMENT);
     await fetch(`${server.url}/health`);
     expect(await server.end(signal)).toBe(0);
+    expect(server.log().slice(-2)).toMatchObject([{ msg: 'stopping', signal }, { msg: 'stopped' }]);
   });
 
   it('finishes the request under way, and takes no more', async () => {

@@ -19,9 +19,9 @@ export function createBodyReader(limit: number): BodyReader {
     checkSize(Number(request.headers['content-length'] ?? 0), limit);
     checkContentType(request.headers['content-type']);
     if (!isRead(request)) {
-      checkPresent(request);
+      if (request.destroyed) throw endedEarly();
       await readText(request, response);
-      checkPresent(request);
+      if (!request.complete) throw endedEarly();
     }
     return parseBody(request.body, limit);
   };
@@ -51,9 +51,9 @@ function checkContentType(header: string | undefined): void {
   throw new Refusal('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
 }
 
-/** A client that goes away leaves part of a body, which must not be taken for the whole. */
-function checkPresent({ destroyed, complete }: Request): void {
-  if (destroyed && !complete) throw new Refusal('invalid_json', 'The body ended early. Send it again.');
+/** A client that goes away, or breaks the chunks off, leaves part of a body, which must not be taken for the whole. */
+function endedEarly(): Refusal {
+  return new Refusal('invalid_json', 'The body ended early. Send it again.');
 }
 
 function parseBody(body: unknown, limit: number): unknown {

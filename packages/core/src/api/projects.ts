@@ -33,7 +33,7 @@ export interface NewProject {
   readonly id: string;
   /** 1–100 characters. */
   readonly name: string;
-  /** `''` when absent. */
+  /** `''` when absent; at most 1000 characters. */
   readonly description?: string;
 }
 

@@ -27,7 +27,7 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
     if (effective) copied += carryOut(root, effective, index);
     if (copied > MAX_COPIED) throw patchRefusal(index, 'path', 'copies more than a patch may');
   }
-  return JSON.parse(JSON.stringify(root.document ?? null));
+  return unlessTooDeep(() => JSON.parse(JSON.stringify(root.document ?? null)));
 }
 
 /** Carries one operation out; answers how much it has copied. */

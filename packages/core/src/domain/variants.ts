@@ -41,7 +41,7 @@ function toVariant(input: VariantInput): Variant {
  * Shares what the fixed weights leave of 1000 equally among the variable variants; what is left over by rounding goes
  * one each to the first of them, in list order.
  */
-export function distributeWeight(variants: readonly Variant[]): readonly Variant[] {
+function distributeWeight(variants: readonly Variant[]): readonly Variant[] {
   const fixed = variants.filter(({ weightType }) => weightType === 'fix');
   const remainder = TOTAL_WEIGHT - fixed.reduce((sum, { weight }) => sum + weight, 0);
   const sharers = variants.length - fixed.length;

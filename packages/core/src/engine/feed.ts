@@ -44,7 +44,7 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
       subscriptions.add(subscription);
       return () => void end(subscription);
     },
-    settled: () => Promise.all([...subscriptions].map(({ begun }) => begun)),
+    settled: () => Promise.all([...subscriptions].map((subscription) => subscription.begun())),
     close: () => Promise.all([...subscriptions].map(end)),
   };
 }

@@ -6,8 +6,8 @@ import { toFlagsEvent } from './public-event.js';
 const BATCH = 200;
 
 export interface Subscription {
-  /** Resolves when the place to begin at is known. */
-  readonly begun: Promise<unknown>;
+  /** Resolves when the place to begin at is known, or cannot be read now. */
+  begun(): Promise<unknown>;
   /** Looks for new events, unless it does already. */
   wake(): void;
   /** Calls the listener no more. Resolves when the storage is no longer read. */
@@ -31,6 +31,7 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
   let wanted = false;
   let running = false;
   let ended = false;
+  let beginning: Promise<void> | undefined;
   let reading: Promise<unknown> = Promise.resolve();
 
   function read<T>(query: Promise<T>): Promise<T> {
@@ -38,18 +39,25 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
     return query;
   }
 
-  async function begin(): Promise<void> {
+  /** Asked once, however many wait for the answer: what is committed after it must not become the beginning. */
+  function begin(): Promise<void> {
+    beginning ??= findBeginning().catch((error) => {
+      beginning = undefined;
+      throw error;
+    });
+    return beginning;
+  }
+
+  async function findBeginning(): Promise<void> {
     place ??= await read(newestPlace(storage));
   }
 
   async function deliver(): Promise<void> {
     await begin();
-    while (wanted && !ended) {
-      wanted = false;
-      const events = await read(eventsAfter(storage, place ?? {}));
-      wanted ||= events.length === BATCH;
-      for (const event of events) await tell(event);
-    }
+    if (ended) return;
+    const events = await read(eventsAfter(storage, place ?? {}));
+    wanted ||= events.length === BATCH;
+    for (const event of events) await tell(event);
   }
 
   async function tell(event: StoredEvent): Promise<void> {
@@ -62,14 +70,18 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
     }
   }
 
+  /** Whoever wakes it while it runs is heard: nothing is awaited between the last look at `wanted` and the end. */
   async function run(): Promise<void> {
     running = true;
-    try {
-      await deliver();
-    } catch (error) {
-      if (!ended) onError(error);
+    while (wanted && !ended) {
+      wanted = false;
+      await deliver().catch(report);
     }
     running = false;
+  }
+
+  function report(error: unknown): void {
+    if (!ended) onError(error);
   }
 
   function wake(): void {
@@ -77,10 +89,9 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
     if (!running) void run();
   }
 
-  const begun = begin().catch(() => undefined);
   wake();
   return {
-    begun,
+    begun: () => begin().catch(() => undefined),
     wake,
     end: () => {
       ended = true;

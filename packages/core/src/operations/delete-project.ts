@@ -1,7 +1,10 @@
 import type { ChangeContext, ProjectRef } from '../api/refs.js';
+import type { DomainEvent } from '../domain/domain-event.js';
+import type { FlagState } from '../domain/flag.js';
 import { deleteFlag } from '../domain/flag-lifecycle.js';
 import { deleteProject } from '../domain/project.js';
-import { deleteToken } from '../domain/token.js';
+import { deleteToken, type TokenState } from '../domain/token.js';
+import type { Aggregate, Documents, Versioned } from '../engine/aggregate.js';
 import { flagDocuments, projectDocuments, tokenDocuments } from '../engine/aggregates.js';
 import { changeDocument, type DocumentChange } from '../engine/document-change.js';
 import type { Engine } from '../engine/engine.js';
@@ -19,38 +22,68 @@ export async function deleteProjectWithContents(
   ref: ProjectRef,
   context: ChangeContext | undefined,
 ): Promise<void> {
-  let archived: readonly string[] = [];
+  let forgotten: readonly string[] = [];
   await engine.change({
     aggregate: projectDocuments,
     id: ref.project,
     context,
     decide: async (found, read) => {
       const project = (found ?? refuseUnknownProject(ref.project)).state;
-      const flags = await listStoredFlags(engine, project.id);
-      archived = flags.filter((flag) => flag.archived).map(({ name }) => name);
-      const events = deleteProject(project, flags.length - archived.length);
-      const tokens = await engine.storage.list({ kind: tokenDocuments.kind, parent: project.id, part: 'summary' });
-      const removals = await Promise.all([
-        ...archived.map((flag) => removeFlag(read, flag)),
-        ...tokens.map(({ key }) => removeToken(read, key.id)),
-      ]);
+      const { live, archive } = await readFlags(engine, project.id, read);
+      const events = deleteProject(project, live);
+      forgotten = archive.map(({ state }) => state.name);
+      const tokens = await readTokens(engine, project.id, read);
+      const along = [
+        ...(await Promise.all(archive.map((flag) => removeFlag(read, flag)))).flat(),
+        ...tokens.map((token) => remove(tokenDocuments, token, deleteToken(token.state))),
+      ];
       const vacant = [flagDocuments, tokenDocuments].map(({ kind }) => ({ kind, parent: project.id }));
-      return { events, along: removals.flat(), vacant };
+      return { events, along, vacant };
     },
   });
-  await Promise.all(archived.map((flag) => engine.metrics.forget(flag)));
+  await Promise.all(forgotten.map((flag) => engine.metrics.forget(flag)));
 }
 
-type Removal = readonly (DocumentChange | undefined)[];
+type Found<State> = Versioned<State> & { readonly id: string };
 
-async function removeFlag(read: Read, id: string): Promise<Removal> {
-  const found = await read(flagDocuments, id);
-  if (!found) return [];
-  const events = deleteFlag(found.state);
-  return [changeDocument(flagDocuments, { id, found, events }), ...(await followReferences(read, found.state, events))];
+/** The archived flags as they are now, and how many others there are: some may have been revived since the listing. */
+async function readFlags(
+  engine: Engine,
+  project: string,
+  read: Read,
+): Promise<{ readonly live: number; readonly archive: readonly Found<FlagState>[] }> {
+  const listed = await listStoredFlags(engine, project);
+  const names = listed.filter((flag) => flag.archived).map(({ name }) => name);
+  const found = await readAll(read, flagDocuments, names);
+  const archive = found.filter(({ state }) => state.archived);
+  return { live: listed.length - names.length + found.length - archive.length, archive };
 }
 
-async function removeToken(read: Read, id: string): Promise<Removal> {
-  const found = await read(tokenDocuments, id);
-  return found ? [changeDocument(tokenDocuments, { id, found, events: deleteToken(found.state) })] : [];
+async function readTokens({ storage }: Engine, project: string, read: Read): Promise<readonly Found<TokenState>[]> {
+  const listed = await storage.list({ kind: tokenDocuments.kind, parent: project, part: 'summary' });
+  const ids = listed.map(({ key }) => key.id);
+  return readAll(read, tokenDocuments, ids);
+}
+
+/** Those that are still there. */
+async function readAll<State>(
+  read: Read,
+  documents: Documents<State>,
+  ids: readonly string[],
+): Promise<readonly Found<State>[]> {
+  const found = await Promise.all(ids.map((id) => read(documents, id)));
+  return found.flatMap((document, index) => (document ? { ...document, id: ids[index] ?? '' } : []));
+}
+
+async function removeFlag(read: Read, flag: Found<FlagState>): Promise<readonly (DocumentChange | undefined)[]> {
+  const events = deleteFlag(flag.state);
+  return [remove(flagDocuments, flag, events), ...(await followReferences(read, flag.state, events))];
+}
+
+function remove<State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+  found: Found<State>,
+  events: readonly Event[],
+): DocumentChange | undefined {
+  return changeDocument(aggregate, { id: found.id, found, events });
 }

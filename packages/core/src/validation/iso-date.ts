@@ -1,14 +1,17 @@
 const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|z|[+-]\d{2}:?\d{2})?)?$/;
+const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * Epoch milliseconds of an ISO 8601 date or date-time, or undefined when it is none. Without an offset it is UTC;
- * fractions finer than a millisecond are cut.
+ * fractions finer than a millisecond are cut. In UTC it must lie in the years 0000 to 9999: later and earlier times are
+ * written with more digits, and would not sort as text.
  */
 export function parseIsoDate(text: string): number | undefined {
   const match = ISO_8601.exec(text);
   if (!match || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined;
   const time = Date.parse(normalize(text, match[4]));
-  return Number.isNaN(time) ? undefined : time;
+  return time >= EARLIEST && time <= LATEST ? time : undefined;
 }
 
 /** The same moment as UTC with milliseconds: the only form that is stored. */

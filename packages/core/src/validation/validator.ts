@@ -28,7 +28,7 @@ export function createValidator<T>(
   let compiled: ValidateFunction<T> | undefined;
   return (input) => {
     compiled ??= ajv.compile<T>(schema);
-    if (!compiled(input)) throw invalidInput((compiled.errors ?? []).filter(isFault).map(toDetail));
+    if (!compiled(input)) throw invalidInput(faultsOf(compiled.errors ?? []).map(toDetail));
     const faults = findFaults(input);
     if (faults.length > 0) throw invalidInput(faults);
     return input;
@@ -44,9 +44,12 @@ export function invalidInput(faults: readonly ErrorDetail[]): FlagsError {
   return new FlagsError('invalid_input', message, faults.slice(0, MAX_DETAILS));
 }
 
-/** `if` only repeats what the branch it chose has reported. */
-function isFault(error: ErrorObject): boolean {
-  return error.keyword !== 'if';
+/** `if` only repeats what the branch it chose has reported, and `enum` what the type has. */
+function faultsOf(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  return errors.filter(
+    ({ keyword, instancePath }) => keyword !== 'if' && (keyword !== 'enum' || !mistyped.has(instancePath)),
+  );
 }
 
 function toDetail(error: ErrorObject): ErrorDetail {
@@ -73,6 +76,6 @@ function messageOf(error: ErrorObject): string {
 }
 
 /** Escapes one member name for a JSON Pointer (RFC 6901). */
-export function escapePointer(member: string): string {
+function escapePointer(member: string): string {
   return member.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -102,6 +102,16 @@ describe('a patch', () => {
     },
   );
 
+  it('is refused when it nests a document so deeply piece by piece', () => {
+    const depth = 500;
+    const value = JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+    const bottom = '/0'.repeat(depth - 1);
+    const patch: JsonPatch = Array.from({ length: 100 }, (_, n) => {
+      return { op: 'add', path: `/a${`${bottom}/0`.repeat(n)}`, value };
+    });
+    expect(refusalOf(() => applyPatch({}, patch, {})).code).toBe('invalid_patch');
+  });
+
   it('that adds a bigint is refused', () => {
     expect(refusalOf(() => applyPatch({}, [{ op: 'add', path: '/a', value: 1n }], {})).code).toBe('invalid_patch');
   });

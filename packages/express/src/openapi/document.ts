@@ -48,7 +48,7 @@ function pathsOf(routes: readonly Route[], context: OperationContext): object {
 }
 
 /** `/projects/:projectId` in OpenAPI's syntax: `/projects/{projectId}`. */
-export function openApiPath(path: string): string {
+function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 

@@ -33,7 +33,7 @@ const NAMES = [
 ];
 
 /** Names that have done harm somewhere, and any other text. */
-export const hostileName: Arbitrary<string> = oneof(
+const hostileName: Arbitrary<string> = oneof(
   constantFrom(...NAMES, 'x'.repeat(101), 'x'.repeat(5000)),
   string({ unit: 'binary', maxLength: 20 }),
 );

@@ -1,0 +1,60 @@
+import { createFeed } from '../../src/engine/feed.js';
+import { memoryStorage } from '../../src/storage/memory.js';
+import { happen, hearing } from './listening.js';
+import { withEvents } from './storage-wrappers.js';
+
+const options = { pollInterval: 0, onError: (error: unknown) => expect(error).toBeUndefined() };
+
+describe('a subscription that begins now', () => {
+  it('asks once where to begin, so that nothing committed after the answer is taken for the beginning', async () => {
+    const memory = memoryStorage();
+    let questions = 0;
+    let answerLate: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      answerLate = resolve;
+    });
+    const storage = withEvents(memory, async (query, read) => {
+      if (query.order === 'newest-first' && ++questions > 1) await late;
+      return read();
+    });
+    const feed = createFeed({ storage, ...options });
+    const { heard, listener } = hearing();
+    feed.subscribe(listener);
+    await feed.settled();
+    await happen(memory, 'a');
+    answerLate();
+    feed.wake();
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(heard).toEqual(['a']);
+    await feed.close();
+  });
+});
+
+describe('a wake', () => {
+  it.each(Array.from({ length: 30 }, (_, ticks) => ticks))(
+    'is heard when it comes %i ticks after a read that found nothing',
+    async (ticks) => {
+      const memory = memoryStorage();
+      for (const id of ['before', 'a']) await happen(memory, id);
+      const [before] = (await memory.events({ order: 'oldest-first', limit: 1 })).events;
+      let visible = false;
+      let isRead = false;
+      const storage = withEvents(memory, async (_, read) => {
+        const page = visible ? await read() : { events: [] };
+        isRead = true;
+        return page;
+      });
+      const feed = createFeed({ storage, ...options });
+      const { heard, listener } = hearing();
+      feed.subscribe(listener, before?.position);
+      while (!isRead) await Promise.resolve();
+      for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+      visible = true;
+      feed.wake();
+      for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+      expect(heard).toEqual(['a']);
+      await feed.close();
+    },
+  );
+});

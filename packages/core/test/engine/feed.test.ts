@@ -1,0 +1,175 @@
+import { createFeed, type Feed } from '../../src/engine/feed.js';
+import { memoryStorage } from '../../src/storage/memory.js';
+import type { Storage } from '../../src/storage/port.js';
+import { happen, hearing, until } from './listening.js';
+import { withEvents } from './storage-wrappers.js';
+
+/** A feed that looks for events only when it is woken. */
+function feedOf(storage: Storage) {
+  const errors: unknown[] = [];
+  const feed = createFeed({ storage, pollInterval: 0, onError: (error) => errors.push(error) });
+  return { feed, errors };
+}
+
+async function happenAndWake(storage: Storage, feed: Feed, ...ids: readonly string[]): Promise<void> {
+  for (const id of ids) await happen(storage, id);
+  feed.wake();
+}
+
+describe('a subscription', () => {
+  it('brings what is committed from now on, in order', async () => {
+    const storage = memoryStorage();
+    await happen(storage, 'before');
+    const { feed } = feedOf(storage);
+    const { heard, listener } = hearing();
+    feed.subscribe(listener);
+    await feed.settled();
+    await happenAndWake(storage, feed, 'a', 'b', 'c');
+    await until(() => heard.length >= 3);
+    expect(heard).toEqual(['a', 'b', 'c']);
+  });
+
+  it('brings everything after a position first', async () => {
+    const storage = memoryStorage();
+    for (const id of ['a', 'b', 'c']) await happen(storage, id);
+    const [first] = (await storage.events({ order: 'oldest-first', limit: 1 })).events;
+    const { feed } = feedOf(storage);
+    const { heard, listener } = hearing();
+    feed.subscribe(listener, first?.position);
+    await until(() => heard.length >= 2);
+    expect(heard).toEqual(['b', 'c']);
+  });
+
+  it('brings more than it reads at once', async () => {
+    const storage = memoryStorage();
+    await happen(storage, 'first');
+    const position = (await storage.events({ order: 'oldest-first', limit: 1 })).events[0]?.position;
+    for (let n = 0; n < 450; n++) await happen(storage, `f${n}`);
+    const { feed } = feedOf(storage);
+    const { heard, listener } = hearing();
+    feed.subscribe(listener, position);
+    await until(() => heard.length >= 450);
+    expect(heard).toEqual(Array.from({ length: 450 }, (_, n) => `f${n}`));
+  });
+
+  it('waits for its listener, while others do not', async () => {
+    const storage = memoryStorage();
+    const { feed } = feedOf(storage);
+    const [slow, quick] = [hearing(), hearing()];
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    feed.subscribe(async (event) => {
+      slow.listener(event);
+      await released;
+    });
+    feed.subscribe(quick.listener);
+    await feed.settled();
+    await happenAndWake(storage, feed, 'a', 'b');
+    await until(() => quick.heard.length >= 2);
+    expect(slow.heard).toEqual(['a']);
+    release();
+    await until(() => slow.heard.length >= 2);
+    expect(slow.heard).toEqual(['a', 'b']);
+  });
+
+  it('tells of a listener that throws or rejects, and brings it the next event', async () => {
+    const storage = memoryStorage();
+    const { feed, errors } = feedOf(storage);
+    const { heard, listener } = hearing();
+    feed.subscribe((event) => {
+      listener(event);
+      if (event.flag === 'a') throw new Error('thrown');
+      if (event.flag === 'b') return Promise.reject(new Error('rejected'));
+      return undefined;
+    });
+    await feed.settled();
+    await happenAndWake(storage, feed, 'a', 'b', 'c');
+    await until(() => heard.length >= 3);
+    expect(errors).toEqual([new Error('thrown'), new Error('rejected')]);
+  });
+
+  it('repeats a read that fails, from the same position', async () => {
+    const memory = memoryStorage();
+    let failures = 1;
+    const storage = withEvents(memory, (query, read) =>
+      query.order === 'oldest-first' && failures-- > 0 ? Promise.reject(new Error('disk')) : read(),
+    );
+    await happen(memory, 'a');
+    const { feed, errors } = feedOf(storage);
+    const { heard, listener } = hearing();
+    const [event] = (await memory.events({ order: 'newest-first', limit: 1 })).events;
+    feed.subscribe(listener, event?.position);
+    await until(() => errors.length > 0);
+    await happenAndWake(memory, feed, 'b');
+    await until(() => heard.length > 0);
+    expect(heard).toEqual(['b']);
+    expect(errors).toEqual([new Error('disk')]);
+  });
+
+  it('asks again where to begin when that could not be read, before anything more is committed', async () => {
+    const memory = memoryStorage();
+    let failures = 1;
+    const storage = withEvents(memory, (query, read) =>
+      query.order === 'newest-first' && failures-- > 0 ? Promise.reject(new Error('disk')) : read(),
+    );
+    const { feed, errors } = feedOf(storage);
+    const { heard, listener } = hearing();
+    feed.subscribe(listener);
+    await until(() => errors.length > 0);
+    await feed.settled();
+    await happenAndWake(memory, feed, 'a');
+    await until(() => heard.length > 0);
+    expect(heard).toEqual(['a']);
+  });
+
+  it('can be ended by its listener, and hears nothing more', async () => {
+    const storage = memoryStorage();
+    const { feed } = feedOf(storage);
+    const [ended, going] = [hearing(), hearing()];
+    const unsubscribe = feed.subscribe((event) => {
+      ended.listener(event);
+      unsubscribe();
+      unsubscribe();
+    });
+    feed.subscribe(going.listener);
+    await feed.settled();
+    await happenAndWake(storage, feed, 'a', 'b');
+    await until(() => going.heard.length >= 2);
+    await happenAndWake(storage, feed, 'c');
+    await until(() => going.heard.length >= 3);
+    expect(ended.heard).toEqual(['a']);
+  });
+
+  it('can close the feed from its listener without waiting for itself', async () => {
+    const storage = memoryStorage();
+    const { feed, errors } = feedOf(storage);
+    const closed = new Promise<void>((resolve) => {
+      feed.subscribe(async () => {
+        await feed.close();
+        resolve();
+      });
+    });
+    await feed.settled();
+    await happenAndWake(storage, feed, 'a', 'b');
+    await closed;
+    expect(errors).toEqual([]);
+  });
+
+  it('does not read the storage any more once the feed is closed', async () => {
+    const memory = memoryStorage();
+    let reads = 0;
+    const storage = withEvents(memory, (_, read) => {
+      reads += 1;
+      return read();
+    });
+    const { feed, errors } = feedOf(storage);
+    feed.subscribe(() => undefined);
+    await feed.close();
+    const before = reads;
+    feed.wake();
+    await new Promise(setImmediate);
+    expect([reads, errors]).toEqual([before, []]);
+  });
+});

@@ -1,0 +1,79 @@
+import { createFlags } from '../../src/create-flags.js';
+import type { Flags } from '../../src/index.js';
+import { memoryStorage } from '../../src/storage/memory.js';
+import type { Storage } from '../../src/storage/port.js';
+
+const DEFAULT = { project: 'default' };
+const CLOSED = { name: 'FlagsError', code: 'closed' };
+
+/** A real storage that writes down when a commit ends and when it is closed. */
+function logging(storage: Storage): Storage & { readonly log: readonly string[] } {
+  const log: string[] = [];
+  return {
+    ...storage,
+    log,
+    async commit(commit) {
+      await new Promise(setImmediate);
+      const result = await storage.commit(commit);
+      log.push('committed');
+      return result;
+    },
+    async close() {
+      log.push('closed');
+      await storage.close();
+    },
+  };
+}
+
+/** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
+function everyOperation(flags: Flags): readonly (readonly [string, () => Promise<unknown>])[] {
+  const others = new Set(['settings', 'as', 'close', 'subscribe']);
+  return Object.entries(flags)
+    .filter(([name]) => !others.has(name))
+    .map(
+      ([name, operation]) => [name, () => (operation as (...input: unknown[]) => Promise<unknown>)({}, {})] as const,
+    );
+}
+
+describe('closing', () => {
+  it('waits for what is under way, and closes the storage after it', async () => {
+    const storage = logging(memoryStorage());
+    const flags = await createFlags({ storage });
+    const underWay = Promise.all(['a', 'b', 'c'].map((name) => flags.createFlag(DEFAULT, { name })));
+    await flags.close();
+    expect(storage.log).toEqual(['committed', 'committed', 'committed', 'committed', 'closed']);
+    expect(await underWay).toHaveLength(3);
+  });
+
+  it('is done once, however often it is asked for', async () => {
+    const storage = logging(memoryStorage());
+    const flags = await createFlags({ storage });
+    await Promise.all([flags.close(), flags.close(), flags.as('ada').close()]);
+    await flags.close();
+    expect(storage.log).toEqual(['committed', 'closed']);
+  });
+
+  it('lets every operation be refused from that moment on, whoever acts', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const asAda = flags.as('ada');
+    const closing = flags.close();
+    for (const one of [flags, asAda, flags.as('grace')]) {
+      expect(everyOperation(one).length).toBeGreaterThan(30);
+      for (const [name, operation] of everyOperation(one)) {
+        await expect(operation().then(() => name)).rejects.toMatchObject(CLOSED);
+      }
+      expect(() => one.subscribe(() => undefined)).toThrow(expect.objectContaining(CLOSED));
+    }
+    await closing;
+  });
+
+  it('can be asked for by a listener', async () => {
+    const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0 });
+    const closed = new Promise<void>((resolve, reject) => {
+      flags.subscribe(() => flags.close().then(resolve, reject));
+    });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await closed;
+    await expect(flags.listProjects()).rejects.toMatchObject(CLOSED);
+  });
+});

@@ -1,0 +1,44 @@
+import type { FlagsEvent } from '../../src/api/events.js';
+import type { Storage } from '../../src/storage/port.js';
+
+/** Commits one event that tells of a flag with this name. */
+export async function happen(storage: Storage, id: string): Promise<void> {
+  const key = { kind: 'flag', id };
+  const expected = (await storage.get(key))?.revision ?? 0;
+  const at = '2026-01-01T00:00:00.000Z';
+  await storage.commit({
+    writes: [{ key, expected, parent: 'shop', body: { id }, summary: { id } }],
+    events: [
+      {
+        type: 'flag-updated',
+        at,
+        actor: 'ada',
+        subject: key,
+        project: 'shop',
+        environment: null,
+        data: id,
+        before: null,
+      },
+    ],
+  });
+}
+
+/** A listener that keeps the names it hears of. */
+export function hearing() {
+  const heard: (string | null)[] = [];
+  return {
+    heard,
+    listener: (event: FlagsEvent): void => {
+      heard.push(event.flag);
+    },
+  };
+}
+
+/** Resolves when the condition holds; fails when it does not in ten seconds, so that no failed test runs on. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('What was waited for has not come.');
+    await new Promise(setImmediate);
+  }
+}

@@ -1,0 +1,76 @@
+import { createFlags } from '../../src/create-flags.js';
+import { memoryMetrics } from '../../src/metrics/memory.js';
+import type { MetricsStorage } from '../../src/metrics/port.js';
+import { memoryStorage } from '../../src/storage/memory.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** An engine with a clock that is set, and the real metrics it prunes. */
+async function running(metrics: MetricsStorage = memoryMetrics()) {
+  let time = Date.parse('2026-03-01T00:00:00.000Z');
+  const pruned: Parameters<MetricsStorage['prune']>[0][] = [];
+  const errors: unknown[] = [];
+  const observed: MetricsStorage = {
+    ...metrics,
+    prune: (limits) => {
+      pruned.push(limits);
+      return metrics.prune(limits);
+    },
+  };
+  const options = { now: () => new Date(time), applicationRetention: 2 * DAY, onError: (e: unknown) => errors.push(e) };
+  const flags = await createFlags({ storage: memoryStorage(), metrics: observed, ...options });
+  const report = (appName: string) => {
+    const at = new Date(time).toISOString();
+    return flags.reportMetrics({ appName, bucket: { start: at, stop: at, toggles: { checkout: { yes: 1, no: 0 } } } });
+  };
+  return { flags, report, pruned, errors, now: () => time, advance: (span: number) => (time += span) };
+}
+
+describe('metrics', () => {
+  it('are pruned by the first report after an hour, once', async () => {
+    const { report, pruned, now, advance } = await running();
+    await report('web');
+    advance(HOUR - 1);
+    await report('web');
+    expect(pruned).toEqual([]);
+    advance(1);
+    await Promise.all([report('web'), report('web')]);
+    expect(pruned).toEqual([{ countersUntil: now() - HOUR, unseenSince: now() - 2 * DAY, flags: [] }]);
+    advance(HOUR);
+    await report('web');
+    expect(pruned).toHaveLength(2);
+  });
+
+  it('forget applications that were not seen for as long as configured', async () => {
+    const { flags, report, advance } = await running();
+    await report('old');
+    advance(2 * DAY);
+    await report('web');
+    expect((await flags.getApplication({ application: 'old' })).appName).toBe('old');
+    advance(HOUR);
+    await report('web');
+    await expect(flags.getApplication({ application: 'old' })).rejects.toMatchObject({ code: 'application_not_found' });
+    expect((await flags.getApplication({ application: 'web' })).appName).toBe('web');
+  });
+
+  it('keep what is said of flags that exist', async () => {
+    const { flags, report, pruned, advance } = await running();
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    advance(HOUR);
+    await report('web');
+    expect(pruned).toMatchObject([{ flags: ['checkout'] }]);
+  });
+
+  it('are taken even when they cannot be pruned, and the host is told', async () => {
+    const fault = new Error('disk');
+    const { flags, report, errors, advance } = await running({
+      ...memoryMetrics(),
+      prune: () => Promise.reject(fault),
+    });
+    advance(HOUR);
+    await report('web');
+    expect(errors).toEqual([fault]);
+    expect(await flags.listSeenFlags()).toMatchObject([{ appName: 'web', metricsCount: 1 }]);
+  });
+});

@@ -1,0 +1,61 @@
+import { createTurns } from '../../src/engine/turns.js';
+
+/** Work that ends when told. */
+function controlledWork() {
+  let resolve: (value: string) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<string>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  let begun = false;
+  const work = () => {
+    begun = true;
+    return promise;
+  };
+  return { work, resolve, reject, isBegun: () => begun };
+}
+
+describe('turns', () => {
+  it('are taken one after the other, in the order of asking', async () => {
+    const takeTurn = createTurns();
+    const log: string[] = [];
+    const works = ['a', 'b', 'c'].map((name) => async () => {
+      log.push(`${name} begins`);
+      await new Promise(setImmediate);
+      log.push(`${name} ends`);
+      return name;
+    });
+    expect(await Promise.all(works.map((work) => takeTurn('key', work)))).toEqual(['a', 'b', 'c']);
+    expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+  });
+
+  it('begin at once when nobody else has the key', () => {
+    const takeTurn = createTurns();
+    const [one, other] = [controlledWork(), controlledWork()];
+    void takeTurn('one', one.work);
+    void takeTurn('other', other.work);
+    expect([one.isBegun(), other.isBegun()]).toEqual([true, true]);
+  });
+
+  it('pass on after a failure, which only its own caller learns of', async () => {
+    const takeTurn = createTurns();
+    const [failing, next] = [controlledWork(), controlledWork()];
+    const failed = takeTurn('key', failing.work);
+    const passed = takeTurn('key', next.work);
+    expect(next.isBegun()).toBe(false);
+    failing.reject(new Error('failed'));
+    await expect(failed).rejects.toThrow('failed');
+    next.resolve('done');
+    expect(await passed).toBe('done');
+  });
+
+  it('leave nothing behind for a key that nobody uses any more', async () => {
+    const takeTurn = createTurns();
+    await takeTurn('key', async () => 'first');
+    await expect(takeTurn('key', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    const later = controlledWork();
+    void takeTurn('key', later.work);
+    // Begins without waiting for a promise: no earlier turn is remembered.
+    expect(later.isBegun()).toBe(true);
+  });
+});

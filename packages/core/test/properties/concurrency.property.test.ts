@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { isFlagsError } from '../../src/index.js';
+import { engineOn } from './engine-under-test.js';
+import { expectInvariants } from './invariants.js';
+import { carryOut, operations } from './random-operations.js';
+import { STORAGES } from './storages.js';
+
+jest.setTimeout(60_000);
+
+describe.each(STORAGES)('operations at the same time, on $name', ({ open }) => {
+  it('keep every rule, and can be replayed from their events', async () => {
+    await fc.assert(
+      fc.asyncProperty(operations, fc.integer({ min: 2, max: 20 }), async (sequence, width) => {
+        const { storage, dispose } = await open();
+        const flags = await engineOn(storage);
+        for (let start = 0; start < sequence.length; start += width) {
+          const together = sequence.slice(start, start + width).map((operation) => carryOut(flags, operation));
+          for (const outcome of await Promise.allSettled(together)) {
+            if (outcome.status === 'rejected' && !isFlagsError(outcome.reason)) throw outcome.reason;
+          }
+        }
+        await expectInvariants(storage);
+        await dispose();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('keep every rule when two instances share the storage', async () => {
+    await fc.assert(
+      fc.asyncProperty(operations, async (sequence) => {
+        const { storage, dispose } = await open();
+        const instances = [await engineOn(storage), await engineOn(storage)] as const;
+        const together = sequence.map((operation, index) => carryOut(instances[index % 2 === 0 ? 0 : 1], operation));
+        for (const outcome of await Promise.allSettled(together)) {
+          if (outcome.status === 'rejected' && !isFlagsError(outcome.reason)) throw outcome.reason;
+        }
+        await expectInvariants(storage);
+        await dispose();
+      }),
+      { numRuns: 15 },
+    );
+  });
+});

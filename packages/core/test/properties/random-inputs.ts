@@ -1,0 +1,77 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { anyPatch } from './random-patches.js';
+
+/** Mostly the one, so that something comes of it, and now and then the other. */
+export function mostly<T>(usual: Arbitrary<T>, rare: Arbitrary<unknown>): Arbitrary<unknown> {
+  return fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: rare });
+}
+
+const constraint = fc.constantFrom(
+  { contextName: '__proto__', operator: 'IN', values: ['a'] },
+  { contextName: 'age', operator: 'NUM_GT', value: '17', inverted: true },
+  { contextName: 'version', operator: 'SEMVER_EQ', value: '1.2.3' },
+);
+const badConstraint = fc.constantFrom({ contextName: 'a', operator: 'IN' }, { operator: 'ALMOST' }, 7);
+const parameters = fc.dictionary(
+  fc.constantFrom('groupId', 'stickiness', '__proto__', 'hasOwnProperty'),
+  fc.constantFrom('a', 'b', 50, -0, true, null),
+  { maxKeys: 3, noNullPrototype: true },
+);
+
+export const strategyInput = fc.record(
+  {
+    name: mostly(fc.constantFrom('default', 'flexibleRollout'), fc.constant('')),
+    parameters: mostly(parameters, fc.constantFrom(null, 7, { deep: {} })),
+    constraints: fc.array(mostly(constraint, badConstraint), { maxLength: 2 }),
+    title: fc.constant('title'),
+    sortOrder: fc.constantFrom(1, -0),
+    unheardOf: fc.constant({ deep: [1] }),
+  },
+  { requiredKeys: ['name'], noNullPrototype: true },
+);
+
+export const variantInput = fc.record(
+  {
+    name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', '__proto__', 'constructor'),
+    weightType: fc.constantFrom('fix', 'variable', 'variable'),
+    weight: mostly(fc.integer({ min: 0, max: 300 }), fc.constantFrom(-0, -1, 0.5, 1000)),
+    stickiness: fc.constantFrom('default', 'userId'),
+    payload: mostly(fc.constant({ type: 'json', value: '{}' }), fc.constant({ type: 'json', value: '{' })),
+    overrides: fc.constantFrom([], [{ contextName: 'userId', values: ['7'] }]),
+  },
+  { requiredKeys: ['name', 'weight'], noNullPrototype: true },
+);
+
+function patchOf(...operations: readonly Arbitrary<unknown>[]): Arbitrary<unknown> {
+  return mostly(fc.array(fc.oneof(...operations), { maxLength: 3 }), anyPatch);
+}
+
+function giving(path: string, value: Arbitrary<unknown>): Arbitrary<unknown> {
+  return fc.record({ op: fc.constantFrom('add', 'replace'), path: fc.constant(path), value });
+}
+
+export const flagPatch = patchOf(
+  giving('/description', fc.constantFrom('text', '', null)),
+  giving('/stale', fc.boolean()),
+  giving('/type', fc.constantFrom('release', 'operational')),
+  giving('/name', fc.constant('other')),
+  fc.constant({ op: 'copy', from: '/project', path: '/description' }),
+  fc.constant({ op: 'remove', path: '/description' }),
+  fc.constant({ op: 'test', path: '/stale', value: false }),
+);
+
+export const strategyPatch = patchOf(
+  giving('/parameters', parameters),
+  giving('/parameters/__proto__', fc.constantFrom('a', 'b')),
+  giving('/constraints', fc.array(constraint, { maxLength: 2 })),
+  giving('/title', fc.constant('text')),
+  giving('/id', fc.constant('id-0')),
+  fc.constant({ op: 'add', path: '/constraints/-', value: { contextName: 'a', operator: 'IN', values: [] } }),
+  fc.constant({ op: 'copy', from: '/name', path: '/parameters/groupId' }),
+);
+
+export const variantsPatch = patchOf(
+  giving('/0', variantInput),
+  fc.record({ op: fc.constant('add'), path: fc.constant('/-'), value: variantInput }),
+  fc.constantFrom({ op: 'remove', path: '/0' }, { op: 'move', from: '/1', path: '/0' }, { op: 'remove', path: '' }),
+);

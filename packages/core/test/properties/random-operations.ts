@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import type { EnvironmentRef, Flags } from '../../src/index.js';
+import { flagPatch, mostly, strategyInput, strategyPatch, variantInput, variantsPatch } from './random-inputs.js';
+
+/** One call of the public interface, as data, so that a counterexample can be read. */
+export interface Operation {
+  readonly call: keyof Flags;
+  readonly input: readonly unknown[];
+}
+
+const flagName = fc.constantFrom('a', 'b', '__proto__', 'constructor');
+const anyName = mostly(flagName, fc.constantFrom('', '.', 'é', 7));
+const secret = fc.constantFrom('s1', 's2');
+
+const projectId = fc.constantFrom('default', 'default', 'default', '__proto__', '__proto__', 'p');
+const projectRef = fc.record({ project: projectId });
+/** Every name has a project in which it is mostly spoken of, so that operations meet. */
+const flagRef = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom({ project: 'default', flag: 'a' }, { project: 'default', flag: 'b' }) },
+  { weight: 4, arbitrary: fc.constant({ project: '__proto__', flag: '__proto__' }) },
+  { weight: 1, arbitrary: fc.record({ project: projectId, flag: flagName }) },
+);
+const environment = mostly(fc.constantFrom('development', 'constructor'), fc.constant('nowhere'));
+const environmentRef = fc.tuple(flagRef, environment).map(([ref, environment]) => ({ ...ref, environment }));
+/** Names the nth of the strategies that there are then. */
+const strategyRef = fc.tuple(environmentRef, fc.nat({ max: 2 })).map(([ref, nth]) => ({ ...ref, nth }));
+const onlyFlag = fc.record({ flag: flagName });
+
+const description = mostly(fc.constantFrom('', 'text', null, '\ud800'), fc.constant(7));
+const flagType = mostly(fc.constantFrom('release', 'operational'), fc.constant('unheard-of'));
+const changes = fc.record(
+  { description, type: flagType, stale: fc.boolean(), impressionData: fc.boolean() },
+  { requiredKeys: [] },
+);
+const newFlag = fc.record({ name: anyName, description }, { requiredKeys: ['name'] });
+const userId = mostly(fc.integer({ min: 1, max: 3 }), fc.constantFrom(0, '1'));
+const member = fc.record({ userId, roleId: mostly(fc.constantFrom(4, 5), fc.constant(99)) });
+const newProject = fc.record({
+  id: fc.constantFrom('p', '__proto__', 'default', ''),
+  name: mostly(fc.constant('P'), fc.constant('')),
+});
+const projectChanges = fc.record(
+  { name: fc.constantFrom('P', 'Q'), description: fc.constant('d') },
+  { requiredKeys: [] },
+);
+const newToken = fc.oneof(
+  fc.record({ name: fc.constant('t'), kind: fc.constant('client'), secret, project: projectId, environment }),
+  fc.record({ name: fc.constant('t'), kind: fc.constantFrom('admin', 'frontend'), secret }),
+);
+const variants = fc.uniqueArray(variantInput, { maxLength: 4, selector: ({ name }) => name });
+
+const context = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.record({ actor: fc.constantFrom('ada', 'grace') }) },
+  { weight: 1, arbitrary: fc.record({ ifRevision: fc.oneof(fc.nat({ max: 4 }), fc.array(fc.nat({ max: 4 }))) }) },
+);
+
+function calls(weight: number, call: keyof Flags, ...input: readonly fc.Arbitrary<unknown>[]) {
+  return { weight, arbitrary: fc.tuple(...input, context).map((given): Operation => ({ call, input: given })) };
+}
+
+/** Any change of anything, valid or not, over names so few that operations meet. */
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  calls(6, 'createFlag', projectRef, newFlag),
+  calls(2, 'updateFlag', flagRef, changes),
+  calls(2, 'patchFlag', flagRef, flagPatch),
+  calls(3, 'cloneFlag', flagRef, fc.record({ name: anyName })),
+  calls(3, 'archiveFlag', flagRef),
+  calls(2, 'reviveFlag', onlyFlag),
+  calls(3, 'deleteFlag', onlyFlag),
+  calls(6, 'addStrategy', environmentRef, strategyInput),
+  calls(2, 'updateStrategy', strategyRef, strategyInput),
+  calls(3, 'patchStrategy', strategyRef, strategyPatch),
+  calls(3, 'removeStrategy', strategyRef),
+  calls(5, 'enable', environmentRef),
+  calls(1, 'disable', environmentRef),
+  calls(3, 'setVariants', flagRef, variants),
+  calls(3, 'patchVariants', flagRef, variantsPatch),
+  calls(3, 'createProject', newProject),
+  calls(1, 'updateProject', projectRef, projectChanges),
+  calls(1, 'deleteProject', projectRef),
+  calls(4, 'addMember', projectRef, member),
+  calls(3, 'changeMemberRole', projectRef, member),
+  calls(3, 'removeMember', projectRef, member),
+  calls(1, 'createToken', newToken),
+  calls(
+    1,
+    'deleteToken',
+    secret.map((token) => ({ token })),
+  ),
+);
+
+/** Makes what the operations are about, so that they do not begin with nothing. */
+const BEGINNING: readonly Operation[] = [
+  { call: 'createProject', input: [{ id: '__proto__', name: 'P' }] },
+  { call: 'createFlag', input: [{ project: 'default' }, { name: 'a' }] },
+  { call: 'createFlag', input: [{ project: '__proto__' }, { name: '__proto__' }] },
+  ...['development', 'constructor'].map((environment): Operation => {
+    return { call: 'addStrategy', input: [{ project: 'default', flag: 'a', environment }, { name: 'default' }] };
+  }),
+  { call: 'addMember', input: [{ project: 'default' }, { userId: 1, roleId: 4 }] },
+  { call: 'addMember', input: [{ project: 'default' }, { userId: 2, roleId: 4 }] },
+];
+
+export const operations = fc
+  .array(operation, { minLength: 10, maxLength: 60 })
+  .map((random) => [...BEGINNING, ...random]);
+
+export async function carryOut(flags: Flags, { call, input: [ref, ...rest] }: Operation): Promise<unknown> {
+  const given = isNth(ref) ? { ...ref, strategy: await nthStrategy(flags, ref) } : ref;
+  return Reflect.apply(flags[call] as (...input: readonly unknown[]) => Promise<unknown>, flags, [given, ...rest]);
+}
+
+interface NthStrategy extends EnvironmentRef {
+  readonly nth: number;
+}
+
+function isNth(ref: unknown): ref is NthStrategy {
+  return typeof ref === 'object' && ref !== null && 'nth' in ref;
+}
+
+async function nthStrategy(flags: Flags, { nth, ...ref }: NthStrategy): Promise<string> {
+  const flag = await flags.getFlag(ref).catch(() => undefined);
+  const strategies = flag?.environments.find(({ name }) => name === ref.environment)?.strategies ?? [];
+  return strategies[nth % strategies.length]?.id ?? 'none';
+}

@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { memoryStorage } from '../../src/storage/memory.js';
+import { engineOn, outcomeOf } from './engine-under-test.js';
+import { expectInvariants } from './invariants.js';
+import { operations } from './random-operations.js';
+
+jest.setTimeout(60_000);
+
+describe('any sequence of operations', () => {
+  it('keeps every rule, can be replayed from its events, and fails without a trace', async () => {
+    await fc.assert(
+      fc.asyncProperty(operations, async (sequence) => {
+        const storage = memoryStorage();
+        const flags = await engineOn(storage);
+        for (const one of sequence) await outcomeOf(flags, storage, one);
+        await expectInvariants(storage);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,22 @@
+import type { ListedDocument, Storage, StoredEvent } from '../../src/storage/port.js';
+
+export const KINDS = ['flag', 'project', 'token'] as const;
+
+/** All that a storage holds, but for what it may number as it likes. */
+export interface Content {
+  readonly documents: readonly ListedDocument[];
+  readonly summaries: readonly ListedDocument[];
+  readonly events: readonly Omit<StoredEvent, 'id' | 'position'>[];
+}
+
+export async function contentOf(storage: Storage): Promise<Content> {
+  const list = async (part: 'body' | 'summary') => {
+    return (await Promise.all(KINDS.map(async (kind) => storage.list({ kind, part })))).flat();
+  };
+  const { events } = await storage.events({ order: 'oldest-first', limit: 100_000 });
+  return {
+    documents: await list('body'),
+    summaries: await list('summary'),
+    events: events.map(({ id: _id, position: _position, ...event }) => event),
+  };
+}

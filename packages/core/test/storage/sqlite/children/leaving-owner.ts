@@ -1,0 +1,21 @@
+import { createFlags } from '../../../../src/create-flags.js';
+import { isFlagsError } from '../../../../src/errors.js';
+import type { Member } from '../../../../src/index.js';
+import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
+
+/** Answers every member it is told of with `left`, or with the code for which the member could not leave. */
+async function leave(path: string): Promise<void> {
+  const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
+  process.on('message', async (member: Member) => {
+    try {
+      await flags.removeMember({ project: 'default' }, member);
+      process.send?.('left');
+    } catch (error) {
+      if (!isFlagsError(error)) throw error;
+      process.send?.(error.code);
+    }
+  });
+  process.send?.('ready');
+}
+
+void leave(process.argv[2] ?? '');

@@ -1,0 +1,17 @@
+import { type ErrorDetail, isFlagsError } from '../../src/errors.js';
+
+/** The faults that input is refused for; none when it is accepted. */
+export function faultsOf(validate: (input: unknown) => unknown, input: unknown): readonly ErrorDetail[] {
+  try {
+    expect(validate(input)).toBe(input);
+    return [];
+  } catch (error) {
+    if (isFlagsError(error) && error.code === 'invalid_input') return error.details;
+    throw error;
+  }
+}
+
+/** Where the faults are. */
+export function pathsOf(validate: (input: unknown) => unknown, input: unknown): readonly (string | undefined)[] {
+  return faultsOf(validate, input).map(({ path }) => path);
+}
