@@ -15,7 +15,7 @@ export interface FlagsEvent {
   readonly data: unknown;
   /** What was so before; JSON, null where there was nothing. */
   readonly before: unknown;
-  /** The flag's, project's or token's revision after the change. */
+  /** The flag's, project's, segment's or token's revision after the change. */
   readonly revision: number;
 }
 

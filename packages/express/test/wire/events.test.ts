@@ -71,6 +71,25 @@ describe('the event log on the wire', () => {
     expect(await found('project=constructor')).toEqual([0]);
   });
 
+  it('calls the parent of a dependency feature, wherever it tells of one', async () => {
+    const { app, flags } = await createHostApp();
+    const checkout = { project: 'default', flag: 'checkout' };
+    for (const name of ['checkout', 'payments']) await flags.createFlag(checkout, { name });
+    await flags.addDependency(checkout, { flag: 'payments' });
+    await flags.addDependency(checkout, { flag: 'payments', enabled: false });
+    await flags.cloneFlag(checkout, { name: 'copy' });
+    await flags.removeDependencies(checkout);
+    const { body } = await request(app).get('/api/admin/events?limit=4').expect(200);
+    const on = { feature: 'payments', enabled: true, variants: [] };
+    const off = { ...on, enabled: false };
+    expect(body.events).toMatchObject([
+      { type: 'feature-dependency-removed', featureName: 'checkout', data: null, preData: off },
+      { type: 'feature-created', featureName: 'copy', data: { dependencies: [off] }, preData: null },
+      { type: 'feature-dependency-updated', featureName: 'checkout', data: off, preData: on },
+      { type: 'feature-dependency-added', featureName: 'checkout', data: on, preData: null },
+    ]);
+  });
+
   it('tells of tokens without secret or hash', async () => {
     const { app, flags } = await createHostApp();
     const { token, secret } = await flags.createToken({ name: 'ops', kind: 'admin' });
