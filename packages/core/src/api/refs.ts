@@ -28,8 +28,8 @@ export interface ChangeContext {
   /** Who the change is attributed to in the event log; the instance's default actor when absent. */
   readonly actor?: string;
   /**
-   * The revision, or revisions, of the document (flag, project, segment) that the caller has seen. When the document has moved
-   * on, or does not exist yet, the operation fails with `revision_mismatch` and changes nothing.
+   * The revision, or revisions, of the document (flag, project, segment) that the caller has seen. When the document has
+   * moved on, or does not exist yet, the operation fails with `revision_mismatch` and changes nothing.
    */
   readonly ifRevision?: number | readonly number[];
 }
