@@ -35,8 +35,7 @@ describe.each(STORAGES)('a server on %s', (storage) => {
   });
 
   afterEach(async () => {
-    await server.expectAlive();
-    await server.stop();
+    await server.expectAlive().finally(server.stop);
   });
 
   it('withstands any body', async () => {
@@ -81,7 +80,7 @@ describe.each(STORAGES)('a server on %s', (storage) => {
     const property = asyncProperty(anyMethod, head, tail, maybeBody, async (method, start, end, body) => {
       await server.attack({ method, path: `${start}${end}`, headers: [JSON_TYPE], body: body ?? '' });
     });
-    await assert(property, { numRuns });
+    await assert(property, { numRuns, examples: [['OPTIONS', '/api/admin/projects/', '%', null]] });
   }, 120_000);
 
   it('withstands any headers', async () => {
@@ -105,9 +104,9 @@ describe.each(STORAGES)('a server on %s', (storage) => {
   it('withstands lengths that are less than what comes, or none', async () => {
     const length = oneof(integer({ min: 1, max: 15 }).map(String), nonsenseLength);
     const property = asyncProperty(anyWrite, length, async ({ request }, wrong) => {
-      const { method, path, body = { name: 'a long enough text' } } = request;
+      const { method, path, body } = request;
       const headers = [JSON_TYPE, ['content-length', wrong]] as const;
-      await server.attack({ method, path, headers, body: JSON.stringify(body) });
+      await server.attack({ method, path, headers, body: JSON.stringify(body ?? {}).padEnd(20) });
     });
     await assert(property, { numRuns });
   }, 120_000);
