@@ -1,4 +1,4 @@
-import type { FlagType, Settings } from './api/engine.js';
+import type { Environment, FlagType, Settings } from './api/engine.js';
 import type { Role } from './api/members.js';
 import type { FlagsOptions } from './api/options.js';
 import { OWNER } from './domain/members.js';
@@ -6,7 +6,10 @@ import type { ErrorDetail } from './errors.js';
 import { name, positiveInteger, text } from './validation/schemas/names.js';
 import { createValidator } from './validation/validator.js';
 
-const ENVIRONMENTS = [{ name: 'development' }, { name: 'production' }];
+const ENVIRONMENTS: readonly Environment[] = [
+  { name: 'development', displayName: 'Development' },
+  { name: 'production', displayName: 'Production' },
+];
 const ROLES: readonly Role[] = [
   { id: 4, name: OWNER },
   { id: 5, name: 'member' },

@@ -51,5 +51,6 @@ function isObject(value: unknown): value is object {
 }
 
 function unescapeToken(token: string): string {
-  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+  // Nearly all have nothing to unescape, and a patch may have half a million of them.
+  return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token;
 }

@@ -60,7 +60,6 @@ onEveryStorage((start) => {
       { id: 'shop', name: '' },
       { id: 'shop', name: 'x'.repeat(101) },
       { id: 'shop', name: 'Shop', description: 5 },
-      { id: 'shop', name: 'Shop', description: 'x'.repeat(1001) },
       [],
       null,
     ])('are not created from %j', async (input) => {

@@ -24,7 +24,10 @@ export function openApiDocument({ routes, schemas, settings, auth }: DocumentSou
     info: {
       title: 'Feature flag admin API',
       version: '1.0.0',
-      description: 'Projects, feature flags, strategies, variants, members and metrics.',
+      description: [
+        'Projects, feature flags, strategies, variants, members and metrics.',
+        'Any other path is answered with 404 `not_found`, any other method with 405 `method_not_allowed` and `Allow`.',
+      ].join(' '),
     },
     servers: [{ url: mountFrom(routes), description: 'Where the router is mounted, relative to this document' }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),

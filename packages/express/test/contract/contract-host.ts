@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { memoryStorage } from '@flags/core';
-import { sqliteStorage } from '@flags/core/sqlite';
 import type { ExpressVersion } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';
+import { createSqliteFile } from './sqlite-file.js';
 import { NOW, strategyId } from './states.js';
 
 export const ADMIN_SECRET = 'secret-of-the-administrator';
@@ -23,13 +20,13 @@ export interface ContractHost extends HostApp {
 
 /** A host whose clock stands at {@link NOW}, whose strategies are numbered, and which has a token of each kind. */
 export async function startContractHost(version: ExpressVersion, storage: StorageName): Promise<ContractHost> {
-  const directory = storage === 'SQLite' ? await mkdtemp(join(tmpdir(), 'flags-contract-')) : undefined;
+  const file = storage === 'SQLite' ? await createSqliteFile() : undefined;
   let strategies = 0;
   const host = await createHostApp({
     version,
     router: { auth: 'token' },
     flags: {
-      storage: directory === undefined ? memoryStorage() : sqliteStorage(join(directory, 'flags.db')),
+      storage: file?.storage ?? memoryStorage(),
       environments: [{ name: 'development', displayName: 'Development' }, { name: 'production' }],
       now: () => new Date(NOW),
       newId: () => strategyId(++strategies),
@@ -42,7 +39,7 @@ export async function startContractHost(version: ExpressVersion, storage: Storag
     ...host,
     async stop() {
       await host.flags.close();
-      if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+      await file?.remove();
     },
   };
 }

@@ -50,13 +50,11 @@ const WRITES = ROUTES.filter(({ body }) => body !== undefined).map(({ action }) 
 describe('a server', () => {
   let server: HostileServer;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     server = await startHostileServer('memory');
   });
 
-  afterEach(() => server.expectAlive());
-
-  afterAll(() => server.stop());
+  afterEach(() => server.expectAlive().finally(server.stop));
 
   it.each(BODIES)(
     'withstands %s, at every route',

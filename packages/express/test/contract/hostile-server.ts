@@ -51,7 +51,7 @@ export async function startHostileServer(storage: StorageName): Promise<HostileS
   };
 }
 
-/** The right token comes last but one: what the request brings itself is what Node takes. */
+/** Of two headers Authorization Node takes the first: one that the request brings itself comes before ours. */
 function withToken({ headers = [], ...request }: RawRequest): RawRequest {
   const secret = request.path.startsWith('/api/client') ? CLIENT_SECRET : ADMIN_SECRET;
   return { ...request, headers: [...headers, ['authorization', secret]] };

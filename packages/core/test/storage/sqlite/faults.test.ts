@@ -5,6 +5,9 @@ import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { creation, flag, put } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
+/** By its message: the driver makes errors in the realm of the test file that loaded it first, where `Error` is another. */
+const INJECTED = { message: expect.stringContaining('injected fault') };
+
 describe.each(['ABORT', 'ROLLBACK', 'FAIL'])('a fault in the middle of a commit (%s)', (reaction) => {
   let directory: ReturnType<typeof temporaryDirectory>;
   let storage: Storage;
@@ -29,7 +32,7 @@ describe.each(['ABORT', 'ROLLBACK', 'FAIL'])('a fault in the middle of a commit 
   it('leaves neither document nor event', async () => {
     const { writes, events } = creation('a', 'poisoned');
     const commit = { writes: [...writes, put('b')], events: [...creation('b').events, ...events] };
-    await expect(storage.commit({ ...commit, writes: [put('b'), put('a')] })).rejects.toThrow('injected fault');
+    await expect(storage.commit({ ...commit, writes: [put('b'), put('a')] })).rejects.toMatchObject(INJECTED);
     expect(await storage.list({ kind: 'flag', part: 'body' })).toEqual([]);
     expect(await storage.events({ order: 'oldest-first', limit: 9, total: true })).toEqual({ events: [], total: 0 });
   });
@@ -46,7 +49,7 @@ describe.each(['ABORT', 'ROLLBACK', 'FAIL'])('a fault in the middle of a commit 
   });
 
   it('does not disturb what comes after it', async () => {
-    await expect(storage.commit(creation('a', 'poisoned'))).rejects.toThrow('injected fault');
+    await expect(storage.commit(creation('a', 'poisoned'))).rejects.toMatchObject(INJECTED);
     expect(await storage.commit(creation('a'))).toEqual({ ok: true, revisions: [1] });
     expect((await storage.get(flag('a')))?.revision).toBe(1);
   });

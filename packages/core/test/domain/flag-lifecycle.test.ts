@@ -1,0 +1,105 @@
+import { archiveFlag, createFlag, deleteFlag, reviveFlag } from '../../src/domain/flag-lifecycle.js';
+import { after, environmentState, flagState } from './flag-states.js';
+import { refusalOf } from './refusal.js';
+
+const BIRTH = { project: 'shop', createdAt: '2026-02-02T00:00:00.000Z' };
+
+describe('creating a flag', () => {
+  it('gives a live flag with the defaults', () => {
+    const events = createFlag(undefined, { name: 'a', type: 'release' }, BIRTH);
+    expect(events).toMatchObject([{ type: 'flag-created', before: null }]);
+    expect(after(undefined, events)).toEqual({
+      name: 'a',
+      project: 'shop',
+      description: '',
+      type: 'release',
+      stale: false,
+      impressionData: false,
+      archived: false,
+      createdAt: BIRTH.createdAt,
+      variants: [],
+      environments: [],
+    });
+  });
+
+  it('takes what the input says, a null description too, and nothing that is not an input', () => {
+    const input = {
+      name: 'a',
+      type: 'operational',
+      description: null,
+      impressionData: true,
+      archived: true,
+      stale: true,
+    };
+    expect(after(undefined, createFlag(undefined, input, BIRTH))).toMatchObject({
+      description: null,
+      type: 'operational',
+      impressionData: true,
+      archived: false,
+      stale: false,
+    });
+  });
+
+  it.each([{}, { archived: true }, { project: 'other' }])('refuses a name that is taken: %j', (changes) => {
+    const decision = () => createFlag(flagState(changes), { name: 'checkout', type: 'release' }, BIRTH);
+    expect(refusalOf(decision).code).toBe('flag_exists');
+  });
+});
+
+describe('archiving a flag', () => {
+  const flag = flagState({
+    environments: [environmentState('production', ['s'], { enabled: true }), environmentState('development', ['t'])],
+  });
+
+  it('keeps its strategies and switches, and records where it was on', () => {
+    const events = archiveFlag(flag);
+    expect(events).toEqual([
+      {
+        type: 'flag-archived',
+        data: { archived: true, enabledIn: ['production'] },
+        before: { archived: false, enabledIn: ['production'] },
+      },
+    ]);
+    expect(after(flag, events)).toEqual({ ...flag, archived: true });
+  });
+
+  it('again is no event', () => {
+    expect(archiveFlag({ ...flag, archived: true })).toEqual([]);
+  });
+});
+
+describe('reviving a flag', () => {
+  const archived = flagState({
+    archived: true,
+    environments: [environmentState('production', ['s'], { enabled: true })],
+  });
+
+  it('switches it off everywhere, with its strategies', () => {
+    const events = reviveFlag(archived);
+    expect(events).toMatchObject([{ type: 'flag-revived', before: { archived: true, enabledIn: ['production'] } }]);
+    expect(after(archived, events)).toEqual(flagState({ environments: [environmentState('production', ['s'])] }));
+  });
+
+  it('that is not archived is no event', () => {
+    expect(reviveFlag(flagState())).toEqual([]);
+  });
+});
+
+describe('deleting a flag', () => {
+  it('leaves nothing of an archived one', () => {
+    const archived = flagState({ archived: true });
+    const events = deleteFlag(archived);
+    expect(events).toEqual([{ type: 'flag-deleted', data: null, before: archived }]);
+    expect(after(archived, events)).toBeUndefined();
+  });
+
+  it('is refused while it is not archived', () => {
+    expect(refusalOf(() => deleteFlag(flagState())).code).toBe('flag_not_archived');
+  });
+});
+
+describe('what happens to a flag that is not there', () => {
+  it('leads to nothing', () => {
+    expect(after(undefined, archiveFlag(flagState()))).toBeUndefined();
+  });
+});

@@ -1,0 +1,137 @@
+import type { FlagChanges } from '../../src/api/flags.js';
+import type { JsonPatch } from '../../src/api/json-patch.js';
+import { changeMetadata, patchMetadata } from '../../src/domain/flag-metadata.js';
+import { validate } from '../validation/default-validators.js';
+import { after, flagState } from './flag-states.js';
+import { refusalOf } from './refusal.js';
+
+const SEEN = '2026-03-03T00:00:00.000Z';
+
+describe('changing metadata', () => {
+  it('is one event with what really changes, and what it was before', () => {
+    const events = changeMetadata(flagState(), { description: 'new', type: 'release', impressionData: true });
+    expect(events).toEqual([
+      {
+        type: 'flag-updated',
+        data: { description: 'new', impressionData: true },
+        before: { description: 'The new checkout', impressionData: false },
+      },
+    ]);
+  });
+
+  it('is an event of its own for staleness, on and off', () => {
+    expect(changeMetadata(flagState(), { stale: true })).toEqual([
+      { type: 'flag-stale-on', data: { stale: true }, before: { stale: false } },
+    ]);
+    expect(changeMetadata(flagState({ stale: true }), { stale: false, type: 'operational' })).toMatchObject([
+      { type: 'flag-updated' },
+      { type: 'flag-stale-off' },
+    ]);
+  });
+
+  it.each<FlagChanges>([{}, { stale: false }, { description: 'The new checkout', type: 'release' }])(
+    'is no event for what stays the same: %j',
+    (changes) => {
+      expect(changeMetadata(flagState(), changes)).toEqual([]);
+    },
+  );
+
+  it('clears a description by null, and leaves what is absent', () => {
+    expect(after(flagState(), changeMetadata(flagState(), { description: null }))).toEqual(
+      flagState({ description: null }),
+    );
+  });
+
+  it('never changes what identifies the flag', () => {
+    const changes = { name: 'x', project: 'x', createdAt: 'x', archived: true, variants: [] } as FlagChanges;
+    expect(changeMetadata(flagState(), changes)).toEqual([]);
+  });
+
+  it('is refused for an archived flag, even when nothing would change', () => {
+    expect(refusalOf(() => changeMetadata(flagState({ archived: true }), {})).code).toBe('flag_archived');
+  });
+});
+
+describe('patching metadata', () => {
+  const flag = flagState();
+
+  function patched(...patch: JsonPatch) {
+    return after(flag, patchMetadata(flag, { patch, lastSeenAt: SEEN, validate: validate.flagChanges }));
+  }
+
+  it.each<[JsonPatch[number], object]>([
+    [{ op: 'replace', path: '/description', value: 'new' }, { description: 'new' }],
+    [{ op: 'add', path: '/type', value: 'operational' }, { type: 'operational' }],
+    [{ op: 'replace', path: '/stale', value: true }, { stale: true }],
+    [{ op: 'replace', path: '/impressionData', value: true }, { impressionData: true }],
+    [{ op: 'remove', path: '/description' }, { description: null }],
+    [{ op: 'move', from: '/description', path: '/description' }, {}],
+    [{ op: 'copy', from: '/name', path: '/description' }, { description: 'checkout' }],
+    [{ op: 'move', from: '/project', path: '/description' }, { description: 'shop' }],
+    [{ op: 'copy', from: '/lastSeen', path: '/description' }, { description: SEEN }],
+    [{ op: 'copy', from: '/stale', path: '/impressionData' }, {}],
+  ])('does %j', (operation, changes) => {
+    expect(patched(operation)).toEqual({ ...flag, ...changes });
+  });
+
+  it.each(['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'])('keeps /%s without a word', (field) => {
+    expect(patched({ op: 'replace', path: `/${field}`, value: 'x' })).toEqual(flag);
+    expect(patched({ op: 'add', path: `/${field}`, value: 'x' })).toEqual(flag);
+    expect(patched({ op: 'remove', path: `/${field}` })).toEqual(flag);
+    expect(patched({ op: 'move', from: '/description', path: `/${field}` })).toEqual(flag);
+    expect(patched({ op: 'copy', from: '/description', path: `/${field}` })).toEqual(flag);
+    expect(patched({ op: 'add', path: `/${field}/nested`, value: 'x' })).toEqual(flag);
+  });
+
+  it('tests the true values of what it keeps, even after a change that was left out', () => {
+    expect(
+      patched(
+        { op: 'replace', path: '/name', value: 'x' },
+        { op: 'test', path: '/name', value: 'checkout' },
+        { op: 'test', path: '/lastSeenAt', value: SEEN },
+        { op: 'test', path: '/createdAt', value: flag.createdAt },
+      ),
+    ).toEqual(flag);
+  });
+
+  it('is refused with patch_test_failed when a test does not hold, whatever else it does', () => {
+    const refusal = refusalOf(() =>
+      patched({ op: 'replace', path: '/stale', value: true }, { op: 'test', path: '/stale', value: false }),
+    );
+    expect(refusal).toMatchObject({ code: 'patch_test_failed', details: [{ path: '/1' }] });
+  });
+
+  it.each<JsonPatch[number]>([
+    { op: 'remove', path: '/type' },
+    { op: 'remove', path: '/stale' },
+    { op: 'remove', path: '/impressionData' },
+    { op: 'move', from: '/type', path: '/description' },
+    { op: 'add', path: '/unknown', value: 1 },
+    { op: 'add', path: '/archived', value: true },
+    { op: 'replace', path: '/variants', value: [] },
+    { op: 'add', path: '/environments/0', value: {} },
+    { op: 'replace', path: '', value: {} },
+    { op: 'add', path: '/__proto__', value: {} },
+    { op: 'add', path: '/description/nested', value: 1 },
+    { op: 'remove', path: '/description/0' },
+  ])('is refused with invalid_patch for %j', (operation) => {
+    expect(refusalOf(() => patched(operation)).code).toBe('invalid_patch');
+  });
+
+  it.each<JsonPatch[number]>([
+    { op: 'replace', path: '/description', value: 7 },
+    { op: 'replace', path: '/type', value: 'unheard-of' },
+    { op: 'replace', path: '/stale', value: null },
+    { op: 'copy', from: '/name', path: '/impressionData' },
+  ])('is refused with invalid_input for what a flag cannot be after %j', (operation) => {
+    expect(refusalOf(() => patched(operation))).toMatchObject({
+      code: 'invalid_input',
+      details: [{ path: operation.path }],
+    });
+  });
+
+  it('is refused for an archived flag', () => {
+    const input = { patch: [], lastSeenAt: null, validate: validate.flagChanges };
+    expect(refusalOf(() => patchMetadata(flagState({ archived: true }), input)).code).toBe('flag_archived');
+  });
+});

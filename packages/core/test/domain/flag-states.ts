@@ -1,0 +1,33 @@
+import type { Strategy } from '../../src/api/strategies.js';
+import { type EnvironmentState, evolveFlag, type FlagEvent, type FlagState } from '../../src/domain/flag.js';
+
+/** A flag without anything but a name, changed as told. */
+export function flagState(changes: Partial<FlagState> = {}): FlagState {
+  return {
+    name: 'checkout',
+    project: 'shop',
+    description: 'The new checkout',
+    type: 'release',
+    stale: false,
+    impressionData: false,
+    archived: false,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    variants: [],
+    environments: [],
+    ...changes,
+  };
+}
+
+export function strategyState(id: string, changes: Partial<Strategy> = {}): Strategy {
+  return { id, name: 'default', constraints: [], parameters: {}, ...changes };
+}
+
+/** An environment with strategies of these ids; on only when it is said. */
+export function environmentState(name: string, ids: readonly string[], changes: Partial<EnvironmentState> = {}) {
+  return { name, enabled: false, strategies: ids.map((id) => strategyState(id)), ...changes };
+}
+
+/** The flag after what has happened to it. */
+export function after(flag: FlagState | undefined, events: readonly FlagEvent[]): FlagState | undefined {
+  return events.reduce(evolveFlag, flag);
+}

@@ -1,0 +1,45 @@
+import {
+  createToken,
+  deleteToken,
+  evolveToken,
+  isCurrent,
+  type TokenState,
+  withoutHash,
+} from '../../src/domain/token.js';
+import { refusalOf } from './refusal.js';
+
+const TOKEN: TokenState = {
+  id: 'id',
+  name: 'web',
+  kind: 'client',
+  project: '*',
+  environment: 'production',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: null,
+  hash: 'hash',
+};
+
+describe('a token', () => {
+  it('is created once', () => {
+    expect(createToken(undefined, TOKEN).reduce(evolveToken, undefined)).toEqual(TOKEN);
+    const refusal = refusalOf(() => createToken(TOKEN, TOKEN));
+    expect(refusal.code).toBe('token_exists');
+    expect(refusal.message).not.toContain('hash');
+  });
+
+  it('is gone when it is deleted', () => {
+    expect(deleteToken(TOKEN).reduce(evolveToken, TOKEN as TokenState | undefined)).toBeUndefined();
+  });
+
+  it('is accepted until the moment of its expiry, and for ever without one', () => {
+    const token = { ...TOKEN, expiresAt: '2026-06-01T12:00:00.000Z' };
+    expect(isCurrent(token, new Date('2026-06-01T11:59:59.999Z'))).toBe(true);
+    expect(isCurrent(token, new Date('2026-06-01T12:00:00.000Z'))).toBe(false);
+    expect(isCurrent(TOKEN, new Date('9999-01-01T00:00:00.000Z'))).toBe(true);
+  });
+
+  it('is shown without its hash', () => {
+    const { hash: _hash, ...shown } = TOKEN;
+    expect(withoutHash(TOKEN)).toEqual(shown);
+  });
+});
