@@ -6,6 +6,7 @@ const BIRTH: CloneBirth = {
   name: 'copy',
   createdAt: '2026-02-02T00:00:00.000Z',
   idFor: (strategy) => `copy-of-${strategy}`,
+  dependencies: [],
 };
 
 const variant = { name: 'a', weightType: 'variable', weight: 1000, stickiness: 'default', overrides: [] } as const;
@@ -73,5 +74,13 @@ describe('copying a flag', () => {
     expect(refusalOf(() => cloneFlag(flagState({ name: 'copy' }), source, BIRTH)).code).toBe('flag_exists');
     const archived = flagState({ name: 'copy', archived: true });
     expect(refusalOf(() => cloneFlag(archived, source, BIRTH)).message).toContain('archived');
+  });
+
+  it('depends on what it is told, not on what its source does', () => {
+    const dependencies = [{ flag: 'payments', enabled: true, variants: [] }];
+    const dependent = flagState({ dependencies: [...dependencies, { flag: 'search', enabled: true, variants: [] }] });
+    const birth = { ...BIRTH, dependencies };
+    expect(after(undefined, cloneFlag(undefined, dependent, birth))).toMatchObject({ dependencies });
+    expect(after(undefined, cloneFlag(undefined, dependent, BIRTH))).not.toHaveProperty('dependencies');
   });
 });

@@ -52,7 +52,7 @@ describe('archiving a flag', () => {
   });
 
   it('keeps its strategies and switches, and records where it was on', () => {
-    const events = archiveFlag(flag);
+    const events = archiveFlag(flag, []);
     expect(events).toEqual([
       {
         type: 'flag-archived',
@@ -64,7 +64,13 @@ describe('archiving a flag', () => {
   });
 
   it('again is no event', () => {
-    expect(archiveFlag({ ...flag, archived: true })).toEqual([]);
+    expect(archiveFlag({ ...flag, archived: true }, [])).toEqual([]);
+  });
+
+  it('is refused while others depend on it, naming them', () => {
+    const error = refusalOf(() => archiveFlag(flag, ['basket', 'stock']));
+    expect(error.code).toBe('flag_has_children');
+    expect(error.message).toContain('basket, stock');
   });
 });
 
@@ -100,6 +106,6 @@ describe('deleting a flag', () => {
 
 describe('what happens to a flag that is not there', () => {
   it('leads to nothing', () => {
-    expect(after(undefined, archiveFlag(flagState()))).toBeUndefined();
+    expect(after(undefined, archiveFlag(flagState(), []))).toBeUndefined();
   });
 });

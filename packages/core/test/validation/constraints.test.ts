@@ -19,7 +19,9 @@ const SINGLE: readonly (readonly [string, string, string])[] = [
 
 describe('a constraint', () => {
   it('has one of the known operators, each with rules of its own', () => {
-    expect([...LISTS, ...NUMBERS, ...DATES, ...VERSIONS].toSorted()).toEqual([...CONSTRAINT_OPERATORS].toSorted());
+    expect([...LISTS, ...NUMBERS, ...DATES, ...VERSIONS, 'REGEX', 'IN_CIDR'].toSorted()).toEqual(
+      [...CONSTRAINT_OPERATORS].toSorted(),
+    );
     expect(faultsOf(validate.strategy, constrained({ contextName: 'x', operator: 'in', values: [] }))).toEqual([
       { message: `must be one of ${CONSTRAINT_OPERATORS.join(', ')}`, path: '/constraints/1/operator' },
     ]);
@@ -47,6 +49,29 @@ describe('a constraint', () => {
     expect(pathsOf(validate.strategy, constrained({ ...constraint, value: 7 }))).toEqual(['/constraints/1/value']);
     expect(faultsOf(validate.strategy, constrained({ ...constraint, values: [fitting] }))).toEqual([
       { message: `is required for ${operator}`, path: '/constraints/1/value' },
+    ]);
+  });
+
+  it('takes a pattern for REGEX', () => {
+    const constraint = { contextName: 'x', operator: 'REGEX' };
+    expect(faultsOf(validate.strategy, constrained({ ...constraint, value: '^a+$' }))).toEqual([]);
+    expect(pathsOf(validate.strategy, constrained({ ...constraint, value: '(?=a)' }))).toEqual([
+      '/constraints/1/value',
+    ]);
+    expect(faultsOf(validate.strategy, constrained({ ...constraint, values: ['a'] }))).toEqual([
+      { message: 'is required for REGEX', path: '/constraints/1/value' },
+    ]);
+  });
+
+  it('takes addresses and networks for IN_CIDR, and tells each that is none', () => {
+    const constraint = { contextName: 'x', operator: 'IN_CIDR' };
+    expect(faultsOf(validate.strategy, constrained({ ...constraint, values: ['10.0.0.0/8', '::1'] }))).toEqual([]);
+    expect(pathsOf(validate.strategy, constrained({ ...constraint, values: ['here', '::1', '10.0.0.0/33'] }))).toEqual([
+      '/constraints/1/values/0',
+      '/constraints/1/values/2',
+    ]);
+    expect(faultsOf(validate.strategy, constrained({ ...constraint, value: '::1' }))).toEqual([
+      { message: 'is required for IN_CIDR', path: '/constraints/1/values' },
     ]);
   });
 

@@ -11,6 +11,7 @@ function placesOf(options: object): readonly (string | undefined)[] {
 describe('settings', () => {
   it('have two environments, two roles and five flag types when nothing is said', () => {
     expect(createSettings({})).toEqual({
+      environment: 'production',
       environments: [
         { name: 'development', displayName: 'Development' },
         { name: 'production', displayName: 'Production' },

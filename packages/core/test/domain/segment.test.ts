@@ -1,0 +1,72 @@
+import { createSegment, deleteSegment, evolveSegment, updateSegment } from '../../src/domain/segment.js';
+import { NO_SEGMENTS, registerSegment, renameSegment, unregisterSegment } from '../../src/domain/segment-registry.js';
+import { segmentsOf, usesOfSegment } from '../../src/domain/segment-uses.js';
+import { flagState, strategyState } from './flag-states.js';
+import { refusalOf } from './refusal.js';
+
+const BETA = {
+  name: 'beta',
+  description: '',
+  constraints: [{ contextName: 'userId', operator: 'IN', values: ['7'] }],
+} as const;
+const BIRTH = { id: 1, createdAt: '2026-01-01T00:00:00.000Z', createdBy: 'ada' };
+const segment = { ...BETA, ...BIRTH };
+
+describe('a segment', () => {
+  it('is what its events tell', () => {
+    const [created] = createSegment({ name: 'beta', constraints: BETA.constraints }, BIRTH);
+    const state = created && evolveSegment(undefined, created);
+    expect(state).toEqual(segment);
+    const [updated] = updateSegment(segment, { description: 'Early', constraints: [] });
+    expect(updated && evolveSegment(segment, updated)).toEqual({ ...segment, description: 'Early', constraints: [] });
+    const [deleted] = deleteSegment(segment, []);
+    expect(deleted && evolveSegment(segment, deleted)).toBeUndefined();
+  });
+
+  it('is not changed into what it is', () => {
+    expect(updateSegment(segment, structuredClone(BETA))).toEqual([]);
+  });
+
+  it('is not deleted while flags use it', () => {
+    const error = refusalOf(() => deleteSegment(segment, ['checkout', 'basket']));
+    expect(error.code).toBe('segment_in_use');
+    expect(error.message).toContain('checkout, basket');
+  });
+});
+
+describe('the registry of segments', () => {
+  const registry = registerSegment(NO_SEGMENTS, { id: 1, name: 'beta' });
+
+  it('refuses a name that is in use, and keeps the last id when names go', () => {
+    expect(refusalOf(() => registerSegment(registry, { id: 2, name: 'beta' })).code).toBe('segment_exists');
+    expect(unregisterSegment(registry, 'beta')).toEqual({ lastId: 1, names: [] });
+  });
+
+  it('follows a new name', () => {
+    expect(renameSegment(registry, 'beta', 'early')).toEqual({ lastId: 1, names: ['early'] });
+    const both = registerSegment(registry, { id: 2, name: 'gamma' });
+    expect(refusalOf(() => renameSegment(both, 'beta', 'gamma')).code).toBe('segment_exists');
+  });
+});
+
+describe("a flag's use of segments", () => {
+  const flag = flagState({
+    environments: [
+      {
+        name: 'production',
+        enabled: true,
+        strategies: [strategyState('a', { segments: [2, 1, 2] }), strategyState('b')],
+      },
+      { name: 'development', enabled: false, strategies: [strategyState('c', { segments: [1] })] },
+    ],
+  });
+
+  it('is that of its strategies in any environment', () => {
+    expect(segmentsOf(flag)).toEqual([2, 1]);
+    expect(usesOfSegment(flag, 1)).toEqual([
+      { project: 'shop', flag: 'checkout', environment: 'production', strategy: 'a' },
+      { project: 'shop', flag: 'checkout', environment: 'development', strategy: 'c' },
+    ]);
+    expect(usesOfSegment(flag, 3)).toEqual([]);
+  });
+});
