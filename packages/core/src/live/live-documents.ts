@@ -31,14 +31,14 @@ export function createLiveDocuments(storage: Storage): LiveDocuments {
   const flags = createShelf<FlagState>(flagDocuments, ({ archived }) => !archived);
   const segments = createShelf<SegmentState>(segmentDocuments, () => true);
 
-  const shelfOf = (kind: string): Shelf<never> | undefined =>
-    [flags as Shelf<never>, segments as Shelf<never>].find(({ documents }) => documents.kind === kind);
+  const shelves = [segments, flags] as readonly Shelf<never>[];
+  const shelfOf = (kind: string) => shelves.find(({ documents }) => documents.kind === kind);
 
   return {
     flags: flags.states,
     segments: segments.states,
     async load() {
-      for (const shelf of [segments as Shelf<never>, flags as Shelf<never>]) {
+      for (const shelf of shelves) {
         const listed = await storage.list({ kind: shelf.documents.kind, part: 'body' });
         for (const document of listed) place(shelf, document.key.id, versioned(document));
       }

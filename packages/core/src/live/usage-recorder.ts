@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { FlagCount, MetricsStorage } from '../metrics/port.js';
 
 export interface UsageRecorder {
@@ -12,7 +11,7 @@ export interface UsageOptions {
   readonly metrics: MetricsStorage;
   readonly now: () => Date;
   readonly application: string;
-  readonly instance: string | undefined;
+  readonly instance: string;
   /** Names of the strategies that this process evaluates. */
   readonly strategies: readonly string[];
   /** Milliseconds; 0: only when asked. */
@@ -28,7 +27,7 @@ export interface UsageOptions {
  */
 export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const { metrics, now, application, strategies, drain, onError } = options;
-  const instance = { id: options.instance ?? `${hostname()}-${process.pid}` };
+  const instance = { id: options.instance };
   const waiting = new Map<string, FlagCount>();
   let registered = false;
   let latest: Promise<void> = Promise.resolve();

@@ -2,6 +2,7 @@ import type { Flags } from '../api/engine.js';
 import type { EvaluationOperations } from '../api/evaluation.js';
 import type { Engine } from '../engine/engine.js';
 import type { Lifetime } from '../engine/lifetime.js';
+import { evaluationOperations } from './evaluation.js';
 import { eventOperations } from './events.js';
 import { flagLifecycleOperations } from './flag-lifecycle.js';
 import { flagListOperations } from './flag-lists.js';
@@ -33,6 +34,7 @@ export function createOperations(engine: Engine, lifetime: Lifetime): Operations
   };
   return {
     ...trackAll(operations, lifetime),
+    ...evaluationOperations(engine),
     subscribe: (listener, options) => {
       lifetime.requireOpen();
       return subscribe(listener, options);
