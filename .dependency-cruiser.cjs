@@ -31,7 +31,7 @@ module.exports = {
           '^packages/core/src/(domain|validation|api)/',
           '^packages/core/src/(errors|code-point-order)\\.ts$',
           '/node_modules/fast-json-patch/',
-          '^(node:)?util$',
+          '/node_modules/fast-json-patch/',
         ],
       },
     },

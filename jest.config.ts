@@ -22,6 +22,8 @@ const config: Config = {
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: 'node',
+  // Much of the time is spent waiting for disks and processes: one worker per core, the main one's included.
+  maxWorkers: '100%',
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };

@@ -53,7 +53,19 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const perform = createPerform({ storage, now, feed, take: live.state.take });
   const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
   const validate = createValidators(settings);
-  const base = { settings, validate, storage, metrics, retention, feed, live, read: createRead(storage), now, newId, isUser };
+  const base = {
+    settings,
+    validate,
+    storage,
+    metrics,
+    retention,
+    feed,
+    live,
+    read: createRead(storage),
+    now,
+    newId,
+    isUser,
+  };
   const engineOf = (actor: string): Engine => ({
     ...base,
     change: async (change) => perform({ ...change, context: attributed(change.context, actor) }),

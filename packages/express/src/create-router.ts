@@ -34,9 +34,8 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
 
   const admit: Answer = async (request) => {
     const access = accessTo(request);
-    if (access === undefined) return undefined;
-    visitors.set(request, await gate(request, access));
-    checkDecodable(request.path);
+    if (access !== undefined) visitors.set(request, await gate(request, access));
+    if (accessOf(request.path) !== undefined) checkDecodable(request.path);
     return undefined;
   };
 

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import type { Visitor } from './auth/gate.js';
 import type { BodyReader } from './body.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
-import { invalidInput } from './errors/error-reply.js';
+import { invalidInput } from './errors/invalid-input.js';
 import { createQueryReader } from './query.js';
 import { jsonReply, type Reply } from './reply.js';
 import type { Route, RouteBody, RouteResult } from './route.js';

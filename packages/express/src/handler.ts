@@ -16,8 +16,13 @@ export function createHandler(answer: Answer, findRoutes: RouteLookup): RequestH
     const refuse = (error: unknown) => {
       const route = findRoutes(request.path).find(({ method }) => method === request.method);
       const reply = errorReply(error, { route, params: request.params as Readonly<Record<string, string>> });
-      return reply === undefined ? next(error) : writeReply(response, reply);
+      return reply === undefined ? next(faultOf(error)) : writeReply(response, reply);
     };
     answer(request, response).then(settle, refuse).catch(next);
   };
+}
+
+/** Express takes some values that are thrown for signals of its own (undefined, `'router'`), and would go on. */
+function faultOf(error: unknown): object {
+  return typeof error === 'object' && error !== null ? error : new Error(`Thrown: ${String(error)}`, { cause: error });
 }

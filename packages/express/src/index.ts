@@ -1,3 +1,3 @@
 export type { Action } from './action.js';
 export { createFlagsRouter } from './create-router.js';
-export type { Actor, Authenticate, Authorize, FlagsRouterOptions } from './options.js';
+export type { Actor, Authenticate, Authorize, BuiltInAuth, FlagsRouterOptions } from './options.js';

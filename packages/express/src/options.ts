@@ -24,6 +24,9 @@ export type Authorize<A extends Actor> = (
   project: string | null,
 ) => boolean | Promise<boolean>;
 
+/** The built-in ways know actors by name only: `authorize` cannot ask for more of them. */
+export type BuiltInAuth<A extends Actor> = Actor extends A ? 'token' | 'none' : never;
+
 /** What `createFlagsRouter` takes. Only `auth` is required. */
 export interface FlagsRouterOptions<A extends Actor = Actor> {
   /**
@@ -34,9 +37,9 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * - `'none'`: everyone, as the actor `anonymous`.
    * - a function: the users of your application, under both.
    */
-  readonly auth: 'token' | 'none' | Authenticate<A>;
+  readonly auth: Authenticate<A> | BuiltInAuth<A>;
   /** Everything is allowed to everyone who comes in when absent. */
-  readonly authorize?: Authorize<NoInfer<A>>;
+  readonly authorize?: Authorize<A>;
   /** The largest body that is read, in bytes (after decompression); 1 MiB when absent. */
   readonly bodyLimit?: number;
 }

@@ -25,7 +25,7 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
 }
 
 /** The parameters as one object, as they are validated. */
-export function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas): JsonSchema {
+function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas): JsonSchema {
   const properties = parameters.map(({ name, schema }) => [name, schema(inputs)] as const);
   return { type: 'object', properties: Object.fromEntries(properties) };
 }

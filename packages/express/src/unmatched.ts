@@ -1,4 +1,4 @@
-import { invalidInput } from './errors/error-reply.js';
+import { invalidInput } from './errors/invalid-input.js';
 import { Refusal } from './errors/refusal.js';
 import type { Route } from './route.js';
 import { allowedMethods } from './route-lookup.js';

@@ -24,12 +24,13 @@ export interface HostApp {
 
 /** A host application around the router, with an error handler that keeps what it gets. */
 export async function createHostApp<A extends Actor = Actor>(options: HostOptions<A> = {}): Promise<HostApp> {
-  const { version = EXPRESS_5, router = { auth: 'none' }, before = [], mount = '/' } = options;
+  const { version = EXPRESS_5, router, before = [], mount = '/' } = options;
   const flags = await createFlags({ storage: memoryStorage(), ...options.flags });
   const faults: unknown[] = [];
   const app = version.express();
   for (const middleware of before) app.use(middleware);
-  app.use(mount, version.createFlagsRouter(flags, router));
+  const { createFlagsRouter } = version;
+  app.use(mount, router ? createFlagsRouter(flags, router) : createFlagsRouter(flags, { auth: 'none' }));
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     faults.push(error);
     response.status(500).json({ fault: String(error) });

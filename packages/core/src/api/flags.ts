@@ -1,3 +1,4 @@
+import type { Dependency } from './dependencies.js';
 import type { JsonPatch } from './json-patch.js';
 import type { ChangeContext, FlagRef, ProjectRef } from './refs.js';
 import type { Strategy } from './strategies.js';
@@ -20,13 +21,20 @@ export interface Flag {
   readonly lastSeenAt: string | null;
   /** Empty when the flag has none. */
   readonly variants: readonly Variant[];
-  /** Changes with every change to the flag, never with metrics; give it back as `ifRevision`. */
+  /**
+   * Changes with every change to the flag, and when another begins to depend on it, never with metrics; give it back as
+   * `ifRevision`.
+   */
   readonly revision: number;
 }
 
 /** A flag with its configuration in every environment of the instance, in the configured order. */
 export interface FlagDetail extends Flag {
   readonly environments: readonly FlagEnvironment[];
+  /** The parents, in the order in which they were added. */
+  readonly dependencies: readonly Dependency[];
+  /** Names of the flags, not archived, that depend on this one, in name order. */
+  readonly children: readonly string[];
 }
 
 export interface FlagEnvironment {
@@ -128,7 +136,8 @@ export interface FlagOperations {
 
   /**
    * Copies a flag's description, type, strategies and variants under a new name, with new strategy ids, off everywhere,
-   * not stale. A `groupId` parameter that is the source's name becomes the new name. `ifRevision` is the source's.
+   * not stale. A `groupId` parameter that is the source's name becomes the new name. Dependencies are copied but for
+   * those on parents that are archived or gone. `ifRevision` is the source's.
    *
    * Crossing with the source's archiving, either the copy was made before it or this fails.
    *
@@ -142,7 +151,8 @@ export interface FlagOperations {
   /**
    * Archives a flag: it leaves the lists and cannot be changed, its strategies stay. Already archived: nothing happens.
    *
-   * @throws FlagsError `project_not_found`, `flag_not_found`, `revision_mismatch`
+   * @throws FlagsError `project_not_found`, `flag_not_found`, `flag_has_children` (flags that are not archived depend on
+   * it), `revision_mismatch`
    * @example
    * await flags.archiveFlag({ project: 'default', flag: 'checkout' });
    */

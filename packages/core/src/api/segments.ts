@@ -12,6 +12,7 @@ export interface Segment {
   /** ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;
   readonly createdBy: string;
+  /** Changes with every change to the segment, and when a flag begins to use it; give it back as `ifRevision`. */
   readonly revision: number;
 }
 
@@ -27,6 +28,11 @@ export type SegmentChanges = Partial<NewSegment>;
 
 export interface SegmentRef {
   readonly segment: number;
+}
+
+export interface SegmentQuery {
+  /** A strategy's id: only the segments that it uses; none when there is no such strategy. */
+  readonly strategy?: string;
 }
 
 /** A strategy that uses a segment. */
@@ -80,12 +86,12 @@ export interface SegmentOperations {
   getSegment(ref: SegmentRef): Promise<Segment>;
 
   /**
-   * All segments, by id.
+   * All segments, or those that one strategy uses, by id.
    *
    * @example
    * const names = (await flags.listSegments()).map((segment) => segment.name);
    */
-  listSegments(): Promise<readonly Segment[]>;
+  listSegments(query?: SegmentQuery): Promise<readonly Segment[]>;
 
   /**
    * The strategies that use a segment, archived flags' included, by flag name.

@@ -1,3 +1,4 @@
+import type { Dependency } from '../api/dependencies.js';
 import type { NewFlag } from '../api/flags.js';
 import type { Parameters, Strategy } from '../api/strategies.js';
 import { FlagsError } from '../errors.js';
@@ -38,18 +39,22 @@ export interface CloneBirth {
   readonly createdAt: string;
   /** The id for the copy of each strategy; the same for the same strategy whenever it is asked. */
   readonly idFor: (strategy: string) => string;
+  /** Those of the source that the copy can have. */
+  readonly dependencies: readonly Dependency[];
 }
 
 /** A copy has everything of its source but its history: off everywhere, not stale, with strategy ids of its own. */
 export function cloneFlag(existing: FlagState | undefined, source: FlagState, birth: CloneBirth): FlagEvent[] {
   refuseArchived(source);
   refuseTaken(existing, birth.name);
+  const { dependencies: _dependencies, ...rest } = source;
   const data: FlagState = {
-    ...source,
+    ...rest,
     name: birth.name,
     stale: false,
     createdAt: birth.createdAt,
     environments: source.environments.map((environment) => cloneEnvironment(environment, source.name, birth)),
+    ...(birth.dependencies.length > 0 && { dependencies: birth.dependencies }),
   };
   return [{ type: 'flag-created', data, before: null }];
 }
@@ -70,9 +75,17 @@ function renameGroup(parameters: Parameters | null, from: string, to: string): P
   return { ...parameters, groupId: to };
 }
 
-/** Strategies and switches stay as they are, so that the archive shows what the flag was. */
-export function archiveFlag(flag: FlagState): FlagEvent[] {
+/**
+ * Strategies and switches stay as they are, so that the archive shows what the flag was.
+ *
+ * @param children the names of the flags, not archived, that depend on it
+ */
+export function archiveFlag(flag: FlagState, children: readonly string[]): FlagEvent[] {
   if (flag.archived) return [];
+  if (children.length > 0) {
+    const message = `${children.join(', ')} depend on the flag ${flag.name}; end their dependencies, or archive them first.`;
+    throw new FlagsError('flag_has_children', message);
+  }
   const enabledIn = enabledEnvironments(flag);
   return [{ type: 'flag-archived', data: { archived: true, enabledIn }, before: { archived: false, enabledIn } }];
 }

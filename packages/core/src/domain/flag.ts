@@ -1,3 +1,4 @@
+import type { Dependency } from '../api/dependencies.js';
 import type { Strategy } from '../api/strategies.js';
 import type { Variant } from '../api/variants.js';
 import type { DomainEvent } from './domain-event.js';
@@ -13,6 +14,8 @@ export interface FlagState extends FlagMetadata {
   readonly variants: readonly Variant[];
   /** Only environments in which something was ever configured, in the order in which that happened. */
   readonly environments: readonly EnvironmentState[];
+  /** Absent in a flag that never had any; read it by {@link dependenciesOf}. */
+  readonly dependencies?: readonly Dependency[];
 }
 
 export interface FlagMetadata {
@@ -59,6 +62,9 @@ export type FlagEvent =
   | DomainEvent<'flag-archived' | 'flag-revived', Archived, Archived>
   | DomainEvent<'flag-deleted', null, FlagState>
   | DomainEvent<'variants-updated', Variants, Variants>
+  | DomainEvent<'dependency-added', Dependency, null>
+  | DomainEvent<'dependency-updated', Dependency, Dependency>
+  | DomainEvent<'dependency-removed', null, Dependency>
   | StrategyEvent<'strategy-added', Strategy, null>
   | StrategyEvent<'strategy-updated', Strategy, Strategy>
   | StrategyEvent<'strategy-removed', null, Strategy>
@@ -86,9 +92,18 @@ function evolveExisting(flag: FlagState, event: LaterEvent): FlagState | undefin
       return { ...flag, archived: true };
     case 'flag-revived':
       return { ...flag, archived: false, environments: flag.environments.map(switchedOff) };
+    case 'dependency-added':
+    case 'dependency-updated':
+      return { ...flag, dependencies: withDependency(flag, event.data) };
+    case 'dependency-removed':
+      return { ...flag, dependencies: dependenciesOf(flag).filter(({ flag }) => flag !== event.before.flag) };
     default:
       return evolveEnvironment(flag, event);
   }
+}
+
+function withDependency(flag: FlagState, dependency: Dependency): readonly Dependency[] {
+  return replaceOrAppend(dependenciesOf(flag), (one) => one.flag === dependency.flag, dependency);
 }
 
 function evolveEnvironment(flag: FlagState, event: Extract<LaterEvent, { environment: string }>): FlagState {
@@ -122,6 +137,11 @@ function switchedOff(environment: EnvironmentState): EnvironmentState {
 /** The flag's configuration in an environment: off and without strategies until something is configured. */
 export function environmentOf(flag: FlagState, name: string): EnvironmentState {
   return flag.environments.find((environment) => environment.name === name) ?? { name, enabled: false, strategies: [] };
+}
+
+/** What the flag depends on, in the order in which it was added. */
+export function dependenciesOf({ dependencies = [] }: FlagState): readonly Dependency[] {
+  return dependencies;
 }
 
 /** The names of the environments in which the flag is on. */

@@ -1,9 +1,25 @@
+import jsonpatch, { type Operation } from 'fast-json-patch';
 import { childOf, parsePointer } from './json-pointer.js';
 
 /*
- * Changes of a JSON document in place. That there is a place where the JSON Pointer leads has been found out before, by
- * `findMissingTarget`. Pointers lead to something within the document, never to the whole.
+ * Changes of a JSON document in place, by fast-json-patch. It would take inherited members for the document's own, so what
+ * it is given are bare documents, whose objects inherit nothing: `__proto__` is a member like any other there. That there is
+ * a place where the JSON Pointer leads has been found out before, by `findMissingTarget`.
  */
+
+// What applyOperation takes after the operation: `validateOperation`, `mutateDocument`, `banPrototypeModifications`.
+const VALIDATED_BEFORE = false;
+const IN_PLACE = true;
+const PROTOTYPES_OUT_OF_REACH = false;
+
+/** A copy of a JSON value whose objects inherit nothing. */
+export function bareCopy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value), (_name, member: unknown) => {
+    return typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.setPrototypeOf(member, null)
+      : member;
+  });
+}
 
 /** The value at a place that exists. */
 export function valueAt(document: object, pointer: string): unknown {
@@ -11,30 +27,19 @@ export function valueAt(document: object, pointer: string): unknown {
 }
 
 /** Sets a member of an object; puts an item into an array before the one at the index, or at the end for `-`. */
-export function insertAt(document: object, pointer: string, value: unknown): void {
-  const { container, token } = placeOf(document, pointer);
-  if (!Array.isArray(container)) setMember(container, token, value);
-  else container.splice(token === '-' ? container.length : Number(token), 0, value);
+export function insertAt(document: object, path: string, value: unknown): void {
+  apply(document, { op: 'add', path, value });
 }
 
-export function replaceAt(document: object, pointer: string, value: unknown): void {
-  const { container, token } = placeOf(document, pointer);
-  setMember(container, token, value);
+export function replaceAt(document: object, path: string, value: unknown): void {
+  apply(document, { op: 'replace', path, value });
 }
 
-export function removeAt(document: object, pointer: string): void {
-  const { container, token } = placeOf(document, pointer);
-  if (Array.isArray(container)) container.splice(Number(token), 1);
-  else Reflect.deleteProperty(container, token);
+export function removeAt(document: object, path: string): void {
+  apply(document, { op: 'remove', path });
 }
 
-function placeOf(document: object, pointer: string): { readonly container: object; readonly token: string } {
-  const tokens = [...parsePointer(pointer)];
-  const token = tokens.pop() ?? '';
-  return { container: tokens.reduce<unknown>(childOf, document) as object, token };
-}
-
-/** An assignment would not do: to `__proto__` it sets the prototype. */
-function setMember(container: object, name: string, value: unknown): void {
-  Object.defineProperty(container, name, { value, configurable: true, enumerable: true, writable: true });
+function apply(document: object, operation: Operation): void {
+  const settings = [VALIDATED_BEFORE, IN_PLACE, PROTOTYPES_OUT_OF_REACH] as const;
+  jsonpatch.applyOperation(document, operation, ...settings);
 }

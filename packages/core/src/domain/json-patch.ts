@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonPatch, JsonPatchOperation } from '../api/json-patch.js';
-import { insertAt, removeAt, replaceAt, valueAt } from './json-edits.js';
+import { bareCopy, insertAt, removeAt, replaceAt, valueAt } from './json-edits.js';
+import { isSameJson } from './json-equality.js';
 import { patchRefusal, testFailure, unlessTooDeep } from './json-patch-refusal.js';
 import { effectiveOperation, type PatchScope } from './json-patch-scope.js';
 import { findMissingTarget } from './json-pointer.js';
@@ -27,7 +27,7 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
     if (effective) copied += carryOut(root, effective, index);
     if (copied > MAX_COPIED) throw patchRefusal(index, 'path', 'copies more than a patch may');
   }
-  return root.document ?? null;
+  return JSON.parse(JSON.stringify(root.document ?? null));
 }
 
 /** Carries one operation out; answers how much it has copied. */
@@ -103,9 +103,9 @@ function inRoot(pointer: string): string {
 }
 
 function isSame(actual: unknown, expected: unknown): boolean {
-  return unlessTooDeep(() => isDeepStrictEqual(actual, expected));
+  return unlessTooDeep(() => isSameJson(actual, expected));
 }
 
 function copyOf<T>(value: T): T {
-  return unlessTooDeep(() => JSON.parse(JSON.stringify(value)) as T);
+  return unlessTooDeep(() => bareCopy(value));
 }

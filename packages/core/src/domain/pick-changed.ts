@@ -1,3 +1,5 @@
+import { isSameJson } from './json-equality.js';
+
 /**
  * The members, of those named, that the changes really change: their new values and their old ones. Undefined when all
  * stay as they are. Absent members are left alone.
@@ -11,7 +13,7 @@ export function pickChanged<T extends object>(
   const before: Partial<T> = {};
   for (const member of members) {
     const value = changes[member];
-    if (value === undefined || value === state[member]) continue;
+    if (value === undefined || isSameJson(value, state[member])) continue;
     data[member] = value;
     before[member] = state[member];
   }

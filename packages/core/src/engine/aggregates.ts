@@ -1,8 +1,11 @@
 import type { Token } from '../api/tokens.js';
-import { enabledEnvironments, evolveFlag, type FlagEvent, type FlagState } from '../domain/flag.js';
+import { dependenciesOf, enabledEnvironments, evolveFlag, type FlagEvent, type FlagState } from '../domain/flag.js';
 import { evolveProject, type ProjectEvent, type ProjectState } from '../domain/project.js';
+import { evolveSegment, type SegmentEvent, type SegmentState } from '../domain/segment.js';
+import type { SegmentRegistry } from '../domain/segment-registry.js';
+import { segmentsOf } from '../domain/segment-uses.js';
 import { evolveToken, type TokenEvent, type TokenState, withoutHash } from '../domain/token.js';
-import type { Aggregate } from './aggregate.js';
+import type { Aggregate, Documents } from './aggregate.js';
 
 /** What lists of flags are made of. The name is the document's id, the project its parent. */
 export interface StoredFlagSummary {
@@ -12,6 +15,10 @@ export interface StoredFlagSummary {
   readonly createdAt: string;
   /** Names of the environments in which the flag is on. */
   readonly enabledIn: readonly string[];
+  /** Ids of the segments that it uses in any environment; absent in what was written before there were segments. */
+  readonly segments?: readonly number[];
+  /** Names of the flags that it depends on; absent likewise. */
+  readonly parents?: readonly string[];
 }
 
 /** What the list of projects is made of. The id is the document's. */
@@ -33,6 +40,8 @@ export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
     archived: flag.archived,
     createdAt: flag.createdAt,
     enabledIn: enabledEnvironments(flag),
+    segments: segmentsOf(flag),
+    parents: dependenciesOf(flag).map((dependency) => dependency.flag),
   }),
 };
 
@@ -56,6 +65,19 @@ export const tokenDocuments: Aggregate<TokenState, TokenEvent> = {
   projectOf: projectOfToken,
   summarize: (token): Token => withoutHash(token),
 };
+
+/** Lists show segments whole. */
+export const segmentDocuments: Aggregate<SegmentState, SegmentEvent> = {
+  kind: 'segment',
+  evolve: evolveSegment,
+  parentOf: () => null,
+  projectOf: () => null,
+  summarize: () => null,
+};
+
+/** There is one, with the id {@link SEGMENT_REGISTRY}. */
+export const segmentRegistries: Documents<SegmentRegistry> = { kind: 'segment-registry', parentOf: () => null };
+export const SEGMENT_REGISTRY = 'all';
 
 function projectOfToken({ project }: Token): string | null {
   return project === '*' ? null : project;

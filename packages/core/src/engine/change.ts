@@ -27,9 +27,14 @@ export interface Change<State, Event extends DomainEvent> {
   readonly seen?: { readonly documents: Documents<never>; readonly id: string };
   /**
    * Decides on the state as it is now what happens. It may run again when a race is lost: everything that comes from
-   * outside (time, ids, input) is made before. What it reads through `read` is checked not to have moved at the commit.
+   * outside (time, ids, input) is made before. What it reads through `read` is the same however often it asks, and is
+   * checked not to have moved at the commit.
    */
-  readonly decide: (found: Versioned<State> | undefined, read: Read) => Promise<Decision<Event>> | Decision<Event>;
+  readonly decide: (
+    found: Versioned<State> | undefined,
+    read: Read,
+    actor: string,
+  ) => Promise<Decision<Event>> | Decision<Event>;
 }
 
 export type Decision<Event> =
@@ -38,7 +43,7 @@ export type Decision<Event> =
       readonly events: readonly Event[];
       /** Changes of other documents, in the same commit. */
       readonly along: readonly (DocumentChange | undefined)[];
-      readonly vacant: readonly Vacancy[];
+      readonly vacant?: readonly Vacancy[];
     };
 
 /** Carries a change out; gives the document after it, undefined when it is deleted. */
@@ -86,8 +91,8 @@ async function tryOnce<State, Event extends DomainEvent>(
   const id = typeof change.id === 'string' ? change.id : await change.id(reader.read);
   const found = await reader.read(change.aggregate, id);
   await refuseMoved(change, { id, found }, reader.read);
-  const decision = await change.decide(found, reader.read);
-  const { events, along, vacant } = 'events' in decision ? decision : { events: decision, along: [], vacant: [] };
+  const decision = await change.decide(found, reader.read, change.context.actor);
+  const { events, along, vacant = [] } = 'events' in decision ? decision : { events: decision, along: [] };
   const own = changeDocument(change.aggregate, { id, found, events });
   if (!own) return found;
   const changes = [own, ...along.filter((other) => other !== undefined)];

@@ -14,7 +14,10 @@ export function createRead(storage: Pick<Storage, 'get'>): Read {
   };
 }
 
-/** A reader that remembers what it has read, so that a commit can check that none of it has moved since. */
+/**
+ * A reader that remembers what it has read: it gives the same for the same document, and a commit can check that none of
+ * it has moved since.
+ */
 export interface TrackingReader {
   readonly read: Read;
   /** Checks of all that was found, but for the documents that are written: those are compared anyway. */
@@ -22,16 +25,25 @@ export interface TrackingReader {
 }
 
 export function createTrackingReader(read: Read): TrackingReader {
+  const readings = new Map<string, Promise<Versioned<unknown> | undefined>>();
   const found: DocumentCheck[] = [];
+
+  async function readAndTrack(documents: Documents<unknown>, id: string): Promise<Versioned<unknown> | undefined> {
+    const document = await read(documents, id);
+    if (document) found.push({ key: { kind: documents.kind, id }, expected: document.revision });
+    return document;
+  }
+
   return {
-    read: async (documents, id) => {
-      const document = await read(documents, id);
-      if (document) found.push({ key: { kind: documents.kind, id }, expected: document.revision });
-      return document;
+    read: <State>(documents: Documents<State>, id: string) => {
+      const name = nameOf({ kind: documents.kind, id });
+      const reading = readings.get(name) ?? readAndTrack(documents as Documents<unknown>, id);
+      readings.set(name, reading);
+      return reading as Promise<Versioned<State> | undefined>;
     },
     checksBeside: (written) => {
       const names = new Set(written.map(nameOf));
-      return found.filter(({ key }) => !names.has(nameOf(key)) && names.add(nameOf(key)));
+      return found.filter(({ key }) => !names.has(nameOf(key)));
     },
   };
 }

@@ -4,8 +4,8 @@ import { compileSnapshot, type SnapshotOptions } from '../evaluation/compile-sna
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { SnapshotChange } from '../evaluation/snapshot-change.js';
 import { UsageCounters } from '../evaluation/usage.js';
-import type { LiveDocuments } from './live-documents.js';
 import { toConfiguration, toSegmentDefinition } from './configuration.js';
+import type { LiveDocuments } from './live-documents.js';
 
 /** What the views of all environments have in common. */
 export type ViewOptions = Omit<SnapshotOptions, 'flags' | 'segments' | 'counters' | 'onImpression'> & {

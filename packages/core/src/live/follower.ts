@@ -39,7 +39,11 @@ export function startFollower(options: FollowerOptions): Follower {
 
   async function catchUp(): Promise<void> {
     for (;;) {
-      const { events } = await storage.events({ order: 'oldest-first', limit: BATCH, ...(after !== undefined && { after }) });
+      const { events } = await storage.events({
+        order: 'oldest-first',
+        limit: BATCH,
+        ...(after !== undefined && { after }),
+      });
       for (const event of events) {
         await follow(event);
         after = event.position;

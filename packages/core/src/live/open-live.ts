@@ -41,8 +41,6 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
   const clock = () => now().getTime();
   const view = { strategies, idEncoding, onProblem, now: clock, hostname: hostname(), onImpression: impressions.tell };
   const state = createLiveState({ settings, documents, view });
-  const isNews = (key: Parameters<typeof documents.revisionOf>[0], revision: number) =>
-    revision > documents.revisionOf(key);
   const usage = startUsageRecorder({
     metrics,
     now,
@@ -53,7 +51,7 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
     drain: state.drain,
     onError,
   });
-  const follower = startFollower({ storage, now, pollInterval, after, isNews, take: state.take });
+  const follower = startFollower({ storage, now, pollInterval, after, isNews: documents.isNews, take: state.take });
   return { state, follower, usage, impressions };
 }
 

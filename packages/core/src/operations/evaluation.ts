@@ -1,11 +1,11 @@
 import type { ContextualFlags, EnvironmentChoice, EvaluationOperations, Impression } from '../api/evaluation.js';
 import { compareCodePoints } from '../code-point-order.js';
+import type { Engine } from '../engine/engine.js';
 import type { EvaluationContext } from '../evaluation/context.js';
-import { explainUnknown } from '../evaluation/explain.js';
 import type { FallbackVariant } from '../evaluation/evaluation.js';
+import { explainUnknown } from '../evaluation/explain.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { type EvaluatedVariant, OFF } from '../evaluation/variants.js';
-import type { Engine } from '../engine/engine.js';
 import { requireEnvironment } from './find.js';
 
 /** What is asked on the hot path: nothing here waits, and nothing but `configuration` throws. */

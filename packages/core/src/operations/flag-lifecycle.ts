@@ -4,7 +4,9 @@ import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
 import { findFlag, findProject, refuseUnknownFlag } from './find.js';
+import { inheritableDependencies, listLiveChildren } from './flag-family.js';
 import { toFlag } from './flag-views.js';
+import { touchNewReferences } from './touch-references.js';
 
 /** Copies, archives, revives and deletes flags. */
 export function flagLifecycleOperations(
@@ -23,14 +25,18 @@ export function flagLifecycleOperations(
         decide: async (existing, read) => {
           const source = await findFlag(read, ref);
           await findProject(read, ref);
-          return cloneFlag(existing?.state, source.state, birth);
+          const dependencies = await inheritableDependencies(engine, { source: source.state, name, read });
+          const events = cloneFlag(existing?.state, source.state, { ...birth, dependencies });
+          return { events, along: await touchNewReferences(read, undefined, events) };
         },
       });
       return toFlag(metrics, created ?? refuseUnknownFlag(name));
     },
 
     async archiveFlag(ref, context) {
-      await changeFlag(engine, { ref, context }, archiveFlag);
+      await changeFlag(engine, { ref, context }, async (flag) => {
+        return archiveFlag(flag, await listLiveChildren(engine, flag));
+      });
     },
 
     async reviveFlag({ flag }, context) {

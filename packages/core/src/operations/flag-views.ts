@@ -1,6 +1,6 @@
 import type { Settings } from '../api/engine.js';
 import type { ArchivedFlag, Flag, FlagDetail, FlagSummary } from '../api/flags.js';
-import { environmentOf, type FlagState } from '../domain/flag.js';
+import { dependenciesOf, environmentOf, type FlagState } from '../domain/flag.js';
 import type { Versioned } from '../engine/aggregate.js';
 import type { StoredFlagSummary } from '../engine/aggregates.js';
 import type { MetricsStorage } from '../metrics/port.js';
@@ -36,21 +36,29 @@ export async function toFlag(metrics: MetricsStorage, { state, revision }: Versi
   };
 }
 
-export function withEnvironments(flag: Flag, state: FlagState, settings: Settings): FlagDetail {
-  return { ...flag, environments: settings.environments.map(({ name }) => environmentOf(state, name)) };
+/** What a flag's details are made of besides the flag. */
+export interface FlagSurroundings {
+  readonly settings: Settings;
+  readonly children: readonly string[];
+}
+
+export function toDetail(flag: Flag, state: FlagState, { settings, children }: FlagSurroundings): FlagDetail {
+  const environments = settings.environments.map(({ name }) => environmentOf(state, name));
+  return { ...flag, environments, dependencies: dependenciesOf(state), children };
 }
 
 /** A listed flag, made of its stored summary alone. */
-export interface ListedFlag extends StoredFlagSummary {
+export interface ListedFlag extends Omit<StoredFlagSummary, 'segments'> {
   readonly name: string;
   readonly project: string;
+  readonly parents: readonly string[];
 }
 
 // Lists are long: members are named one by one, as an object spread costs ten times as much.
 
 export function toListedFlag({ key, parent, content }: ListedDocument): ListedFlag {
-  const { type, stale, archived, createdAt, enabledIn } = content as StoredFlagSummary;
-  return { name: key.id, project: parent ?? '', type, stale, archived, createdAt, enabledIn };
+  const { type, stale, archived, createdAt, enabledIn, parents = [] } = content as StoredFlagSummary;
+  return { name: key.id, project: parent ?? '', type, stale, archived, createdAt, enabledIn, parents };
 }
 
 export function toSummary(flag: ListedFlag, settings: Settings, lastSeen: LastSeen): FlagSummary {

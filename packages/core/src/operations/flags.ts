@@ -5,7 +5,8 @@ import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
 import { findFlag, findProject, refuseUnknownFlag } from './find.js';
-import { readLastSeen, toFlag, withEnvironments } from './flag-views.js';
+import { listLiveChildren } from './flag-family.js';
+import { readLastSeen, toDetail, toFlag } from './flag-views.js';
 
 /** Creates, reads and changes flags. */
 export function flagOperations(
@@ -30,7 +31,8 @@ export function flagOperations(
 
     async getFlag(ref) {
       const found = await findFlag(read, ref);
-      return withEnvironments(await toFlag(metrics, found), found.state, settings);
+      const children = await listLiveChildren(engine, found.state);
+      return toDetail(await toFlag(metrics, found), found.state, { settings, children });
     },
 
     async updateFlag(ref, input, context) {

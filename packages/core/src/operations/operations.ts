@@ -2,6 +2,7 @@ import type { Flags } from '../api/engine.js';
 import type { EvaluationOperations } from '../api/evaluation.js';
 import type { Engine } from '../engine/engine.js';
 import type { Lifetime } from '../engine/lifetime.js';
+import { dependencyOperations } from './dependencies.js';
 import { evaluationOperations } from './evaluation.js';
 import { eventOperations } from './events.js';
 import { flagLifecycleOperations } from './flag-lifecycle.js';
@@ -10,6 +11,7 @@ import { flagOperations } from './flags.js';
 import { memberOperations } from './members.js';
 import { metricsOperations } from './metrics.js';
 import { projectOperations } from './projects.js';
+import { segmentOperations } from './segments.js';
 import { strategyOperations } from './strategies.js';
 import { tokenOperations } from './tokens.js';
 import { variantOperations } from './variants.js';
@@ -27,6 +29,8 @@ export function createOperations(engine: Engine, lifetime: Lifetime): Operations
     ...flagLifecycleOperations(engine),
     ...strategyOperations(engine),
     ...variantOperations(engine),
+    ...segmentOperations(engine),
+    ...dependencyOperations(engine),
     ...memberOperations(engine),
     ...metricsOperations(engine),
     ...tokenOperations(engine),

@@ -1,11 +1,13 @@
 import type { Settings } from '../api/engine.js';
 import type { JsonSchema } from './json-schema.js';
+import { dependency } from './schemas/dependencies.js';
 import { eventQuery } from './schemas/events.js';
 import { clone, flagChanges, newFlag } from './schemas/flags.js';
 import { jsonPatch } from './schemas/json-patch.js';
 import { member } from './schemas/members.js';
 import { metricsReport, registration } from './schemas/metrics.js';
 import { newProject, projectChanges } from './schemas/projects.js';
+import { newSegment, segmentChanges } from './schemas/segments.js';
 import { constraint, strategy } from './schemas/strategies.js';
 import { newToken } from './schemas/tokens.js';
 import { variant, variants } from './schemas/variants.js';
@@ -30,6 +32,9 @@ export function inputSchemas(settings: Settings) {
     variants,
     variant: variant as JsonSchema,
     jsonPatch,
+    newSegment: newSegment as JsonSchema,
+    segmentChanges: segmentChanges as JsonSchema,
+    dependency: dependency as JsonSchema,
     member: member as JsonSchema,
     newProject: newProject as JsonSchema,
     projectChanges: projectChanges as JsonSchema,

@@ -1,15 +1,14 @@
-import type { Constraint, ParameterValue, StrategyInput, StrategyVariant } from '../api/strategies.js';
+import type { ParameterValue, StrategyInput, StrategyVariant } from '../api/strategies.js';
 import type { ErrorDetail } from '../errors.js';
-import { parseIsoDate } from './iso-date.js';
+import { findConstraintFaults } from './constraint-faults.js';
 import { parseNumber } from './numeric.js';
 import { findPayloadFaults } from './payload-faults.js';
-import { isSemver } from './semver.js';
 
 /** What a strategy's schema cannot say: operands fit their operators, and a rollout is a percentage. */
 export function findStrategyFaults(strategy: StrategyInput): readonly ErrorDetail[] {
   return [
     ...findRolloutFaults(strategy),
-    ...(strategy.constraints ?? []).flatMap((constraint, i) => findConstraintFaults(constraint, `/constraints/${i}`)),
+    ...findConstraintFaults(strategy.constraints ?? []),
     ...(strategy.variants ?? []).flatMap((variant, i) => findVariantFaults(variant, `/variants/${i}`)),
   ];
 }
@@ -28,21 +27,3 @@ function toPercentage(value: ParameterValue | undefined): number | undefined {
 function findVariantFaults({ payload }: StrategyVariant, path: string): readonly ErrorDetail[] {
   return payload ? findPayloadFaults(payload, `${path}/payload`) : [];
 }
-
-function findConstraintFaults(constraint: Constraint, path: string): readonly ErrorDetail[] {
-  const kind = constraint.operator.split('_', 1)[0] ?? '';
-  const operand = OPERANDS.get(kind);
-  if (!operand)
-    return constraint.values ? [] : [{ message: `is required for ${constraint.operator}`, path: `${path}/values` }];
-  if (constraint.value === undefined) {
-    return [{ message: `is required for ${constraint.operator}`, path: `${path}/value` }];
-  }
-  return operand.holds(constraint.value) ? [] : [{ message: `must be ${operand.description}`, path: `${path}/value` }];
-}
-
-/** What the single-valued operators compare with, by the operator's family; the others take `values`. */
-const OPERANDS = new Map([
-  ['NUM', { holds: (value: string) => parseNumber(value) !== undefined, description: 'a finite number' }],
-  ['DATE', { holds: (value: string) => parseIsoDate(value) !== undefined, description: 'an ISO 8601 date' }],
-  ['SEMVER', { holds: isSemver, description: 'a version by Semantic Versioning 2.0' }],
-]);

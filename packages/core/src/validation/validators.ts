@@ -1,3 +1,4 @@
+import type { DependencyInput } from '../api/dependencies.js';
 import type { Settings } from '../api/engine.js';
 import type { EventQuery } from '../api/events.js';
 import type { FlagChanges, NewFlag } from '../api/flags.js';
@@ -5,10 +6,12 @@ import type { JsonPatch } from '../api/json-patch.js';
 import type { Member } from '../api/members.js';
 import type { ClientRegistration, MetricsReport } from '../api/metrics.js';
 import type { NewProject, ProjectChanges } from '../api/projects.js';
+import type { NewSegment, SegmentChanges } from '../api/segments.js';
 import type { StrategyInput } from '../api/strategies.js';
 import type { NewToken } from '../api/tokens.js';
 import type { VariantInput } from '../api/variants.js';
 import type { ErrorDetail } from '../errors.js';
+import { findConstraintFaults } from './constraint-faults.js';
 import { inputSchemas } from './input-schemas.js';
 import { parseIsoDate } from './iso-date.js';
 import { findPatchFaults } from './schemas/json-patch.js';
@@ -28,6 +31,9 @@ export function createValidators(settings: Settings) {
     strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyFaults),
     variants: createValidator<readonly VariantInput[]>(schemas.variants, findVariantsFaults),
     jsonPatch: createValidator<JsonPatch>(schemas.jsonPatch, findPatchFaults),
+    newSegment: createValidator<NewSegment>(schemas.newSegment, findSegmentFaults),
+    segmentChanges: createValidator<SegmentChanges>(schemas.segmentChanges, findSegmentFaults),
+    dependency: createValidator<DependencyInput>(schemas.dependency, findDependencyFaults),
     member: createValidator<Member>(schemas.member),
     newProject: createValidator<NewProject>(schemas.newProject),
     projectChanges: createValidator<ProjectChanges>(schemas.projectChanges),
@@ -36,6 +42,16 @@ export function createValidators(settings: Settings) {
     newToken: createValidator<NewToken>(schemas.newToken, findScopeFaults),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
   };
+}
+
+function findSegmentFaults({ constraints = [] }: SegmentChanges): readonly ErrorDetail[] {
+  return findConstraintFaults(constraints);
+}
+
+/** A parent that is off has no variant. */
+function findDependencyFaults({ enabled = true, variants = [] }: DependencyInput): readonly ErrorDetail[] {
+  if (enabled || variants.length === 0) return [];
+  return [{ message: 'must be empty where the parent has to be off', path: '/variants' }];
 }
 
 function findPeriodFaults({ bucket }: MetricsReport): readonly ErrorDetail[] {

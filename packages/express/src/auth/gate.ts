@@ -5,6 +5,7 @@ import { Refusal } from '../errors/refusal.js';
 import type { Actor, Authorize, FlagsRouterOptions } from '../options.js';
 import type { Access } from '../route.js';
 import { identifyByHost } from './host-auth.js';
+import type { Identify } from './identify.js';
 import { identifyByToken } from './token-auth.js';
 
 /** Somebody who was let in. */
@@ -16,8 +17,6 @@ export interface Visitor {
 
 /** Lets a request in, or refuses it with `unauthenticated` or `forbidden`. */
 export type Gate = (request: Request, access: Access) => Promise<Visitor>;
-
-export type Identify<A extends Actor> = (request: Request, access: Access) => Promise<A>;
 
 const ANONYMOUS: Actor = { name: 'anonymous' };
 

@@ -1,5 +1,5 @@
 import type { Actor, Authenticate } from '../options.js';
-import type { Identify } from './gate.js';
+import type { Identify } from './identify.js';
 import { unauthenticated } from './unauthenticated.js';
 
 /** The host application's own users. */

@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
 import { Refusal } from '../errors/refusal.js';
 import type { Actor } from '../options.js';
-import type { Identify } from './gate.js';
+import type { Identify } from './identify.js';
 import { unauthenticated } from './unauthenticated.js';
 
 /** API tokens: the bare secret, as clients of this API send it, or with the scheme `Bearer`. */

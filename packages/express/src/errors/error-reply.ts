@@ -1,4 +1,4 @@
-import { type ErrorDetail, FlagsError, isFlagsError } from '@flags/core';
+import { type ErrorDetail, type FlagsError, isFlagsError } from '@flags/core';
 import { jsonReply, type Reply } from '../reply.js';
 import type { Route } from '../route.js';
 import { ERROR_KINDS } from './error-kinds.js';
@@ -29,14 +29,4 @@ function detailsOf(error: FlagsError | Refusal): readonly ErrorDetail[] {
 function headersOf(error: FlagsError | Refusal): Readonly<Record<string, string>> {
   if (error instanceof Refusal) return error.headers;
   return ERROR_KINDS[error.code].status === 503 ? { 'retry-after': '1' } : {};
-}
-
-/** Refuses input for these faults, as the engine does. */
-export function invalidInput(details: readonly ErrorDetail[]): FlagsError {
-  const [first] = details;
-  return new FlagsError(
-    'invalid_input',
-    `The input is not valid: ${[first?.path, first?.message].filter(Boolean).join(' ')}.`,
-    details,
-  );
 }

@@ -1,6 +1,7 @@
 import type { InputSchemas, Settings } from '@flags/core';
 import type { Route } from '../route.js';
-import { describeOperation, type OperationContext } from './operation.js';
+import { describeOperation } from './operation.js';
+import type { OperationContext } from './operation-context.js';
 import { createSchemaReferences } from './schema-references.js';
 import { replySchemas } from './schemas/reply-schemas.js';
 import { type AuthMode, securitySchemes } from './security.js';

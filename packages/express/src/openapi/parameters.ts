@@ -1,6 +1,6 @@
 import type { InputSchemas, JsonSchema, Settings } from '@flags/core';
 import type { QueryParameter, Route } from '../route.js';
-import type { OperationContext } from './operation.js';
+import type { OperationContext } from './operation-context.js';
 import { positiveInteger } from './schemas/common.js';
 
 export function parametersOf(route: Route, { schemas, settings }: OperationContext): readonly object[] {

@@ -22,7 +22,7 @@ function general(route: Route, auth: AuthMode): readonly PossibleCode[] {
   return [
     ...(auth === 'none' ? [] : (['unauthenticated'] as const)),
     'forbidden',
-    ...(route.query === undefined && !route.path.includes(':') ? [] : (['invalid_input'] as const)),
+    ...(route.path.includes(':') ? (['invalid_input'] as const) : []),
     ...(route.body === undefined ? [] : bodyErrors(route)),
     ...(route.ifMatch === undefined ? [] : (['revision_mismatch'] as const)),
     ...(route.method === 'GET' ? [] : (['too_much_contention'] as const)),

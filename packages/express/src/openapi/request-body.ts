@@ -1,5 +1,5 @@
 import type { Method, RouteBody } from '../route.js';
-import type { OperationContext } from './operation.js';
+import type { OperationContext } from './operation-context.js';
 
 const MEDIA_TYPES: Readonly<Record<Method, readonly string[]>> = {
   GET: [],

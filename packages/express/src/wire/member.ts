@@ -1,5 +1,5 @@
 import type { ErrorDetail, JsonSchema, Member, Role } from '@flags/core';
-import { invalidInput } from '../errors/error-reply.js';
+import { invalidInput } from '../errors/invalid-input.js';
 
 export interface MemberParams {
   readonly projectId: string;

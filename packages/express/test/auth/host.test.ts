@@ -76,6 +76,8 @@ describe.each(EXPRESS_VERSIONS)("the host's own users, on Express $major", (vers
         throw new URIError('session store down');
       },
     ],
+    ['rejects with nothing', () => Promise.reject()],
+    ['rejects with a signal of Express', () => Promise.reject('router')],
     ['gives an actor without a name', () => ({})],
     ['gives an actor with an empty name', () => ({ name: '' })],
   ])("lead to the host's error handler when the function %s", async (_case, auth) => {

@@ -76,6 +76,7 @@ describe.each(EXPRESS_VERSIONS)('paths and methods, on Express $major', (version
     for (const path of [`${FLAGS}/${name}`, `/api/admin/projects/${name}`, `/api/admin/${name}`]) {
       const { body } = await request(app).get(path).expect(400);
       expect(body).toMatchObject({ name: 'ValidationError', code: 'invalid_input' });
+      await request(app).options(path).expect(400);
     }
     const { body } = await request(app).post(`/api/admin/projects/${name}/users/1/roles/4`).expect(400);
     expect(body).toEqual([{ msg: expect.stringContaining('decoded') }]);

@@ -1,6 +1,6 @@
 import { createFlags, memoryStorage } from '@flags/core';
 import request from 'supertest';
-import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { EXPRESS_4, EXPRESS_5, EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
 describe.each(EXPRESS_VERSIONS)('the router, on Express $major', (version) => {
@@ -55,5 +55,26 @@ describe.each(EXPRESS_VERSIONS)('the router, on Express $major', (version) => {
     expect(comparable(app as unknown as { settings: object })).toBe(
       comparable(untouched as unknown as { settings: object }),
     );
+  });
+});
+
+describe('a host with both versions of Express', () => {
+  it.each([
+    [4, 5, EXPRESS_4, EXPRESS_5],
+    [5, 4, EXPRESS_5, EXPRESS_4],
+  ])('may run on Express %i while the router is built upon Express %i', async (_app, _router, outer, inner) => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const app = outer.express();
+    app.use(outer.express.json(), inner.createFlagsRouter(flags, { auth: 'none' }));
+    await request(app).post(FLAGS).send({ name: 'checkout' }).expect(201);
+    const patch = [{ op: 'replace', path: '/stale', value: true }];
+    const { body } = await request(app)
+      .patch(`${FLAGS}/checkout`)
+      .set('content-type', 'application/json-patch+json')
+      .send(JSON.stringify(patch))
+      .expect(200);
+    expect(body.stale).toBe(true);
+    await request(app).get('/api/admin/nothing').expect(404);
+    await request(app).options(FLAGS).expect(200);
   });
 });

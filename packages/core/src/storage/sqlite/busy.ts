@@ -52,7 +52,7 @@ export function busyError({ busyTimeout }: Connection): FlagsError {
  * text: the driver's errors may come from another realm.
  */
 function isBusy(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown };
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code === 'string') return code.startsWith('SQLITE_BUSY');
   return typeof message === 'string' && message.endsWith('is busy executing a query');
 }

@@ -22,59 +22,59 @@ interface ListedRow {
 
 /** Synchronous; the caller sees to transactions. */
 export function sqliteDocuments(database: SqliteDatabase, prefix: string): SqliteDocuments {
-  const table = `${prefix}documents`;
-  const listing = (part: ListQuery['part']) => `SELECT id, parent, revision, ${part} AS content FROM ${table}`;
-  const sql = {
-    get: prepare(
-      database,
-      `SELECT parent, revision, body FROM ${table} WHERE kind = ? AND id = ? AND body IS NOT NULL`,
-    ),
-    revision: prepare(database, `SELECT revision FROM ${table} WHERE kind = ? AND id = ? AND body IS NOT NULL`),
-    write: prepare(
-      database,
-      `INSERT INTO ${table} (kind, id, parent, revision, summary, body) VALUES (?, ?, ?, 1, ?, ?)
-       ON CONFLICT (kind, id) DO UPDATE SET
-         parent = excluded.parent, revision = revision + 1, summary = excluded.summary, body = excluded.body
-       RETURNING revision`,
-    ),
-    // Tombstones have no parent.
-    firstIds: prepare(database, `SELECT id FROM ${table} WHERE kind = ? AND parent = ? ORDER BY id LIMIT ?`),
-    list: {
-      summary: prepare(database, `${listing('summary')} WHERE kind = ? AND body IS NOT NULL ORDER BY id`),
-      body: prepare(database, `${listing('body')} WHERE kind = ? AND body IS NOT NULL ORDER BY id`),
-    },
-    listUnder: {
-      summary: prepare(database, `${listing('summary')} WHERE kind = ? AND parent = ? ORDER BY id`),
-      body: prepare(database, `${listing('body')} WHERE kind = ? AND parent = ? ORDER BY id`),
-    },
-  };
+  const statements = prepareStatements(database, `${prefix}documents`);
 
   return {
     get({ kind, id }) {
-      const row = sql.get.get(kind, id) as DocumentRow | undefined;
+      const row = statements.get.get(kind, id) as DocumentRow | undefined;
       if (!row) return undefined;
       return { key: { kind, id }, parent: row.parent, revision: row.revision, body: JSON.parse(row.body) };
     },
-    list({ kind, parent, part }) {
-      const rows = parent === undefined ? sql.list[part].all(kind) : sql.listUnder[part].all(kind, parent);
-      return Array.from(rows as ListedRow[], ({ id, content, ...row }) => ({
-        key: { kind, id },
-        parent: row.parent,
-        revision: row.revision,
-        content: JSON.parse(content),
-      }));
+    list(query) {
+      const { kind, parent, part } = query;
+      const rows =
+        parent === undefined ? statements.list[part].all(kind) : statements.listUnder[part].all(kind, parent);
+      return Array.from(rows as ListedRow[], (row) => toListedDocument(kind, row));
     },
     revision({ kind, id }) {
-      const row = sql.revision.get(kind, id) as Pick<DocumentRow, 'revision'> | undefined;
+      const row = statements.revision.get(kind, id) as Pick<DocumentRow, 'revision'> | undefined;
       return row?.revision ?? 0;
     },
     firstIds({ kind, parent }, limit) {
-      const rows = sql.firstIds.all(kind, parent, limit) as Pick<ListedRow, 'id'>[];
+      const rows = statements.firstIds.all(kind, parent, limit) as Pick<ListedRow, 'id'>[];
       return Array.from(rows, ({ id }) => id);
     },
     write({ key: { kind, id }, parent, content }) {
-      const row = sql.write.get(kind, id, parent, content?.summary ?? null, content?.body ?? null);
+      const row = statements.write.get(kind, id, parent, content?.summary ?? null, content?.body ?? null);
       return (row as Pick<DocumentRow, 'revision'>).revision;
     },
   };
+}
+
+/** Deleted documents have neither body nor parent, so those under a parent all exist. */
+function prepareStatements(database: SqliteDatabase, table: string) {
+  const existing = `FROM ${table} WHERE kind = ? AND id = ? AND body IS NOT NULL`;
+  const listing = (part: ListQuery['part']) => `SELECT id, parent, revision, ${part} AS content FROM ${table}`;
+  const list = (part: ListQuery['part']) =>
+    prepare(database, `${listing(part)} WHERE kind = ? AND body IS NOT NULL ORDER BY id`);
+  const listUnder = (part: ListQuery['part']) =>
+    prepare(database, `${listing(part)} WHERE kind = ? AND parent = ? ORDER BY id`);
+  return {
+    get: prepare(database, `SELECT parent, revision, body ${existing}`),
+    revision: prepare(database, `SELECT revision ${existing}`),
+    firstIds: prepare(database, `SELECT id FROM ${table} WHERE kind = ? AND parent = ? ORDER BY id LIMIT ?`),
+    list: { summary: list('summary'), body: list('body') },
+    listUnder: { summary: listUnder('summary'), body: listUnder('body') },
+    write: prepare(
+      database,
+      `INSERT INTO ${table} (kind, id, parent, revision, summary, body) VALUES (?, ?, ?, 1, ?, ?)
+      ON CONFLICT (kind, id) DO UPDATE SET
+        parent = excluded.parent, revision = revision + 1, summary = excluded.summary, body = excluded.body
+      RETURNING revision`,
+    ),
+  };
+}
+
+function toListedDocument(kind: string, { id, parent, revision, content }: ListedRow): ListedDocument {
+  return { key: { kind, id }, parent, revision, content: JSON.parse(content) };
 }

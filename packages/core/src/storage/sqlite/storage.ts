@@ -36,28 +36,34 @@ import { createWriteQueue, type WriteQueue } from './write-queue.js';
  * const storage = await sqliteStorage({ database, tablePrefix: 'feature_' });
  */
 export async function sqliteStorage(options: SqliteStorageOptions): Promise<Storage> {
-  const checked = checkOptions(options);
-  const opened = 'path' in checked.source ? await openDatabase({ ...checked, path: checked.source.path }) : undefined;
-  const connection = opened ?? borrowed(checked);
+  const { source, tablePrefix, busyTimeout } = checkOptions(options);
+  const { connection, name, release } = await connect(source, busyTimeout);
   try {
     const writeQueue = createWriteQueue(connection);
-    await writeQueue.run(() => prepareSchema(connection, checked.tablePrefix));
-    return storageOn({
-      connection,
-      writeQueue,
-      tablePrefix: checked.tablePrefix,
-      release: () => opened?.database.close(),
-    });
+    await writeQueue.run(() => prepareSchema(connection, tablePrefix));
+    return storageOn({ connection, writeQueue, tablePrefix, release });
   } catch (error) {
-    opened?.database.close();
-    throw explainOpening(error, 'path' in checked.source ? checked.source.path : 'The given database');
+    release();
+    throw explainOpening(error, name);
   }
 }
 
-function borrowed({ source, busyTimeout }: CheckedOptions): Connection {
-  const connection = { ...source, busyTimeout } as Connection;
-  assertOpen(connection);
-  return connection;
+interface Session {
+  readonly connection: Connection;
+  /** Tells people which database is meant. */
+  readonly name: string;
+  /** Closes the connection, unless it is the host's. */
+  readonly release: () => void;
+}
+
+async function connect(source: CheckedOptions['source'], busyTimeout: number): Promise<Session> {
+  if ('database' in source) {
+    const connection = { database: source.database, busyTimeout };
+    assertOpen(connection);
+    return { connection, name: 'The given database', release: () => undefined };
+  }
+  const connection = await openDatabase({ path: source.path, busyTimeout });
+  return { connection, name: source.path, release: () => connection.database.close() };
 }
 
 function prepareSchema({ database }: Connection, prefix: string): void {
@@ -69,12 +75,9 @@ function prepareSchema({ database }: Connection, prefix: string): void {
   migrate(database, prefix);
 }
 
-interface Parts {
-  readonly connection: Connection;
+interface Parts extends Pick<Session, 'connection' | 'release'> {
   readonly writeQueue: WriteQueue;
   readonly tablePrefix: string;
-  /** Gives the connection back. */
-  readonly release: () => void;
 }
 
 function storageOn({ connection, writeQueue, tablePrefix, release }: Parts): Storage {

@@ -22,6 +22,8 @@ export const constraint: ObjectSchema<Constraint> = {
   additionalProperties: false,
 };
 
+export const constraints: JsonSchema = { type: 'array', maxItems: 1000, items: constraint };
+
 const strategyVariant: ObjectSchema<StrategyVariant> = {
   type: 'object',
   properties: {
@@ -45,11 +47,11 @@ export const strategy: ObjectSchema<StrategyInput> = {
   properties: {
     name: text(100),
     parameters,
-    constraints: { type: 'array', items: constraint },
+    constraints,
     title: { type: 'string' },
     disabled: { type: 'boolean' },
     sortOrder: { type: 'integer' },
-    segments: { type: 'array', items: { type: 'integer' } },
+    segments: { type: 'array', maxItems: 1000, items: { type: 'integer' } },
     variants: { type: 'array', items: strategyVariant },
   },
   required: ['name'],

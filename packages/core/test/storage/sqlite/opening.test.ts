@@ -130,6 +130,16 @@ describe('opening a SQLite storage', () => {
     await two.close();
   });
 
+  it('keeps metrics in the same file', async () => {
+    const storage = await sqliteStorage(path);
+    const counts = [{ flag: 'a', yes: 2, no: 1 }];
+    await storage.metrics?.record({ application: 'shop', instance: { id: 'i' }, at: 5_000, stop: 5_000, counts });
+    await storage.close();
+    const reopened = await sqliteStorage(path);
+    expect(await reopened.metrics?.counts({ after: 0 })).toEqual(counts);
+    await reopened.close();
+  });
+
   it('refuses tables that a newer version of the library has made, and leaves them alone', async () => {
     await (await sqliteStorage(path)).close();
     const database = new Database(path);

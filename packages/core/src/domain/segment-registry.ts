@@ -1,0 +1,37 @@
+import { FlagsError } from '../errors.js';
+
+/** What all segments together must not repeat: one document beside theirs. */
+export interface SegmentRegistry {
+  /** The last id that was ever given. */
+  readonly lastId: number;
+  /** The names in use. */
+  readonly names: readonly string[];
+}
+
+export const NO_SEGMENTS: SegmentRegistry = { lastId: 0, names: [] };
+
+export function registerSegment(
+  registry: SegmentRegistry,
+  { id, name }: { id: number; name: string },
+): SegmentRegistry {
+  return { lastId: id, names: withName(registry.names, name) };
+}
+
+export function renameSegment({ lastId, names }: SegmentRegistry, from: string, to: string): SegmentRegistry {
+  return { lastId, names: withName(withoutName(names, from), to) };
+}
+
+export function unregisterSegment({ lastId, names }: SegmentRegistry, name: string): SegmentRegistry {
+  return { lastId, names: withoutName(names, name) };
+}
+
+function withName(names: readonly string[], name: string): readonly string[] {
+  if (names.includes(name)) {
+    throw new FlagsError('segment_exists', `The segment name ${name} is taken; choose another.`);
+  }
+  return [...names, name];
+}
+
+function withoutName(names: readonly string[], name: string): readonly string[] {
+  return names.filter((other) => other !== name);
+}

@@ -1,0 +1,84 @@
+import type { SegmentOperations } from '../api/segments.js';
+import { createSegment, deleteSegment, updateSegment } from '../domain/segment.js';
+import {
+  NO_SEGMENTS,
+  registerSegment,
+  renameSegment,
+  type SegmentRegistry,
+  unregisterSegment,
+} from '../domain/segment-registry.js';
+import { SEGMENT_REGISTRY, segmentDocuments, segmentRegistries } from '../engine/aggregates.js';
+import { type DocumentChange, writeIndex } from '../engine/document-change.js';
+import type { Engine } from '../engine/engine.js';
+import type { Read } from '../engine/reader.js';
+import { detached } from './detached.js';
+import { listUses, refuseUnknownSegment, segmentListOperations, toSegment } from './segment-lists.js';
+
+/** Constraints that strategies of many flags share. */
+export function segmentOperations(engine: Engine): SegmentOperations {
+  const { change, validate, now } = engine;
+  return {
+    ...segmentListOperations(engine),
+
+    async createSegment(input, context) {
+      const valid = detached(validate.newSegment(input));
+      const createdAt = now().toISOString();
+      const created = await change({
+        aggregate: segmentDocuments,
+        id: async (read) => `${await nextId(read)}`,
+        context,
+        decide: async (_found, read, actor) => {
+          const id = await nextId(read);
+          const events = createSegment(valid, { id, createdAt, createdBy: actor });
+          const register = (registry: SegmentRegistry) => registerSegment(registry, { id, name: valid.name });
+          return { events, along: [await changeRegistry(read, register)] };
+        },
+      });
+      if (!created) throw new Error('A segment that was created is not there.');
+      return toSegment(created);
+    },
+
+    async updateSegment({ segment }, input, context) {
+      const changes = detached(validate.segmentChanges(input));
+      const updated = await change({
+        aggregate: segmentDocuments,
+        id: `${segment}`,
+        context,
+        decide: async (found, read) => {
+          const { state } = found ?? refuseUnknownSegment(segment);
+          const { name = state.name } = changes;
+          const events = updateSegment(state, changes);
+          if (name === state.name) return events;
+          return { events, along: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };
+        },
+      });
+      return toSegment(updated ?? refuseUnknownSegment(segment));
+    },
+
+    async deleteSegment({ segment }, context) {
+      await change({
+        aggregate: segmentDocuments,
+        id: `${segment}`,
+        context,
+        decide: async (found, read) => {
+          const { state } = found ?? refuseUnknownSegment(segment);
+          const flags = (await listUses(engine, state.id)).map(({ flag }) => flag);
+          const events = deleteSegment(state, [...new Set(flags)]);
+          return { events, along: [await changeRegistry(read, (all) => unregisterSegment(all, state.name))] };
+        },
+      });
+    },
+  };
+}
+
+async function nextId(read: Read): Promise<number> {
+  return ((await read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS).lastId + 1;
+}
+
+async function changeRegistry(
+  read: Read,
+  apply: (registry: SegmentRegistry) => SegmentRegistry,
+): Promise<DocumentChange> {
+  const found = await read(segmentRegistries, SEGMENT_REGISTRY);
+  return writeIndex(segmentRegistries, { id: SEGMENT_REGISTRY, found, next: apply(found?.state ?? NO_SEGMENTS) });
+}

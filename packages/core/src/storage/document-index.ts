@@ -1,0 +1,49 @@
+import { compareCodePoints } from '../code-point-order.js';
+import { createDocumentMap } from './document-map.js';
+import type { DocumentKey } from './port.js';
+
+/** The ids of existing documents, by kind and by parent, each list in code-point order. */
+export interface DocumentIndex {
+  /** The document must not be in the index. */
+  add(key: DocumentKey, parent: string | null): void;
+  /** With the parent that it was added under. */
+  remove(key: DocumentKey, parent: string | null): void;
+  /** Of all parents when `parent` is undefined. */
+  ids(kind: string, parent: string | undefined): readonly string[];
+}
+
+export function createDocumentIndex(): DocumentIndex {
+  const byKind = new Map<string, string[]>();
+  const byParent = createDocumentMap<string[]>();
+
+  function listsWith({ kind }: DocumentKey, parent: string | null): string[][] {
+    const all = byKind.get(kind) ?? [];
+    byKind.set(kind, all);
+    if (parent === null) return [all];
+    const siblings = byParent.get({ kind, id: parent }) ?? [];
+    byParent.set({ kind, id: parent }, siblings);
+    return [all, siblings];
+  }
+
+  return {
+    add(key, parent) {
+      for (const ids of listsWith(key, parent)) ids.splice(placeOf(ids, key.id), 0, key.id);
+    },
+    remove(key, parent) {
+      for (const ids of listsWith(key, parent)) ids.splice(placeOf(ids, key.id), 1);
+    },
+    ids: (kind, parent) => (parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent })) ?? [],
+  };
+}
+
+/** The index of the first id that is not before `id`. */
+function placeOf(ids: readonly string[], id: string): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareCodePoints(ids[middle] ?? '', id) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

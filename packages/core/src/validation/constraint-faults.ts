@@ -1,0 +1,45 @@
+import type { Constraint } from '../api/strategies.js';
+import type { ErrorDetail } from '../errors.js';
+import { isAddressOrNetwork } from './ip-network.js';
+import { parseIsoDate } from './iso-date.js';
+import { parseNumber } from './numeric.js';
+import { isPattern } from './pattern.js';
+import { isSemver } from './semver.js';
+
+/** What the schema of constraints cannot say: operands fit their operators. */
+export function findConstraintFaults(constraints: readonly Constraint[]): readonly ErrorDetail[] {
+  return constraints.flatMap((constraint, i) => findFaults(constraint, `/constraints/${i}`));
+}
+
+function findFaults({ operator, value, values }: Constraint, path: string): readonly ErrorDetail[] {
+  const operand = OPERANDS.get(operator.split('_', 1)[0] ?? '');
+  if (operand) return findValueFaults(value, { operator, path: `${path}/value`, ...operand });
+  if (values === undefined) return [{ message: `is required for ${operator}`, path: `${path}/values` }];
+  return operator === 'IN_CIDR' ? findNetworkFaults(values, `${path}/values`) : [];
+}
+
+interface Operand {
+  readonly holds: (value: string) => boolean;
+  readonly description: string;
+}
+
+/** What the single-valued operators compare with, by the operator's family; the others take `values`. */
+const OPERANDS: ReadonlyMap<string, Operand> = new Map([
+  ['NUM', { holds: (value: string) => parseNumber(value) !== undefined, description: 'a finite number' }],
+  ['DATE', { holds: (value: string) => parseIsoDate(value) !== undefined, description: 'an ISO 8601 date' }],
+  ['SEMVER', { holds: isSemver, description: 'a version by Semantic Versioning 2.0' }],
+  ['REGEX', { holds: isPattern, description: 'a regular expression in the syntax of RE2, not too large' }],
+]);
+
+function findValueFaults(
+  value: string | undefined,
+  { operator, path, holds, description }: Operand & { readonly operator: string; readonly path: string },
+): readonly ErrorDetail[] {
+  if (value === undefined) return [{ message: `is required for ${operator}`, path }];
+  return holds(value) ? [] : [{ message: `must be ${description}`, path }];
+}
+
+function findNetworkFaults(values: readonly string[], path: string): readonly ErrorDetail[] {
+  const message = 'must be an IP address, or a network such as 10.0.0.0/8 or 2001:db8::/32';
+  return values.flatMap((value, i) => (isAddressOrNetwork(value) ? [] : [{ message, path: `${path}/${i}` }]));
+}

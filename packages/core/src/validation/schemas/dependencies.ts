@@ -1,0 +1,13 @@
+import type { DependencyInput } from '../../api/dependencies.js';
+import type { ObjectSchema } from '../json-schema.js';
+import { name } from './names.js';
+
+export const dependency: ObjectSchema<DependencyInput> = {
+  type: 'object',
+  properties: {
+    flag: name,
+    enabled: { type: 'boolean' },
+    variants: { type: 'array', maxItems: 1000, items: name },
+  },
+  required: ['flag'],
+};

@@ -1,0 +1,15 @@
+import type { NewSegment, SegmentChanges } from '../../api/segments.js';
+import type { ObjectSchema } from '../json-schema.js';
+import { text } from './names.js';
+import { constraints } from './strategies.js';
+
+export const newSegment: ObjectSchema<NewSegment> = {
+  type: 'object',
+  properties: { name: text(100), description: { type: 'string' }, constraints },
+  required: ['name', 'constraints'],
+};
+
+export const segmentChanges: ObjectSchema<SegmentChanges> = {
+  type: 'object',
+  properties: newSegment.properties,
+};

@@ -1,0 +1,27 @@
+import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
+import { flag, happened, put } from '../../samples.js';
+
+/** What a round is about: at which revisions the two owners are, and which of them this process tries to remove. */
+export interface Round {
+  readonly revisions: readonly [number, number];
+  readonly leaving: 0 | 1;
+}
+
+const OWNERS = ['ada', 'grace'] as const;
+
+/** Answers every round with whether this process's commit won. */
+async function contend(path: string): Promise<void> {
+  const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
+  process.on('message', async ({ revisions, leaving }: Round) => {
+    const staying = leaving === 0 ? 1 : 0;
+    const result = await storage.commit({
+      writes: [put(OWNERS[leaving], revisions[leaving])],
+      checks: [{ key: flag(OWNERS[staying]), expected: revisions[staying] }],
+      events: [happened(OWNERS[leaving])],
+    });
+    process.send?.(result.ok);
+  });
+  process.send?.('ready');
+}
+
+void contend(process.argv[2] ?? '');

@@ -1,0 +1,92 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
+import { flag, put } from '../samples.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+import { childProgram, nextMessage } from './child-program.js';
+import type { Round } from './children/contender.js';
+
+describe('several processes on one SQLite file', () => {
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let path: string;
+  let children: ChildProcess[];
+
+  beforeEach(() => {
+    directory = temporaryDirectory();
+    path = join(directory.path, 'flags.db');
+    children = [];
+  });
+
+  afterEach(async () => {
+    for (const child of children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    directory.remove();
+  });
+
+  function start(name: string, count: number): ChildProcess[] {
+    const program = childProgram(name, directory.path);
+    children = Array.from({ length: count }, () => program(path));
+    return children;
+  }
+
+  it('let exactly one of four crossing commits win, three hundred times over', async () => {
+    const storage = await sqliteStorage(path);
+    await storage.commit({ writes: [put('ada'), put('grace')], events: [] });
+    const contenders = start('contender', 4);
+    await Promise.all(contenders.map(nextMessage));
+    const revisions: [number, number] = [1, 1];
+    for (let number = 0; number < 300; number++) {
+      const answers = contenders.map(nextMessage);
+      contenders.forEach((contender, index) => {
+        const round: Round = { revisions, leaving: index % 2 === 0 ? 0 : 1 };
+        contender.send(round);
+      });
+      const won = await Promise.all(answers);
+      expect(won.filter(Boolean)).toHaveLength(1);
+      revisions[won.indexOf(true) % 2 === 0 ? 0 : 1] += 1;
+    }
+    expect((await storage.get(flag('ada')))?.revision).toBe(revisions[0]);
+    expect((await storage.get(flag('grace')))?.revision).toBe(revisions[1]);
+    expect((await storage.events({ order: 'oldest-first', limit: 0, total: true })).total).toBe(300);
+    await storage.close();
+  }, 120_000);
+
+  it('lose nothing that was acknowledged when one is killed in the middle of writing', async () => {
+    const [writer] = start('writer', 1);
+    const acknowledged: string[] = [];
+    await new Promise<void>((resolve) => {
+      writer?.on('message', (id: string) => {
+        acknowledged.push(id);
+        if (acknowledged.length >= 300) resolve();
+      });
+    });
+    writer?.kill('SIGKILL');
+    await once(writer as ChildProcess, 'exit');
+    const database = new Database(path);
+    expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+    database.close();
+    const storage = await sqliteStorage(path);
+    const stored = new Set((await storage.list({ kind: 'flag', part: 'summary' })).map(({ key }) => key.id));
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+    // A document and its event were written together or not at all.
+    const { events } = await storage.events({ order: 'oldest-first', limit: stored.size + 1 });
+    expect(new Set(events.map(({ subject }) => subject.id))).toEqual(stored);
+    await storage.close();
+  }, 60_000);
+
+  it('create the tables once when all open a new file at the same moment', async () => {
+    const openers = start('opener', 6);
+    await Promise.all(openers.map(nextMessage));
+    const answers = openers.map(nextMessage);
+    for (const opener of openers) opener.send('open');
+    expect(await Promise.all(answers)).toEqual([true, true, true, true, true, true]);
+    const storage = await sqliteStorage(path);
+    const ids = (await storage.list({ kind: 'flag', part: 'summary' })).map(({ key }) => key.id);
+    expect(new Set(ids)).toEqual(new Set(openers.map(({ pid }) => `p${pid}`)));
+    await storage.close();
+  }, 60_000);
+});

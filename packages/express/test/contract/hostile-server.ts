@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { EXPRESS_4, EXPRESS_5 } from '../express-versions.js';
+import { ADMIN_SECRET, CLIENT_SECRET, type StorageName, startContractHost } from './contract-host.js';
+import { everythingIn } from './everything.js';
+import { askRaw, type Ending, type RawAnswer, type RawRequest } from './raw-client.js';
+import { FEATURES, owned, reported, withStrategy } from './states.js';
+
+export interface HostileServer {
+  /** Asks with a token, and expects an answer below 500 which, unless it is a success, has changed nothing. */
+  readonly attack: (request: RawRequest, ending?: Ending) => Promise<RawAnswer>;
+  /** Expects that the server still creates flags, and that nothing has reached the host's error handler. */
+  readonly expectAlive: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A server with some of everything, to be treated badly; upon Express 4 where it is on SQLite, else upon 5. */
+export async function startHostileServer(storage: StorageName): Promise<HostileServer> {
+  const { app, flags, faults, stop } = await startContractHost(storage === 'SQLite' ? EXPRESS_4 : EXPRESS_5, storage);
+  await withStrategy(flags);
+  await flags.createFlag({ project: 'default' }, { name: 'other' });
+  await flags.setVariants({ project: 'default', flag: 'checkout' }, [{ name: 'blue' }, { name: 'green' }]);
+  await owned(flags);
+  await reported(flags);
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  let fresh = 0;
+
+  return {
+    async attack(request, ending) {
+      const before = await everythingIn(flags);
+      const answer = await askRaw(port, withToken(request), ending);
+      const { status = 400, text } = answer;
+      if (status >= 500) throw new Error(`${request.method} ${request.path} was answered with ${status}: ${text}`);
+      if (status >= 300) expect(await everythingIn(flags)).toEqual(before);
+      return answer;
+    },
+    async expectAlive() {
+      const body = JSON.stringify({ name: `fresh-${++fresh}` });
+      const answer = await askRaw(port, withToken({ method: 'POST', path: FEATURES, body }));
+      expect([answer.status, JSON.parse(answer.text).name]).toEqual([201, `fresh-${fresh}`]);
+      expect(faults).toEqual([]);
+    },
+    async stop() {
+      server.close();
+      await once(server, 'close');
+      await stop();
+    },
+  };
+}
+
+/** The right token comes last but one: what the request brings itself is what Node takes. */
+function withToken({ headers = [], ...request }: RawRequest): RawRequest {
+  const secret = request.path.startsWith('/api/client') ? CLIENT_SECRET : ADMIN_SECRET;
+  return { ...request, headers: [...headers, ['authorization', secret]] };
+}

@@ -1,0 +1,26 @@
+import { inputSchemas } from '@flags/core';
+import { openApiDocument } from '../../src/openapi/document.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
+import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { startContractHost } from './contract-host.js';
+import { createDocumentedCheck } from './documented.js';
+import { actionOf } from './endpoints.js';
+import { WRITTEN_ROWS } from './rows/all-rows.js';
+import { send } from './send.js';
+
+describe.each(EXPRESS_VERSIONS)('a closed engine, upon Express $major', (version) => {
+  it.each(ROUTES.map(({ action }) => action))('asks to try %s again later', async (action) => {
+    const host = await startContractHost(version, 'memory');
+    const { settings } = host.flags;
+    const check = createDocumentedCheck(
+      openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' }),
+    );
+    await host.stop();
+    const row = WRITTEN_ROWS.find(({ endpoint, expect }) => actionOf(endpoint) === action && !expect.code);
+    const request = row?.request ?? { method: 'GET', path: '' };
+    const response = await send(host.app, request);
+    expect(response.body).toMatchObject({ name: 'ServiceUnavailableError', code: 'closed' });
+    expect(response.status).toBe(503);
+    check({ ...request, response });
+  });
+});
