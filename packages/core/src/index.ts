@@ -30,6 +30,18 @@ export type { EvaluationProblem, EvaluationProblemCode } from './evaluation/prob
 export type { EvaluatedVariant } from './evaluation/variants.js';
 export { memoryMetrics } from './metrics/memory.js';
 export type * from './metrics/port.js';
+export type { OpenFeatureContext } from './openfeature/context.js';
+export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/payload-value.js';
+export type { ResolutionReason } from './openfeature/reason.js';
+export {
+  type FlagResolution,
+  type ResolutionMetadata,
+  type ResolutionScope,
+  type ResolvedVariant,
+  resolveAll,
+  resolveSwitch,
+  resolveVariant,
+} from './openfeature/resolution.js';
 export { memoryStorage } from './storage/memory.js';
 export type {
   Commit,
