@@ -16,7 +16,7 @@ import { strategyOperations } from './strategies.js';
 import { tokenOperations } from './tokens.js';
 import { variantOperations } from './variants.js';
 
-export type Operations = Omit<Flags, 'settings' | 'as' | 'close'>;
+export type Operations = Omit<Flags, 'settings' | 'as' | 'closing' | 'close'>;
 type AsyncOperations = Omit<Operations, 'subscribe' | keyof EvaluationOperations>;
 
 /** All operations, each refused once the engine is closed and waited for before it closes. */
