@@ -21,6 +21,12 @@ const WIRE_NAMES = {
   'environment-enabled': 'feature-environment-enabled',
   'environment-disabled': 'feature-environment-disabled',
   'variants-updated': 'feature-variants-updated',
+  'dependency-added': 'feature-dependency-added',
+  'dependency-updated': 'feature-dependency-updated',
+  'dependency-removed': 'feature-dependency-removed',
+  'segment-created': 'segment-created',
+  'segment-updated': 'segment-updated',
+  'segment-deleted': 'segment-deleted',
   'token-created': 'api-token-created',
   'token-deleted': 'api-token-deleted',
 } as const satisfies Record<EventType, string>;
