@@ -49,9 +49,9 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const { now = () => new Date(), newId = () => randomId(), onError = warn, actor = 'system' } = options;
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
-  const live = await openLive(options, { storage, metrics, settings, now, pollInterval, onError });
-  const perform = createPerform({ storage, now, feed, take: live.state.take });
   const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
+  const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError });
+  const perform = createPerform({ storage, now, feed, take: live.state.take });
   const validate = createValidators(settings);
   const base = {
     settings,
@@ -94,6 +94,7 @@ function createAttribution(engineOf: (actor: string) => Engine): (actor: string)
       ...createOperations(engine, lifetime),
       settings: engine.settings,
       as: flagsOf,
+      closing: lifetime.closing,
       close: () => lifetime.end(() => release(engine)),
     };
   });

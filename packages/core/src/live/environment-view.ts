@@ -16,7 +16,7 @@ export type ViewOptions = Omit<SnapshotOptions, 'flags' | 'segments' | 'counters
 export interface EnvironmentView {
   readonly snapshot: Snapshot;
   readonly counters: UsageCounters;
-  /** By name in code-point order; the same array until something changes. */
+  /** By name in code-point order; each the same object until that flag changes. */
   flags(): readonly FlagConfiguration[];
   /** Compiles a flag, or a segment and the flags that use it, anew. */
   update(change: ViewChange): void;
@@ -37,7 +37,6 @@ export function createEnvironmentView(
     segments: [...documents.segments.values()].map(toSegmentDefinition),
     onImpression: (impression) => options.onImpression({ ...impression, environment }),
   });
-  let sorted: readonly FlagConfiguration[] | undefined;
 
   function toSnapshotChange(change: ViewChange): SnapshotChange {
     if ('segment' in change) {
@@ -53,13 +52,9 @@ export function createEnvironmentView(
       return snapshot;
     },
     counters,
-    flags() {
-      sorted ??= [...snapshot.names()].sort(compareCodePoints).flatMap((name) => configurationOf(snapshot, name));
-      return sorted;
-    },
+    flags: () => [...snapshot.names()].sort(compareCodePoints).flatMap((name) => configurationOf(snapshot, name)),
     update(change) {
       snapshot = snapshot.with(toSnapshotChange(change));
-      sorted = undefined;
     },
   };
 }

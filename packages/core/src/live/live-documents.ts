@@ -1,4 +1,5 @@
 import type { FlagState } from '../domain/flag.js';
+import { isSameJson } from '../domain/json-equality.js';
 import type { SegmentState } from '../domain/segment.js';
 import type { Documents } from '../engine/aggregate.js';
 import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
@@ -11,8 +12,9 @@ export interface LiveDocuments {
   /** Reads all documents; what was known before is kept where it is newer. */
   load(): Promise<void>;
   /**
-   * Takes a document as it is at a revision; undefined when it is deleted. False when that is not news: commits of this
-   * process, and events of others, may tell of one revision in any order and more than once.
+   * Takes a document as it is at a revision; undefined when it is deleted. False when nothing that is evaluated changes
+   * by it: commits of this process, and events of others, may tell of one revision in any order and more than once, and
+   * a document's revision also moves when only others begin to refer to it.
    */
   take(key: DocumentKey, revision: number, state: unknown): boolean;
   /** Whether a document at this revision would be news. */
@@ -63,8 +65,9 @@ function createShelf<State>({ kind }: Documents<State>, isLive: (state: State) =
       if (!isNews(id, revision)) return false;
       revisions.set(id, revision);
       const state = stored as State | undefined;
-      if (state !== undefined && isLive(state)) states.set(id, state);
-      else states.delete(id);
+      if (state === undefined || !isLive(state)) return states.delete(id);
+      if (isSameJson(state, states.get(id))) return false;
+      states.set(id, state);
       return true;
     },
   };

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Settings } from '../api/engine.js';
 import type { Impression } from '../api/evaluation.js';
 import type { FlagsOptions } from '../api/options.js';
+import type { MetricsRetention } from '../engine/metrics-retention.js';
 import type { EvaluationProblem } from '../evaluation/problem.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies/built-in.js';
 import type { MetricsStorage } from '../metrics/port.js';
@@ -18,11 +19,14 @@ export interface Live {
   readonly follower: Follower;
   readonly usage: UsageRecorder;
   readonly impressions: Listeners<Impression>;
+  /** Told after every change of a flag or segment. */
+  readonly changes: Listeners<void>;
 }
 
 export interface LiveSurroundings {
   readonly storage: Storage;
   readonly metrics: MetricsStorage;
+  readonly retention: MetricsRetention;
   readonly settings: Settings;
   readonly now: () => Date;
   readonly pollInterval: number;
@@ -31,18 +35,20 @@ export interface LiveSurroundings {
 
 /** Reads all flags and segments, and follows what other processes change from then on. */
 export async function openLive(options: FlagsOptions, surroundings: LiveSurroundings): Promise<Live> {
-  const { storage, metrics, settings, now, pollInterval, onError } = surroundings;
+  const { storage, metrics, retention, settings, now, pollInterval, onError } = surroundings;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
   const impressions = createListeners<Impression>(onError);
+  const changes = createListeners<void>(onError);
   const after = await newestPosition(storage);
   const documents = createLiveDocuments(storage);
   await documents.load();
 
   const clock = () => now().getTime();
   const view = { strategies, idEncoding, onProblem, now: clock, hostname: hostname(), onImpression: impressions.tell };
-  const state = createLiveState({ settings, documents, view });
+  const state = createLiveState({ settings, documents, view, onChange: changes.tell });
   const usage = startUsageRecorder({
     metrics,
+    retention,
     now,
     application: appName,
     instance: instanceId ?? `${hostname()}-${process.pid}`,
@@ -51,8 +57,16 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
     drain: state.drain,
     onError,
   });
-  const follower = startFollower({ storage, now, pollInterval, after, isNews: documents.isNews, take: state.take });
-  return { state, follower, usage, impressions };
+  const follower = startFollower({
+    storage,
+    now,
+    pollInterval,
+    after,
+    isNews: documents.isNews,
+    take: state.take,
+    onError,
+  });
+  return { state, follower, usage, impressions, changes };
 }
 
 /** Ends the timers and records what was counted. Evaluation goes on from what is in memory. */

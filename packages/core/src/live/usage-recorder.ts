@@ -1,3 +1,4 @@
+import type { MetricsRetention } from '../engine/metrics-retention.js';
 import type { FlagCount, MetricsStorage } from '../metrics/port.js';
 
 export interface UsageRecorder {
@@ -9,6 +10,7 @@ export interface UsageRecorder {
 
 export interface UsageOptions {
   readonly metrics: MetricsStorage;
+  readonly retention: MetricsRetention;
   readonly now: () => Date;
   readonly application: string;
   readonly instance: string;
@@ -18,6 +20,7 @@ export interface UsageOptions {
   readonly interval: number;
   /** What was counted since it was last asked, each flag at most once. */
   readonly drain: () => readonly FlagCount[];
+  /** Told once when recording begins to fail, and again only after it has worked in between, or when counts are lost. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -26,10 +29,12 @@ export interface UsageOptions {
  * one pair of numbers for a flag, however long recording fails.
  */
 export function startUsageRecorder(options: UsageOptions): UsageRecorder {
-  const { metrics, now, application, strategies, drain, onError } = options;
+  const { metrics, retention, now, application, strategies, drain, onError } = options;
   const instance = { id: options.instance };
   const waiting = new Map<string, FlagCount>();
   let registered = false;
+  let isFailureTold = false;
+  let closing = false;
   let latest: Promise<void> = Promise.resolve();
 
   function keep(counts: readonly FlagCount[]): void {
@@ -49,10 +54,14 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
       if (!registered) await metrics.register({ application, instance, at, strategies });
       registered = true;
       await metrics.record({ application, instance, at, stop: at, counts });
+      isFailureTold = false;
     } catch (error) {
       keep(counts);
-      onError(error);
+      if (!isFailureTold || closing) onError(error);
+      isFailureTold = true;
+      return;
     }
+    await retention.pruneWhenDue();
   }
 
   /** One after the other, so that a failure's counts are given back before the next begins. */
@@ -66,6 +75,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
     flush,
     close() {
       clearInterval(timer);
+      closing = true;
       return flush();
     },
   };

@@ -11,7 +11,7 @@ import { requireEnvironment } from './find.js';
 /** What is asked on the hot path: nothing here waits, and nothing but `configuration` throws. */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
-  const { state: live, follower, impressions } = engine.live;
+  const { state: live, follower, impressions, changes } = engine.live;
 
   const snapshotFor = (options: EnvironmentChoice | undefined): Snapshot | undefined =>
     options?.environment === undefined ? live.snapshot : live.snapshotOf(options.environment);
@@ -19,12 +19,12 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
   return {
     isEnabled(flag, context, options) {
       if (options === undefined) return live.snapshot.isEnabled(flag, context);
-      return snapshotFor(options)?.isEnabled(flag, context, options.fallback) ?? options.fallback ?? false;
+      return snapshotFor(options)?.isEnabled(flag, context, options?.fallback) ?? options?.fallback ?? false;
     },
 
     getVariant(flag, context, options) {
       if (options === undefined) return live.snapshot.getVariant(flag, context);
-      return snapshotFor(options)?.getVariant(flag, context, options.fallback) ?? unknownVariant(options.fallback);
+      return snapshotFor(options)?.getVariant(flag, context, options?.fallback) ?? unknownVariant(options?.fallback);
     },
 
     forContext: (context, options) => pin(snapshotFor(options), context),
@@ -38,6 +38,8 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
       requireEnvironment(engine, environment);
       return live.configurationOf(environment) ?? { stamp: 0, flags: [], segments: [] };
     },
+
+    onConfigurationChange: (listener: () => void) => changes.add(listener),
 
     status: () => follower.status(),
     refresh: () => follower.refresh(),
