@@ -10,6 +10,7 @@ import { createFeed } from './engine/feed.js';
 import { createLifetime } from './engine/lifetime.js';
 import { createMetricsRetention } from './engine/metrics-retention.js';
 import { createRead } from './engine/reader.js';
+import { closeLive, openLive } from './live/open-live.js';
 import { memoryMetrics } from './metrics/memory.js';
 import { createOperations } from './operations/operations.js';
 import { remember } from './remember.js';
@@ -48,10 +49,23 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const { now = () => new Date(), newId = () => randomId(), onError = warn, actor = 'system' } = options;
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
-  const perform = createPerform({ storage, now, feed });
   const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
+  const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError });
+  const perform = createPerform({ storage, now, feed, take: live.state.take });
   const validate = createValidators(settings);
-  const base = { settings, validate, storage, metrics, retention, feed, read: createRead(storage), now, newId, isUser };
+  const base = {
+    settings,
+    validate,
+    storage,
+    metrics,
+    retention,
+    feed,
+    live,
+    read: createRead(storage),
+    now,
+    newId,
+    isUser,
+  };
   const engineOf = (actor: string): Engine => ({
     ...base,
     change: async (change) => perform({ ...change, context: attributed(change.context, actor) }),
@@ -80,6 +94,7 @@ function createAttribution(engineOf: (actor: string) => Engine): (actor: string)
       ...createOperations(engine, lifetime),
       settings: engine.settings,
       as: flagsOf,
+      closing: lifetime.closing,
       close: () => lifetime.end(() => release(engine)),
     };
   });
@@ -92,8 +107,9 @@ function attributed(context: ChangeContext | undefined, actor: unknown): Attribu
   throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
 }
 
-async function release({ feed, metrics, storage }: Engine): Promise<void> {
+async function release({ feed, live, metrics, storage }: Engine): Promise<void> {
   await feed.close();
+  await closeLive(live);
   await metrics.close();
   await storage.close();
 }

@@ -1,23 +1,16 @@
+export type * from './api/dependencies.js';
 export type * from './api/engine.js';
+export type * from './api/evaluation.js';
 export type * from './api/events.js';
 export { EVENT_TYPES } from './api/events.js';
 export type * from './api/flags.js';
 export type * from './api/json-patch.js';
-export type * from './api/evaluation.js';
-export type { EvaluationContext } from './evaluation/context.js';
-export type { CustomStrategy } from './evaluation/custom-strategy.js';
-export type * from './evaluation/definition.js';
-export type { Evaluation, FallbackVariant } from './evaluation/evaluation.js';
-export type * from './evaluation/explanation.js';
-export type { EvaluationProblem, EvaluationProblemCode } from './evaluation/problem.js';
-export type { EvaluatedVariant } from './evaluation/variants.js';
-export type * from './api/segments.js';
-export type * from './api/dependencies.js';
 export type * from './api/members.js';
 export type * from './api/metrics.js';
 export type * from './api/options.js';
 export type * from './api/projects.js';
 export type * from './api/refs.js';
+export type * from './api/segments.js';
 export type * from './api/strategies.js';
 export { CONSTRAINT_OPERATORS } from './api/strategies.js';
 export type * from './api/tokens.js';
@@ -28,8 +21,27 @@ export type { Awaitable } from './awaitable.js';
 export { createFlags } from './create-flags.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
+export type { EvaluationContext } from './evaluation/context.js';
+export type { CustomStrategy } from './evaluation/custom-strategy.js';
+export type * from './evaluation/definition.js';
+export type { Evaluation, FallbackVariant } from './evaluation/evaluation.js';
+export type * from './evaluation/explanation.js';
+export type { EvaluationProblem, EvaluationProblemCode } from './evaluation/problem.js';
+export type { EvaluatedVariant } from './evaluation/variants.js';
 export { memoryMetrics } from './metrics/memory.js';
 export type * from './metrics/port.js';
+export type { OpenFeatureContext } from './openfeature/context.js';
+export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/payload-value.js';
+export type { ResolutionReason } from './openfeature/reason.js';
+export {
+  type FlagResolution,
+  type ResolutionMetadata,
+  type ResolutionScope,
+  type ResolvedVariant,
+  resolveAll,
+  resolveSwitch,
+  resolveVariant,
+} from './openfeature/resolution.js';
 export { memoryStorage } from './storage/memory.js';
 export type {
   Commit,

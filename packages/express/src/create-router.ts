@@ -2,18 +2,37 @@ import { type Flags, inputSchemas } from '@flags/core';
 import { type Request, Router } from 'express';
 import { createGate, type Visitor } from './auth/gate.js';
 import { createBodyReader } from './body.js';
+import { createClientDocuments } from './client/documents.js';
+import { createCors } from './cors.js';
 import { createEndpoint, type EndpointParts } from './endpoint.js';
 import { type Answer, createHandler } from './handler.js';
 import { openApiDocument } from './openapi/document.js';
-import { type Actor, bodyLimitOf, checkOptions, type FlagsRouterOptions } from './options.js';
+import { type Actor, bodyLimitOf, checkOptions, type FlagsRouterOptions, heartbeatIntervalOf } from './options.js';
 import type { Access, Method } from './route.js';
 import { accessOf, createRouteLookup } from './route-lookup.js';
 import { ROUTES } from './routes/all-routes.js';
+import { createHub } from './streaming/hub.js';
 import { checkDecodable, refuseUnmatched } from './unmatched.js';
 
+/** The router, and the way to end what it has begun. */
+export interface FlagsRouter extends Router {
+  /**
+   * Ends all streams (`/api/client/streaming`) and refuses others with `closed`; every other request is served as before.
+   * Call it before you close the server, which waits for open connections. `flags.close()` ends the streams too. Calling
+   * it again does nothing.
+   *
+   * @example
+   * process.once('SIGTERM', () => {
+   *   router.close();
+   *   server.close(() => void flags.close());
+   * });
+   */
+  close(): void;
+}
+
 /**
- * Makes a router that serves the admin API of these flags under `/api/admin`, and takes the clients' reports under
- * `/api/client`. Mount it at the root or at any path, before or after body parsers of your own; requests for other paths
+ * Makes a router that serves these flags: the admin API under `/api/admin`, what server-side SDKs need under
+ * `/api/client`, and what browser SDKs need under `/api/frontend`. Mount it at the root or at any path, before or after body parsers of your own; requests for other paths
  * pass through. Every request that cannot be granted is answered as JSON. Faults, and what your own functions throw, go
  * to your application's error handler.
  *
@@ -24,13 +43,14 @@ import { checkDecodable, refuseUnmatched } from './unmatched.js';
  * const app = express();
  * app.use(createFlagsRouter(flags, { auth: 'token' }));
  */
-export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: FlagsRouterOptions<A>): Router {
+export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: FlagsRouterOptions<A>): FlagsRouter {
   checkOptions(options);
   const router = Router();
   const findRoutes = createRouteLookup(ROUTES);
   const handler = (answer: Answer) => createHandler(answer, findRoutes);
   const gate = createGate(flags, options);
   const visitors = new WeakMap<Request, Visitor>();
+  const cors = options.cors && createCors(options.cors);
 
   const admit: Answer = async (request) => {
     const access = accessTo(request);
@@ -39,6 +59,7 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
     return undefined;
   };
 
+  if (cors) router.use(handler(async (request, response) => cors(request, response)));
   router.use(handler(admit));
   const parts = createParts(flags, options);
   for (const route of ROUTES) {
@@ -57,7 +78,7 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
       accessTo(request) === undefined ? undefined : refuseUnmatched(request, findRoutes(request.path)),
     ),
   );
-  return router;
+  return Object.assign(router, { close: () => parts.hub.close() });
 }
 
 /** Undefined for what passes through: paths elsewhere, and OPTIONS, which Express answers from the methods it knows. */
@@ -73,6 +94,8 @@ function createParts<A extends Actor>(flags: Flags, options: FlagsRouterOptions<
     flags,
     inputs,
     readBody: createBodyReader(bodyLimitOf(options)),
+    documents: createClientDocuments(flags),
+    hub: createHub(flags, { heartbeatInterval: heartbeatIntervalOf(options) }),
     openApi() {
       document ??= openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth });
       return document;

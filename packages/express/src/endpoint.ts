@@ -3,11 +3,14 @@ import { createValidator } from '@flags/core';
 import type { Request, Response } from 'express';
 import type { Visitor } from './auth/gate.js';
 import type { BodyReader } from './body.js';
+import type { ClientDocuments } from './client/documents.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors/invalid-input.js';
 import { createQueryReader } from './query.js';
-import { jsonReply, type Reply } from './reply.js';
+import { JSON_TYPE, jsonReply, type Reply } from './reply.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
+import type { Serialized } from './serialized.js';
+import type { Hub } from './streaming/hub.js';
 
 /** What every endpoint works with. */
 export interface EndpointParts {
@@ -15,6 +18,8 @@ export interface EndpointParts {
   readonly inputs: InputSchemas;
   readonly readBody: BodyReader;
   readonly openApi: () => object;
+  readonly documents: ClientDocuments;
+  readonly hub: Hub;
 }
 
 export interface Exchange {
@@ -26,7 +31,7 @@ export interface Exchange {
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
 /** Turns a row into what answers its requests: permission, then body, then the operation. */
-export function createEndpoint(route: Route, { flags, inputs, readBody, openApi }: EndpointParts): Endpoint {
+export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts }: EndpointParts): Endpoint {
   const readQuery = createQueryReader(route.query, inputs);
   const checkBody = createBodyCheck(route.body, inputs);
   return async ({ request, response, visitor }) => {
@@ -36,13 +41,16 @@ export function createEndpoint(route: Route, { flags, inputs, readBody, openApi 
     const body = route.body === undefined ? undefined : checkBody(await readBody(request, response));
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
     const result = await route.handle({
+      ...parts,
       flags: flags.as(visitor.name),
+      scope: visitor.scope,
       params,
       query,
       body,
       context: ifRevision === undefined ? {} : { ifRevision },
       clientIp: request.ip,
-      openApi,
+      lastEventId: lastEventIdOf(request),
+      isStillAdmitted: visitor.isStillAdmitted,
     });
     return replyTo(request, route, result);
   };
@@ -58,10 +66,31 @@ function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (va
   };
 }
 
-function replyTo(request: Request, { method, reply }: Route, { body, revision }: RouteResult): Reply {
-  const answer = jsonReply({ status: reply.status, body });
+function lastEventIdOf({ headers }: Request): string | undefined {
+  const id = headers['last-event-id'];
+  return Array.isArray(id) ? id[0] : id;
+}
+
+function replyTo(request: Request, { method, reply }: Route, result: RouteResult): Reply {
+  const { body, revision, serialized, stream } = result;
+  if (stream) return streamReply(request, stream);
+  const answer = serialized ? serializedReply(serialized) : jsonReply({ status: reply.status, body });
   if (method !== 'GET' && revision === undefined) return answer;
-  const etag = entityTag(answer.text ?? '', revision);
+  const etag = serialized?.etag ?? entityTag(answer.text ?? '', revision);
   if (method === 'GET' && namesTag(request.headers['if-none-match'], etag)) return { status: 304, headers: { etag } };
   return { ...answer, headers: { ...answer.headers, etag } };
+}
+
+function serializedReply({ bytes }: Serialized): Reply {
+  return { status: 200, headers: JSON_TYPE, bytes };
+}
+
+/** Proxies are asked not to keep the events back. */
+function streamReply({ method }: Request, stream: NonNullable<RouteResult['stream']>): Reply {
+  const headers = {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  };
+  return method === 'HEAD' ? { status: 200, headers } : { status: 200, headers, stream };
 }

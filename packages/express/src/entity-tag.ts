@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 export type TagCondition = '*' | readonly string[];
 
 /** The tag of a body; with a revision, `"<revision>-<hash>"`, whose head {@link revisionsIn} reads back. */
-export function entityTag(text: string, revision: number | undefined): string {
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 32);
+export function entityTag(content: string | Uint8Array, revision: number | undefined): string {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 32);
   return revision === undefined ? `"${hash}"` : `"${revision}-${hash}"`;
 }
 

@@ -1,3 +1,4 @@
 export type { Action } from './action.js';
-export { createFlagsRouter } from './create-router.js';
-export type { Actor, Authenticate, Authorize, BuiltInAuth, FlagsRouterOptions } from './options.js';
+export { createFlagsRouter, type FlagsRouter } from './create-router.js';
+export { type ContextOf, type FlagsMiddlewareOptions, flagsMiddleware } from './flags-middleware.js';
+export type { Actor, Authenticate, Authorize, BuiltInAuth, CorsOptions, FlagsRouterOptions } from './options.js';

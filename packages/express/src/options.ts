@@ -33,22 +33,39 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * Who may come in.
    *
    * - `'token'`: requests carry an API token (`Authorization: <token>` or `Bearer <token>`), of kind `admin` under
-   *   `/api/admin` and of kind `client` under `/api/client`. The actor has the token's name.
+   *   `/api/admin`, `client` under `/api/client` and `frontend` under `/api/frontend`. The actor has the token's name, and
+   *   sees the token's project and environment.
    * - `'none'`: everyone, as the actor `anonymous`.
-   * - a function: the users of your application, under both.
+   * - a function: the users of your application, under all of them.
    */
   readonly auth: Authenticate<A> | BuiltInAuth<A>;
   /** Everything is allowed to everyone who comes in when absent. */
   readonly authorize?: Authorize<A>;
   /** The largest body that is read, in bytes (after decompression); 1 MiB when absent. */
   readonly bodyLimit?: number;
+  /** Which pages may use the frontend API from a browser; those of the router's own origin alone when absent. */
+  readonly cors?: CorsOptions;
+  /**
+   * Milliseconds between two signs of life on a stream, at which clients are also asked again for their permission;
+   * 15,000 when absent. The timer runs while somebody listens, and does not keep the process alive.
+   */
+  readonly heartbeatInterval?: number;
+}
+
+/** Cross-origin requests, under `/api/frontend` alone. */
+export interface CorsOptions {
+  /** Such as `https://shop.example.org`, as browsers send them; or `*` for pages of every origin. */
+  readonly origins: readonly string[] | '*';
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
+const DEFAULT_HEARTBEAT_INTERVAL = 15_000;
+/** Timers go no further. */
+const MAX_INTERVAL = 2 ** 31 - 1;
 
 /** Refuses options that would leave the router open or without effect; TypeScript's callers cannot give them. */
 export function checkOptions<A extends Actor>(options: FlagsRouterOptions<A> | undefined): void {
-  const { auth, authorize, bodyLimit } = options ?? {};
+  const { auth, authorize, bodyLimit, cors, heartbeatInterval } = options ?? {};
   if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function') {
     throw new TypeError(`createFlagsRouter: auth must be 'token', 'none' or a function.`);
   }
@@ -58,8 +75,27 @@ export function checkOptions<A extends Actor>(options: FlagsRouterOptions<A> | u
   if (bodyLimit !== undefined && !(Number.isSafeInteger(bodyLimit) && bodyLimit > 0)) {
     throw new TypeError('createFlagsRouter: bodyLimit must be a positive number of bytes.');
   }
+  if (cors !== undefined && cors.origins !== '*' && !(Array.isArray(cors.origins) && cors.origins.every(isOrigin))) {
+    throw new TypeError(`createFlagsRouter: cors.origins must be '*' or a list such as ['https://shop.example.org'].`);
+  }
+  if (heartbeatInterval !== undefined && !(heartbeatInterval > 0 && heartbeatInterval <= MAX_INTERVAL)) {
+    throw new TypeError('createFlagsRouter: heartbeatInterval must be a positive number of milliseconds.');
+  }
 }
 
 export function bodyLimitOf({ bodyLimit = DEFAULT_BODY_LIMIT }: { readonly bodyLimit?: number }): number {
   return bodyLimit;
+}
+
+export function heartbeatIntervalOf({
+  heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL,
+}: {
+  readonly heartbeatInterval?: number;
+}): number {
+  return heartbeatInterval;
+}
+
+/** As a browser would send it: without a path, not even a slash. */
+function isOrigin(text: unknown): boolean {
+  return typeof text === 'string' && URL.canParse(text) && new URL(text).origin === text;
 }

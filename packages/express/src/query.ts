@@ -17,8 +17,8 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
     return validate(
       Object.fromEntries(
         properties
-          .filter(([name]) => given.has(name))
-          .map(([name, property]) => [name, convert(given.getAll(name), property)]),
+          .map(([name, property]) => [name, valueIn(given, name, property)] as const)
+          .filter(([, value]) => value !== undefined),
       ),
     );
   };
@@ -33,6 +33,19 @@ function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas
 function searchOf(url: string): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start);
+}
+
+function valueIn(given: URLSearchParams, name: string, property: JsonSchema): unknown {
+  if (property.type === 'object') return membersIn(given, name);
+  return given.has(name) ? convert(given.getAll(name), property) : undefined;
+}
+
+/** `name[member]=value`, as an object; undefined when there is none. */
+function membersIn(given: URLSearchParams, name: string): Readonly<Record<string, string>> | undefined {
+  const members = [...given].flatMap(([key, value]) =>
+    key.startsWith(`${name}[`) && key.endsWith(']') ? [[key.slice(name.length + 1, -1), value] as const] : [],
+  );
+  return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
 /** Text that is not of the schema's type stays as it is, and so is refused by the schema. */

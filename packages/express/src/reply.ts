@@ -6,6 +6,10 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; absent: no body. */
   readonly text?: string;
+  /** Instead of text: JSON that was encoded before. */
+  readonly bytes?: Uint8Array;
+  /** Instead of text: writes the body once the head is out. */
+  readonly stream?: (response: ServerResponse) => void;
 }
 
 export interface ReplyContent {
@@ -14,18 +18,25 @@ export interface ReplyContent {
   readonly body?: unknown;
 }
 
+export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
 export function jsonReply({ status, headers = {}, body }: ReplyContent): Reply {
   if (body === undefined) return { status, headers };
-  const text = JSON.stringify(body);
-  return { status, headers: { ...headers, 'content-type': 'application/json; charset=utf-8' }, text };
+  return { status, headers: { ...headers, ...JSON_TYPE }, text: JSON.stringify(body) };
 }
 
 /** Writes by Node's own means, so that no setting of the host application (`etag`, `json spaces`, …) changes it. */
-export function writeReply(response: ServerResponse, { status, headers, text }: Reply): void {
+export function writeReply(response: ServerResponse, { status, headers, text, bytes, stream }: Reply): void {
   // The host may have answered meanwhile, with a timeout for example.
   if (response.headersSent) return;
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (status !== 304) response.setHeader('content-length', Buffer.byteLength(text ?? ''));
-  response.end(text);
+  if (stream) {
+    response.flushHeaders();
+    stream(response);
+    return;
+  }
+  const content = bytes ?? text;
+  if (status !== 304) response.setHeader('content-length', Buffer.byteLength(content ?? ''));
+  response.end(content);
 }

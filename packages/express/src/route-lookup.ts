@@ -8,10 +8,12 @@ export function createRouteLookup(routes: readonly Route[]): RouteLookup {
   return (path) => rows.filter(({ pattern }) => pattern.test(path)).map(({ route }) => route);
 }
 
+const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend'];
+
 /** What a path needs to be let in; undefined for a path that is not ours. */
 export function accessOf(path: string): Access | undefined {
-  const access = /^\/api\/(admin|client)(?:\/|$)/i.exec(path)?.[1]?.toLowerCase();
-  return access === 'admin' || access === 'client' ? access : undefined;
+  const access = /^\/api\/(admin|client|frontend)(?:\/|$)/i.exec(path)?.[1]?.toLowerCase();
+  return ACCESSES.find((one) => one === access);
 }
 
 /** The methods of these routes, for the header `Allow`. */

@@ -1,5 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema } from '@flags/core';
 import type { Action } from './action.js';
+import type { ClientDocuments } from './client/documents.js';
+import type { Scope } from './scope.js';
+import type { Serialized } from './serialized.js';
+import type { Hub } from './streaming/hub.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -29,7 +34,7 @@ export interface Route {
   handle(request: RouteRequest): Promise<RouteResult>;
 }
 
-export type Access = 'admin' | 'client';
+export type Access = 'admin' | 'client' | 'frontend';
 
 export type Tag =
   | 'Projects'
@@ -43,6 +48,8 @@ export type Tag =
   | 'Segments'
   | 'Metrics'
   | 'Client'
+  | 'Frontend'
+  | 'Playground'
   | 'API tokens'
   | 'Events'
   | 'OpenAPI';
@@ -51,7 +58,10 @@ export type Tag =
 export interface QueryParameter {
   readonly name: string;
   readonly description: string;
-  /** `integer`, `boolean`, `string`, or `array` of strings, which may be repeated. */
+  /**
+   * `integer`, `boolean`, `string`, `array` of strings, which may be repeated, or `object` of strings, which are given as
+   * `name[member]=value`.
+   */
   readonly schema: (inputs: InputSchemas) => JsonSchema;
 }
 
@@ -66,6 +76,8 @@ export interface RouteReply {
   readonly status: 200 | 201 | 202;
   /** Absent: the answer has no body. */
   readonly schema?: ReplySchema;
+  /** JSON when absent. Events have no `ETag`: they go on. */
+  readonly media?: 'text/event-stream';
 }
 
 /** Names of the documented answers. */
@@ -93,12 +105,19 @@ export type ReplySchema =
   | 'TokenList'
   | 'CreatedToken'
   | 'EventList'
+  | 'ClientFeatures'
+  | 'ClientFeature'
+  | 'FeatureStream'
+  | 'FrontendToggles'
+  | 'Playground'
   | 'OpenApiDocument';
 
 /** What a handler sees of a request: values, nothing of Express. */
 export interface RouteRequest<Parameter extends string = string> {
   /** The engine, speaking for the actor. */
   readonly flags: Flags;
+  /** What the token names. */
+  readonly scope: Scope;
   readonly params: Readonly<Record<Parameter, string>>;
   /** The documented parameters that were given, of the types that their schemas name. */
   readonly query: QueryValues;
@@ -109,6 +128,12 @@ export interface RouteRequest<Parameter extends string = string> {
   /** The reporter's address as the host's `trust proxy` sees it. */
   readonly clientIp: string | undefined;
   readonly openApi: () => object;
+  /** What client SDKs read, made once. */
+  readonly documents: ClientDocuments;
+  readonly hub: Hub;
+  readonly lastEventId: string | undefined;
+  /** Asks again whether the actor may come in. */
+  readonly isStillAdmitted: () => Promise<boolean>;
 }
 
 export type QueryValues = Readonly<Record<string, unknown>>;
@@ -116,6 +141,10 @@ export type QueryValues = Readonly<Record<string, unknown>>;
 /** What a handler answers; the status is the row's. */
 export interface RouteResult {
   readonly body?: unknown;
+  /** Instead of a body: JSON that was made before. */
+  readonly serialized?: Serialized;
+  /** Instead of a body: writes one for as long as the client listens. */
+  readonly stream?: (response: ServerResponse) => void;
   /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */
   readonly revision?: number;
 }

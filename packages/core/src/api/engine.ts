@@ -62,6 +62,14 @@ export interface Flags
   as(actor: string): Flags;
 
   /**
+   * Aborted as soon as {@link Flags.close} is called, for what is built upon these flags and has to end with them.
+   *
+   * @example
+   * flags.closing.addEventListener('abort', () => stream.end(), { once: true });
+   */
+  readonly closing: AbortSignal;
+
+  /**
    * Waits for what is under way, ends subscriptions and closes the storage. Calling it again does nothing.
    *
    * @example

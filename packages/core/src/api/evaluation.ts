@@ -58,14 +58,20 @@ export interface FlagConfiguration extends FlagDefinition {
   readonly stale: boolean;
 }
 
-/** All that clients of one environment need. The same objects are given until something changes. */
+/** A segment as clients evaluate strategies by it. */
+export type SegmentConfiguration = Pick<Segment, 'id' | 'name' | 'constraints'>;
+
+/**
+ * All that clients of one environment need. The same object is given until something changes; a flag's object is the same
+ * until that flag changes.
+ */
 export interface Configuration {
   /** Another number after every change, in any environment. */
   readonly stamp: number;
   /** Flags that are not archived, by name in code-point order. */
   readonly flags: readonly FlagConfiguration[];
   /** By id. */
-  readonly segments: readonly Pick<Segment, 'id' | 'name' | 'constraints'>[];
+  readonly segments: readonly SegmentConfiguration[];
 }
 
 export interface EvaluationOperations {
@@ -122,6 +128,16 @@ export interface EvaluationOperations {
    * const enabled = flags.configuration().flags.filter((flag) => flag.enabled);
    */
   configuration(options?: EnvironmentChoice): Configuration;
+
+  /**
+   * Calls the listener after every change of what {@link EvaluationOperations.configuration} gives, in any environment,
+   * by this process or another. What it throws goes to `onError`.
+   *
+   * @returns a function that ends it; it may be called again
+   * @example
+   * const stop = flags.onConfigurationChange(() => publish(flags.configuration()));
+   */
+  onConfigurationChange(listener: () => void): () => void;
 
   /** How current the answers are. */
   status(): EvaluationStatus;

@@ -1,7 +1,7 @@
 import type { ChangeContext } from '../api/refs.js';
 import type { DomainEvent } from '../domain/domain-event.js';
 import { FlagsError } from '../errors.js';
-import type { NewEvent, Storage, Vacancy } from '../storage/port.js';
+import type { DocumentKey, NewEvent, Storage, Vacancy } from '../storage/port.js';
 import type { Aggregate, Documents, Versioned } from './aggregate.js';
 import { changeDocument, type DocumentChange } from './document-change.js';
 import type { Feed } from './feed.js';
@@ -56,6 +56,8 @@ export interface ChangeEnvironment {
   readonly storage: Storage;
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'settled' | 'wake'>;
+  /** Takes every document that was written, as it is now; undefined when it is deleted. */
+  readonly take: (key: DocumentKey, revision: number, state: unknown) => void;
 }
 
 /** The only writer and the only loop: read, decide, commit, and again from the start when a race is lost. */
@@ -84,7 +86,7 @@ async function tryOnce<State, Event extends DomainEvent>(
   change: Change<State, Event>,
   at: string,
 ): Promise<Versioned<State> | undefined | 'lost'> {
-  const { storage, feed } = environment;
+  const { storage, feed, take } = environment;
   const reader = createTrackingReader(createRead(storage));
   const id = typeof change.id === 'string' ? change.id : await change.id(reader.read);
   const found = await reader.read(change.aggregate, id);
@@ -102,6 +104,7 @@ async function tryOnce<State, Event extends DomainEvent>(
     events: changes.flatMap((one) => stamp(one, { at, actor: change.context.actor })),
   });
   if (!result.ok) return 'lost';
+  for (const [index, { write, next }] of changes.entries()) take(write.key, result.revisions[index] ?? 0, next);
   feed.wake();
   return own.next === undefined ? undefined : { state: own.next, revision: result.revisions[0] ?? 0 };
 }

@@ -2,6 +2,7 @@ import type { Settings } from '../api/engine.js';
 import type { ChangeContext } from '../api/refs.js';
 import type { Awaitable } from '../awaitable.js';
 import type { DomainEvent } from '../domain/domain-event.js';
+import type { Live } from '../live/open-live.js';
 import type { MetricsStorage } from '../metrics/port.js';
 import type { Storage } from '../storage/port.js';
 import type { Validators } from '../validation/validators.js';
@@ -19,6 +20,7 @@ export interface Engine {
   readonly metrics: MetricsStorage;
   readonly retention: MetricsRetention;
   readonly feed: Feed;
+  readonly live: Live;
   readonly read: Read;
   /** Carries a change out, attributed to the engine's actor unless the context names another. */
   readonly change: <State, Event extends DomainEvent>(

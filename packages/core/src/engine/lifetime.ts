@@ -2,6 +2,8 @@ import { FlagsError } from '../errors.js';
 
 /** Whether the engine is open, and what is under way in it. */
 export interface Lifetime {
+  /** Aborted when the end begins. */
+  readonly closing: AbortSignal;
   /** Runs an operation unless the engine is closed. */
   track<T>(operation: () => Promise<T>): Promise<T>;
   /** Refuses with `closed` once the engine is. */
@@ -12,6 +14,7 @@ export interface Lifetime {
 
 export function createLifetime(): Lifetime {
   const underWay = new Set<Promise<unknown>>();
+  const closing = new AbortController();
   let ending: Promise<void> | undefined;
 
   function requireOpen(): void {
@@ -19,6 +22,7 @@ export function createLifetime(): Lifetime {
   }
 
   return {
+    closing: closing.signal,
     requireOpen,
     async track(operation) {
       requireOpen();
@@ -31,7 +35,9 @@ export function createLifetime(): Lifetime {
       }
     },
     end(release) {
-      ending ??= Promise.allSettled(underWay).then(release);
+      if (ending) return ending;
+      ending = Promise.allSettled(underWay).then(release);
+      closing.abort();
       return ending;
     },
   };

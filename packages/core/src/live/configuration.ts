@@ -1,4 +1,4 @@
-import type { FlagConfiguration } from '../api/evaluation.js';
+import type { FlagConfiguration, SegmentConfiguration } from '../api/evaluation.js';
 import { environmentOf, type FlagState } from '../domain/flag.js';
 import type { SegmentState } from '../domain/segment.js';
 import type { SegmentDefinition } from '../evaluation/definition.js';
@@ -19,6 +19,10 @@ export function toConfiguration(flag: FlagState, environment: string): FlagConfi
     variants,
     dependencies: dependencies.map((one) => ({ feature: one.flag, enabled: one.enabled, variants: one.variants })),
   };
+}
+
+export function toSegmentConfiguration({ id, name, constraints }: SegmentState): SegmentConfiguration {
+  return { id, name, constraints };
 }
 
 export function toSegmentDefinition({ id, constraints }: SegmentState): SegmentDefinition {

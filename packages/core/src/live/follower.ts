@@ -23,6 +23,8 @@ export interface FollowerOptions {
   readonly isNews: (key: DocumentKey, revision: number) => boolean;
   /** Takes a document that another process has written; undefined when it was deleted. */
   readonly take: (key: DocumentKey, revision: number, state: unknown) => void;
+  /** Told once when polling begins to fail, and again only after it has worked in between. */
+  readonly onError: (error: unknown) => void;
 }
 
 /**
@@ -31,15 +33,20 @@ export interface FollowerOptions {
  * keeps serving.
  */
 export function startFollower(options: FollowerOptions): Follower {
-  const { storage, now, pollInterval, isNews, take } = options;
+  const { storage, now, pollInterval, isNews, take, onError } = options;
   let { after } = options;
   let status: EvaluationStatus = { state: 'current', checkedAt: now().toISOString() };
   let latest: Promise<EvaluationStatus> = Promise.resolve(status);
   let waiting = 0;
+  let isFailureTold = false;
 
   async function catchUp(): Promise<void> {
     for (;;) {
-      const { events } = await storage.events({ order: 'oldest-first', limit: BATCH, ...(after !== undefined && { after }) });
+      const { events } = await storage.events({
+        order: 'oldest-first',
+        limit: BATCH,
+        ...(after !== undefined && { after }),
+      });
       for (const event of events) {
         await follow(event);
         after = event.position;
@@ -58,6 +65,7 @@ export function startFollower(options: FollowerOptions): Follower {
     try {
       await catchUp();
       status = { state: 'current', checkedAt: now().toISOString() };
+      isFailureTold = false;
     } catch (error) {
       status = { state: 'stale', checkedAt: status.checkedAt, error };
     }
@@ -72,11 +80,15 @@ export function startFollower(options: FollowerOptions): Follower {
     return latest;
   }
 
-  function poll(): void {
-    if (waiting === 0) void refresh();
+  async function poll(): Promise<void> {
+    if (waiting > 0) return;
+    const { state, error } = await refresh();
+    if (state === 'current' || isFailureTold) return;
+    isFailureTold = true;
+    onError(error);
   }
 
-  const timer = pollInterval > 0 ? setInterval(poll, pollInterval).unref() : undefined;
+  const timer = pollInterval > 0 ? setInterval(() => void poll(), pollInterval).unref() : undefined;
   return {
     refresh,
     status: () => status,

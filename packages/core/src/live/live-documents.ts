@@ -1,8 +1,9 @@
 import type { FlagState } from '../domain/flag.js';
+import { isSameJson } from '../domain/json-equality.js';
 import type { SegmentState } from '../domain/segment.js';
-import type { Documents, Versioned } from '../engine/aggregate.js';
+import type { Documents } from '../engine/aggregate.js';
 import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
-import type { DocumentKey, ListedDocument, Storage } from '../storage/port.js';
+import type { DocumentKey, Storage } from '../storage/port.js';
 
 /** What evaluation is made from, in memory: every flag that is not archived, and every segment. */
 export interface LiveDocuments {
@@ -11,62 +12,63 @@ export interface LiveDocuments {
   /** Reads all documents; what was known before is kept where it is newer. */
   load(): Promise<void>;
   /**
-   * Takes a document as it is at a revision; undefined when it is deleted. False when that is not news: commits of this
-   * process, and events of others, may tell of one revision in any order and more than once.
+   * Takes a document as it is at a revision; undefined when it is deleted. False when nothing that is evaluated changes
+   * by it: commits of this process, and events of others, may tell of one revision in any order and more than once, and
+   * a document's revision also moves when only others begin to refer to it.
    */
   take(key: DocumentKey, revision: number, state: unknown): boolean;
-  /** The latest revision that was taken; 0 for none. */
-  revisionOf(key: DocumentKey): number;
-}
-
-interface Shelf<State> {
-  readonly documents: Documents<State>;
-  readonly states: Map<string, State>;
-  /** Of deleted documents too: their names may come again, and late news of the old ones must not. */
-  readonly revisions: Map<string, number>;
-  readonly isLive: (state: State) => boolean;
+  /** Whether a document at this revision would be news. */
+  isNews(key: DocumentKey, revision: number): boolean;
 }
 
 export function createLiveDocuments(storage: Storage): LiveDocuments {
   const flags = createShelf<FlagState>(flagDocuments, ({ archived }) => !archived);
   const segments = createShelf<SegmentState>(segmentDocuments, () => true);
-
-  const shelfOf = (kind: string): Shelf<never> | undefined =>
-    [flags as Shelf<never>, segments as Shelf<never>].find(({ documents }) => documents.kind === kind);
+  const shelves: readonly Shelf[] = [segments, flags];
+  const shelfOf = (kind: string) => shelves.find((shelf) => shelf.kind === kind);
 
   return {
     flags: flags.states,
     segments: segments.states,
     async load() {
-      for (const shelf of [segments as Shelf<never>, flags as Shelf<never>]) {
-        const listed = await storage.list({ kind: shelf.documents.kind, part: 'body' });
-        for (const document of listed) place(shelf, document.key.id, versioned(document));
+      for (const shelf of shelves) {
+        const listed = await storage.list({ kind: shelf.kind, part: 'body' });
+        for (const { key, revision, content } of listed) shelf.take(key.id, revision, content);
       }
     },
-    take(key, revision, state) {
-      const shelf = shelfOf(key.kind);
-      return shelf !== undefined && place(shelf, key.id, { state: state as never, revision });
-    },
-    revisionOf: ({ kind, id }) => shelfOf(kind)?.revisions.get(id) ?? 0,
+    take: ({ kind, id }, revision, state) => shelfOf(kind)?.take(id, revision, state) ?? false,
+    isNews: ({ kind, id }, revision) => shelfOf(kind)?.isNews(id, revision) ?? false,
   };
 }
 
-function createShelf<State>(documents: Documents<State>, isLive: (state: State) => boolean): Shelf<State> {
-  return { documents, states: new Map(), revisions: new Map(), isLive };
+/** The documents of one kind. */
+interface Shelf {
+  readonly kind: string;
+  take(id: string, revision: number, state: unknown): boolean;
+  isNews(id: string, revision: number): boolean;
 }
 
-function versioned({ content, revision }: ListedDocument): Versioned<never> {
-  return { state: content as never, revision };
+interface TypedShelf<State> extends Shelf {
+  readonly states: ReadonlyMap<string, State>;
 }
 
-function place<State>(
-  { states, revisions, isLive }: Shelf<State>,
-  id: string,
-  { state, revision }: Versioned<State | undefined>,
-): boolean {
-  if (revision <= (revisions.get(id) ?? 0)) return false;
-  revisions.set(id, revision);
-  if (state !== undefined && isLive(state)) states.set(id, state);
-  else states.delete(id);
-  return true;
+function createShelf<State>({ kind }: Documents<State>, isLive: (state: State) => boolean): TypedShelf<State> {
+  const states = new Map<string, State>();
+  // Those of deleted documents too: their names may come again, and late news of the old ones must not.
+  const revisions = new Map<string, number>();
+  const isNews = (id: string, revision: number) => revision > (revisions.get(id) ?? 0);
+  return {
+    kind,
+    states,
+    isNews,
+    take(id, revision, stored) {
+      if (!isNews(id, revision)) return false;
+      revisions.set(id, revision);
+      const state = stored as State | undefined;
+      if (state === undefined || !isLive(state)) return states.delete(id);
+      if (isSameJson(state, states.get(id))) return false;
+      states.set(id, state);
+      return true;
+    },
+  };
 }

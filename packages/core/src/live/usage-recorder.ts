@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import type { MetricsRetention } from '../engine/metrics-retention.js';
 import type { FlagCount, MetricsStorage } from '../metrics/port.js';
 
 export interface UsageRecorder {
@@ -10,15 +10,17 @@ export interface UsageRecorder {
 
 export interface UsageOptions {
   readonly metrics: MetricsStorage;
+  readonly retention: MetricsRetention;
   readonly now: () => Date;
   readonly application: string;
-  readonly instance: string | undefined;
+  readonly instance: string;
   /** Names of the strategies that this process evaluates. */
   readonly strategies: readonly string[];
   /** Milliseconds; 0: only when asked. */
   readonly interval: number;
   /** What was counted since it was last asked, each flag at most once. */
   readonly drain: () => readonly FlagCount[];
+  /** Told once when recording begins to fail, and again only after it has worked in between, or when counts are lost. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -27,10 +29,12 @@ export interface UsageOptions {
  * one pair of numbers for a flag, however long recording fails.
  */
 export function startUsageRecorder(options: UsageOptions): UsageRecorder {
-  const { metrics, now, application, strategies, drain, onError } = options;
-  const instance = { id: options.instance ?? `${hostname()}-${process.pid}` };
+  const { metrics, retention, now, application, strategies, drain, onError } = options;
+  const instance = { id: options.instance };
   const waiting = new Map<string, FlagCount>();
   let registered = false;
+  let isFailureTold = false;
+  let closing = false;
   let latest: Promise<void> = Promise.resolve();
 
   function keep(counts: readonly FlagCount[]): void {
@@ -50,10 +54,14 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
       if (!registered) await metrics.register({ application, instance, at, strategies });
       registered = true;
       await metrics.record({ application, instance, at, stop: at, counts });
+      isFailureTold = false;
     } catch (error) {
       keep(counts);
-      onError(error);
+      if (!isFailureTold || closing) onError(error);
+      isFailureTold = true;
+      return;
     }
+    await retention.pruneWhenDue();
   }
 
   /** One after the other, so that a failure's counts are given back before the next begins. */
@@ -67,6 +75,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
     flush,
     close() {
       clearInterval(timer);
+      closing = true;
       return flush();
     },
   };

@@ -3,6 +3,7 @@ import type { EvaluationOperations } from '../api/evaluation.js';
 import type { Engine } from '../engine/engine.js';
 import type { Lifetime } from '../engine/lifetime.js';
 import { dependencyOperations } from './dependencies.js';
+import { evaluationOperations } from './evaluation.js';
 import { eventOperations } from './events.js';
 import { flagLifecycleOperations } from './flag-lifecycle.js';
 import { flagListOperations } from './flag-lists.js';
@@ -15,7 +16,7 @@ import { strategyOperations } from './strategies.js';
 import { tokenOperations } from './tokens.js';
 import { variantOperations } from './variants.js';
 
-export type Operations = Omit<Flags, 'settings' | 'as' | 'close'>;
+export type Operations = Omit<Flags, 'settings' | 'as' | 'closing' | 'close'>;
 type AsyncOperations = Omit<Operations, 'subscribe' | keyof EvaluationOperations>;
 
 /** All operations, each refused once the engine is closed and waited for before it closes. */
@@ -37,6 +38,7 @@ export function createOperations(engine: Engine, lifetime: Lifetime): Operations
   };
   return {
     ...trackAll(operations, lifetime),
+    ...evaluationOperations(engine),
     subscribe: (listener, options) => {
       lifetime.requireOpen();
       return subscribe(listener, options);

@@ -4,21 +4,25 @@ import type { Action } from '../action.js';
 import { Refusal } from '../errors/refusal.js';
 import type { Actor, Authorize, FlagsRouterOptions } from '../options.js';
 import type { Access } from '../route.js';
+import { EVERYTHING, type Scope } from '../scope.js';
 import { identifyByHost } from './host-auth.js';
-import type { Identify } from './identify.js';
+import type { Identify, Identity } from './identify.js';
 import { identifyByToken } from './token-auth.js';
 
 /** Somebody who was let in. */
 export interface Visitor {
   readonly name: string;
+  readonly scope: Scope;
   /** Resolves when the visitor may do this, refuses with `forbidden` otherwise. */
   check(action: Action, project: string | null): Promise<void>;
+  /** Whether the visitor would be let in again: a token may have expired or been deleted meanwhile. */
+  isStillAdmitted(): Promise<boolean>;
 }
 
 /** Lets a request in, or refuses it with `unauthenticated` or `forbidden`. */
 export type Gate = (request: Request, access: Access) => Promise<Visitor>;
 
-const ANONYMOUS: Actor = { name: 'anonymous' };
+const ANONYMOUS: Identity<Actor> = { actor: { name: 'anonymous' }, scope: EVERYTHING };
 
 export function createGate<A extends Actor>(flags: Flags, { auth, authorize }: FlagsRouterOptions<A>): Gate {
   if (typeof auth === 'function') return gateOf(identifyByHost(auth), authorize);
@@ -29,14 +33,21 @@ export function createGate<A extends Actor>(flags: Flags, { auth, authorize }: F
 
 function gateOf<A extends Actor>(identify: Identify<A>, authorize: Authorize<A> = () => true): Gate {
   return async (request, access) => {
-    const actor = await identify(request, access);
+    const { actor, scope } = await identify(request, access);
     return {
       name: actor.name,
+      scope,
       async check(action, project) {
         if ((await authorize(actor, action, project)) === true) return;
         const place = project === null ? '' : ` in project ${project}`;
         throw new Refusal('forbidden', `${actor.name} may not ${action}${place}. Ask for the permission.`);
       },
+      isStillAdmitted: () => identify(request, access).then(() => true, isFault),
     };
   };
+}
+
+/** A fault says nothing of the visitor: only a refusal does. */
+function isFault(error: unknown): boolean {
+  return !(error instanceof Refusal);
 }

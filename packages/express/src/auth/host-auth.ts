@@ -1,4 +1,5 @@
 import type { Actor, Authenticate } from '../options.js';
+import { EVERYTHING } from '../scope.js';
 import type { Identify } from './identify.js';
 import { unauthenticated } from './unauthenticated.js';
 
@@ -10,6 +11,6 @@ export function identifyByHost<A extends Actor>(authenticate: Authenticate<A>): 
     if (typeof actor.name !== 'string' || actor.name === '') {
       throw new TypeError('createFlagsRouter: auth must give an actor with a name, or null.');
     }
-    return actor;
+    return { actor, scope: EVERYTHING };
   };
 }

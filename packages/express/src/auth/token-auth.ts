@@ -14,6 +14,7 @@ export function identifyByToken(flags: Flags): Identify<Actor> {
     if (token.kind !== access) {
       throw new Refusal('forbidden', `This needs a token of kind ${access}; ${token.name} is of kind ${token.kind}.`);
     }
-    return { name: token.name };
+    const { name, project, environment } = token;
+    return { actor: { name }, scope: { project, environment } };
   };
 }

@@ -1,4 +1,5 @@
 import type { ReplySchema } from '../route.js';
+import { CLIENT_EXAMPLES } from './client-examples.js';
 
 const CREATED = '2026-01-02T10:00:00.000Z';
 const SEEN = '2026-01-05T08:30:00.000Z';
@@ -153,4 +154,5 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     ],
     totalEvents: 1,
   },
+  ...CLIENT_EXAMPLES,
 };

@@ -62,10 +62,14 @@ function listOf(names: readonly string[]): string {
 }
 
 function queryParameter({ name, description, schema }: QueryParameter, schemas: InputSchemas): object {
-  return { name, in: 'query', required: false, description, schema: schema(schemas) };
+  const described = schema(schemas);
+  const style = described.type === 'object' && { style: 'deepObject', explode: true };
+  return { name, in: 'query', required: false, description, schema: described, ...style };
 }
 
-function headersOf({ method, ifMatch }: Route): readonly object[] {
+function headersOf({ method, ifMatch, reply }: Route): readonly object[] {
+  if (reply.media === 'text/event-stream')
+    return [header('Last-Event-ID', 'The last event seen, to go on from there.')];
   if (method === 'GET') return [header('If-None-Match', 'An ETag seen before; answers 304 while it is still true.')];
   if (ifMatch === undefined) return [];
   return [header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`)];

@@ -48,7 +48,7 @@ export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<strin
   ]);
   return {
     [route.reply.status]: success(route),
-    ...(route.method === 'GET' && { 304: { description: 'Nothing has changed since.', headers: { ETag: ETAG } } }),
+    ...(hasTag(route) && { 304: { description: 'Nothing has changed since.', headers: { ETag: ETAG } } }),
     ...Object.fromEntries(errors),
   };
 }
@@ -56,12 +56,18 @@ export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<strin
 /** Answers that show a document which a change can be made conditional upon. */
 const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Project', 'Segment']);
 
-function success({ method, reply }: Route): object {
+function hasTag({ method, reply }: Route): boolean {
+  return method === 'GET' && reply.media === undefined;
+}
+
+function success(route: Route): object {
+  const { reply } = route;
   const showsRevision = REVISED.has(reply.schema);
   return {
     description: reply.schema === undefined ? 'Done; no body.' : 'Done.',
-    ...((method === 'GET' || showsRevision) && { headers: { ETag: ETAG } }),
-    ...(reply.schema && content(referTo(reply.schema), exampleOf(reply.schema))),
+    ...((hasTag(route) || showsRevision) && { headers: { ETag: ETAG } }),
+    ...(reply.schema &&
+      content({ media: reply.media, schema: referTo(reply.schema), example: exampleOf(reply.schema) })),
   };
 }
 
@@ -72,8 +78,8 @@ function errorResponse(route: Route, status: number, codes: readonly PossibleCod
     description: reasonOf(status),
     ...(headers && { headers }),
     ...(asMessages
-      ? content(referTo('MemberErrors'), [{ msg: reasonOf(status) }])
-      : content(errorSchema(codes), errorExample(status, codes))),
+      ? content({ schema: referTo('MemberErrors'), example: [{ msg: reasonOf(status) }] })
+      : content({ schema: errorSchema(codes), example: errorExample(status, codes) })),
   };
 }
 
@@ -98,6 +104,12 @@ function reasonOf(status: number): string {
   return REASONS.get(status) ?? 'The request cannot be granted.';
 }
 
-function content(schema: object, example?: unknown): object {
-  return { content: { 'application/json': { schema, ...(example !== undefined && { example }) } } };
+interface Content {
+  readonly media?: string | undefined;
+  readonly schema: object;
+  readonly example: unknown;
+}
+
+function content({ media = 'application/json', schema, example }: Content): object {
+  return { content: { [media]: { schema, ...(example !== undefined && { example }) } } };
 }

@@ -18,6 +18,12 @@ const SCHEMES: Readonly<Record<AuthMode, Readonly<Record<string, object>>>> = {
       name: 'Authorization',
       description: 'An API token of kind client, bare or after the word Bearer.',
     },
+    frontendToken: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      description: 'An API token of kind frontend, bare or after the word Bearer.',
+    },
   },
   host: {
     hostApplication: {
@@ -37,5 +43,5 @@ export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>
 export function securityOf(access: Access, auth: AuthMode): readonly Readonly<Record<string, readonly string[]>>[] {
   if (auth === 'none') return [];
   if (auth === 'host') return [{ hostApplication: [] }];
-  return [access === 'admin' ? { adminToken: [] } : { clientToken: [] }];
+  return [{ [`${access}Token`]: [] }];
 }

@@ -1,13 +1,16 @@
 import type { Route } from '../route.js';
 import { archiveRoutes } from './archive.js';
 import { clientRoutes } from './client.js';
+import { clientReportRoutes } from './client-reports.js';
 import { dependencyRoutes } from './dependencies.js';
 import { environmentRoutes } from './environments.js';
 import { eventRoutes } from './events.js';
 import { flagRoutes } from './flags.js';
+import { frontendRoutes } from './frontend.js';
 import { memberRoutes } from './members.js';
 import { metricsRoutes } from './metrics.js';
 import { openApiRoutes } from './open-api.js';
+import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
 import { strategyRoutes } from './strategies.js';
@@ -28,6 +31,9 @@ export const ROUTES: readonly Route[] = [
   ...metricsRoutes,
   ...eventRoutes,
   ...tokenRoutes,
+  ...playgroundRoutes,
   ...clientRoutes,
+  ...clientReportRoutes,
+  ...frontendRoutes,
   ...openApiRoutes,
 ];

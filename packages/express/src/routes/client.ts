@@ -1,40 +1,52 @@
-import type { ReportOrigin } from '@flags/core';
+import { FlagsError } from '@flags/core';
+import { viewOf } from '../client/view.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
+import { CLIENT } from './paths.js';
+import { ENVIRONMENT_PARAMETER, VIEW_PARAMETERS } from './query-parameters.js';
 
 export const clientRoutes: readonly Route[] = [
   route({
-    method: 'POST',
-    path: '/api/client/register',
-    action: 'registerApplication',
-    summary: 'Tell that a client has started',
+    method: 'GET',
+    path: `${CLIENT}/features`,
+    action: 'listClientFlags',
+    summary: 'The flags of an environment, as server-side SDKs evaluate them',
     tag: 'Client',
     access: 'client',
-    body: { required: true, schema: ({ registration }) => registration, checkedBy: 'core' },
-    reply: { status: 202 },
-    errors: ['invalid_input'],
-    async handle({ flags, body, clientIp }) {
-      await flags.registerApplication(unchecked(body), originOf(clientIp));
-      return {};
+    query: VIEW_PARAMETERS,
+    reply: { status: 200, schema: 'ClientFeatures' },
+    errors: ['invalid_input', 'environment_not_found'],
+    handle: async ({ flags: { settings }, documents, scope, query }) => ({
+      serialized: documents.features(viewOf({ scope, query, settings })),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: `${CLIENT}/features/:featureName`,
+    action: 'getClientFlag',
+    summary: 'One flag, as server-side SDKs evaluate it',
+    tag: 'Client',
+    access: 'client',
+    query: [ENVIRONMENT_PARAMETER],
+    reply: { status: 200, schema: 'ClientFeature' },
+    errors: ['invalid_input', 'environment_not_found', 'flag_not_found'],
+    async handle({ flags: { settings }, documents, scope, query, params: { featureName } }) {
+      const serialized = documents.feature(viewOf({ scope, query, settings }), featureName);
+      if (!serialized) throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
+      return { serialized };
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/client/metrics',
-    action: 'reportMetrics',
-    summary: 'Report how often flags were evaluated',
+    method: 'GET',
+    path: `${CLIENT}/streaming`,
+    action: 'streamClientFlags',
+    summary: 'The flags of an environment, and every change of them from then on, as server-sent events',
     tag: 'Client',
     access: 'client',
-    body: { required: true, schema: ({ metricsReport }) => metricsReport, checkedBy: 'core' },
-    reply: { status: 202 },
-    errors: ['invalid_input'],
-    async handle({ flags, body, clientIp }) {
-      await flags.reportMetrics(unchecked(body), originOf(clientIp));
-      return {};
-    },
+    query: VIEW_PARAMETERS,
+    reply: { status: 200, schema: 'FeatureStream', media: 'text/event-stream' },
+    errors: ['invalid_input', 'environment_not_found'],
+    handle: async ({ flags: { settings }, hub, scope, query, lastEventId, isStillAdmitted }) => ({
+      stream: hub.prepare({ view: viewOf({ scope, query, settings }), lastEventId, isStillAdmitted }),
+    }),
   }),
 ];
-
-function originOf(clientIp: string | undefined): ReportOrigin {
-  return clientIp === undefined ? {} : { clientIp };
-}

@@ -16,3 +16,5 @@ export const METRICS = '/api/admin/metrics';
 export const APPLICATIONS = `${METRICS}/applications`;
 export const EVENTS = '/api/admin/events';
 export const TOKENS = '/api/admin/api-tokens';
+export const CLIENT = '/api/client';
+export const FRONTEND = '/api/frontend';

@@ -1,11 +1,14 @@
 import type { InputSchemas, JsonSchema } from '@flags/core';
 import type { ReplySchema } from '../../route.js';
+import { clientSchemas } from './client.js';
 import { dependencySchemas } from './dependencies.js';
 import { errorSchemas } from './errors.js';
 import { eventSchemas } from './events.js';
 import { flagSchemas } from './flags.js';
+import { frontendSchemas } from './frontend.js';
 import { memberSchemas } from './members.js';
 import { metricsSchemas } from './metrics.js';
+import { playgroundSchemas } from './playground.js';
 import { projectSchemas } from './projects.js';
 import { segmentSchemas } from './segments.js';
 import { strategySchemas } from './strategies.js';
@@ -25,6 +28,9 @@ export function replySchemas(inputs: InputSchemas): Readonly<Record<string, Json
     ...metricsSchemas,
     ...tokenSchemas,
     ...eventSchemas,
+    ...clientSchemas,
+    ...frontendSchemas,
+    ...playgroundSchemas,
     ...errorSchemas,
     OpenApiDocument: { type: 'object', required: ['openapi', 'info', 'paths'] },
   } satisfies Readonly<Record<ReplySchema, JsonSchema>> & Readonly<Record<string, JsonSchema>>;

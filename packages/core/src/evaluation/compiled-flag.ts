@@ -1,0 +1,83 @@
+import type { CompiledSegment } from './compile-segment.js';
+import type { CompiledConstraint } from './constraints/compile-constraint.js';
+import type { EvaluationContext, Predicate } from './context.js';
+import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definition.js';
+import type { StrategyTest } from './strategies/strategy-test.js';
+import type { FlagCounter } from './usage.js';
+import { type CompiledVariant, chooseVariant, type VariantChoice } from './variants.js';
+
+export interface CompiledFlag {
+  readonly name: string;
+  readonly definition: FlagDefinition;
+  readonly counter: FlagCounter;
+  readonly impressionData: boolean;
+  /** Why the definition could not be read. */
+  readonly broken: string | undefined;
+  readonly dependencies: readonly DependencyDefinition[];
+  readonly strategies: readonly CompiledStrategy[];
+  /** Asked in order: none while the flag is off; one that always holds when it is on without strategies. */
+  readonly candidates: readonly CompiledStrategy[];
+  readonly variants: VariantChoice | undefined;
+  readonly off: CompiledVariant;
+  readonly onWithoutVariant: CompiledVariant;
+  readonly segments: ReadonlySet<number>;
+}
+
+export interface CompiledStrategy {
+  readonly definition: StrategyDefinition;
+  /** Its constraints, its segments and its own test together. */
+  readonly holds: Predicate;
+  readonly constraints: readonly CompiledConstraint[];
+  readonly segments: readonly SegmentUse[];
+  readonly test: StrategyTest;
+  readonly variants: VariantChoice | undefined;
+}
+
+export interface SegmentUse {
+  readonly id: number;
+  /** Undefined when it does not exist. */
+  readonly segment: CompiledSegment | undefined;
+}
+
+/** Where parents are looked up. */
+export interface FlagSource {
+  get(name: string): CompiledFlag | undefined;
+}
+
+/** The strategy that switches the flag on for a context; undefined when it is off. Allocates nothing. */
+export function winningStrategy(
+  flag: CompiledFlag,
+  context: EvaluationContext,
+  flags: FlagSource,
+): CompiledStrategy | undefined {
+  for (const dependency of flag.dependencies) if (!dependencyHolds(dependency, context, flags)) return undefined;
+  for (const strategy of flag.candidates) if (strategy.holds(context)) return strategy;
+  return undefined;
+}
+
+/** The variant of a flag for which `winner` is the winning strategy: the strategy's, else the flag's. */
+export function variantOf(
+  flag: CompiledFlag,
+  winner: CompiledStrategy | undefined,
+  context: EvaluationContext,
+): CompiledVariant {
+  if (winner === undefined) return flag.off;
+  const ofStrategy = winner.variants && chooseVariant(winner.variants, context);
+  if (ofStrategy) return ofStrategy;
+  return (flag.variants && chooseVariant(flag.variants, context)) ?? flag.onWithoutVariant;
+}
+
+/** A parent with parents of its own keeps its children off, so that this goes one level deep and cycles cannot hang. */
+export function dependencyHolds(
+  dependency: DependencyDefinition,
+  context: EvaluationContext,
+  flags: FlagSource,
+): boolean {
+  const parent = flags.get(dependency.feature);
+  if (parent === undefined || parent.dependencies.length > 0) return false;
+  const winner = winningStrategy(parent, context, flags);
+  if (dependency.enabled === false) return winner === undefined;
+  if (winner === undefined) return false;
+  if (!dependency.variants?.length) return true;
+  return dependency.variants.includes(variantOf(parent, winner, context).answer.name);
+}

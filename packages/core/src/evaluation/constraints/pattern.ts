@@ -1,0 +1,18 @@
+import { RE2JS } from 're2js';
+import type { ConstraintDefinition } from '../definition.js';
+import type { ValueTest } from './value-test.js';
+
+/** RE2 semantics in linear time: the built-in engine takes exponential time for some patterns. */
+export function matchesPattern(constraint: ConstraintDefinition): ValueTest | undefined {
+  const pattern = compilePattern(constraint);
+  return pattern && ((value) => value !== undefined && pattern.test(value));
+}
+
+function compilePattern({ value, caseInsensitive }: ConstraintDefinition): RE2JS | undefined {
+  if (typeof value !== 'string') return undefined;
+  try {
+    return RE2JS.compile(value, caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch {
+    return undefined;
+  }
+}

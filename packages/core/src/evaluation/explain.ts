@@ -1,0 +1,143 @@
+import {
+  type CompiledFlag,
+  type CompiledStrategy,
+  dependencyHolds,
+  type FlagSource,
+  type SegmentUse,
+} from './compiled-flag.js';
+import type { CompiledConstraint } from './constraints/compile-constraint.js';
+import type { EvaluationContext } from './context.js';
+import type {
+  ConstraintExplanation,
+  ExplanationReason,
+  FlagExplanation,
+  SegmentExplanation,
+  StrategyExplanation,
+} from './explanation.js';
+import type { StrategyTest } from './strategies/strategy-test.js';
+import { explainVariant, OFF, ON_WITHOUT_VARIANT, type VariantExplanation } from './variants.js';
+
+type Decisions = Pick<FlagExplanation, 'dependencies' | 'strategies'>;
+type OnReason = Extract<ExplanationReason, 'strategy' | 'no_strategies'>;
+type OffReason = Exclude<ExplanationReason, OnReason>;
+
+const UNDECIDED: Decisions = { dependencies: [], strategies: [] };
+
+export function explainUnknown(flag: string): FlagExplanation {
+  return off(flag, 'unknown_flag', UNDECIDED);
+}
+
+/** It asks the same compiled predicates as an evaluation, one by one. */
+export function explainFlag(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
+  if (flag.broken !== undefined) return off(flag.name, 'broken_flag', UNDECIDED);
+  try {
+    return explainReadable(flag, context, flags);
+  } catch {
+    return off(flag.name, 'unreadable_context', UNDECIDED);
+  }
+}
+
+function explainReadable(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
+  const dependencies = untilOneFails(flag.dependencies, (dependency) => ({
+    dependency,
+    holds: dependencyHolds(dependency, context, flags),
+  }));
+  const decided = { ...UNDECIDED, dependencies };
+  if (dependencies.at(-1)?.holds === false) return off(flag.name, 'dependency', decided);
+  if (!flag.definition.enabled) return off(flag.name, 'disabled', decided);
+  if (flag.strategies.length === 0)
+    return on(flag, 'no_strategies', { ...decided, choice: explainChoice(flag, context) });
+  const strategies = untilOneHolds(flag.strategies, (strategy) => explainStrategy(strategy, context));
+  if (strategies.at(-1)?.holds !== true) return off(flag.name, 'no_strategy_holds', { dependencies, strategies });
+  const choice = explainChoice(flag, context, flag.strategies[strategies.length - 1]);
+  return on(flag, 'strategy', { dependencies, strategies, choice });
+}
+
+function off(flag: string, reason: OffReason, decisions: Decisions): FlagExplanation {
+  return { flag, enabled: false, reason, variant: OFF, ...decisions };
+}
+
+function on(
+  { name: flag }: CompiledFlag,
+  reason: OnReason,
+  { choice, ...decisions }: Decisions & { readonly choice: VariantExplanation | undefined },
+): FlagExplanation {
+  const variant = choice?.variant ?? ON_WITHOUT_VARIANT;
+  return { flag, enabled: true, reason, variant, ...decisions, ...(choice && { variantChoice: choice }) };
+}
+
+/** The strategy's variants, else the flag's. */
+function explainChoice(
+  flag: CompiledFlag,
+  context: EvaluationContext,
+  winner?: CompiledStrategy,
+): VariantExplanation | undefined {
+  const ofStrategy = winner?.variants && explainVariant(winner.variants, context);
+  if (ofStrategy?.variant) return ofStrategy;
+  return flag.variants && explainVariant(flag.variants, context);
+}
+
+function explainStrategy(strategy: CompiledStrategy, context: EvaluationContext): StrategyExplanation {
+  const { name } = strategy.definition;
+  const unasked = { name, holds: false, disabled: false, constraints: [], segments: [] };
+  if (strategy.definition.disabled) return { ...unasked, disabled: true };
+  const constraints = untilOneFails(strategy.constraints, (constraint) => explainConstraint(constraint, context));
+  if (constraints.at(-1)?.holds === false) return { ...unasked, constraints };
+  const segments = untilOneFails(strategy.segments, (use) => explainSegment(use, context));
+  if (segments.at(-1)?.holds === false) return { ...unasked, constraints, segments };
+  const test = explainTest(strategy.test, context);
+  return { ...unasked, constraints, segments, holds: test.test, ...test };
+}
+
+function explainTest(
+  test: StrategyTest,
+  context: EvaluationContext,
+): { test: boolean } & Pick<StrategyExplanation, 'rollout'> {
+  const rollout = test.explain?.(context);
+  return rollout ? { test: rollout.holds, rollout } : { test: test.holds(context) };
+}
+
+function explainSegment({ id, segment }: SegmentUse, context: EvaluationContext): SegmentExplanation {
+  if (segment === undefined) return { id, found: false, holds: false, constraints: [] };
+  const constraints = untilOneFails(segment.constraints, (constraint) => explainConstraint(constraint, context));
+  return { id, found: true, holds: segment.holds(context), constraints };
+}
+
+function explainConstraint(
+  { definition, holds, read }: CompiledConstraint,
+  context: EvaluationContext,
+): ConstraintExplanation {
+  const value = read(context);
+  return { constraint: definition, ...(value !== undefined && { value }), holds: holds(context) };
+}
+
+interface Explained {
+  readonly holds: boolean;
+}
+
+function untilOneFails<Item, Result extends Explained>(
+  items: readonly Item[],
+  explain: (item: Item) => Result,
+): Result[] {
+  return upTo(items, { explain, isLast: ({ holds }) => !holds });
+}
+
+function untilOneHolds<Item, Result extends Explained>(
+  items: readonly Item[],
+  explain: (item: Item) => Result,
+): Result[] {
+  return upTo(items, { explain, isLast: ({ holds }) => holds });
+}
+
+function upTo<Item, Result>(
+  items: readonly Item[],
+  { explain, isLast }: { explain: (item: Item) => Result; isLast: (result: Result) => boolean },
+): Result[] {
+  const results: Result[] = [];
+  for (const item of items) {
+    const result = explain(item);
+    results.push(result);
+    if (isLast(result)) break;
+  }
+  return results;
+}

@@ -1,0 +1,67 @@
+import type { ConstraintDefinition, DependencyDefinition } from './definition.js';
+import type { RolloutExplanation } from './strategies/strategy-test.js';
+import type { EvaluatedVariant, VariantExplanation } from './variants.js';
+
+/**
+ * What decided.
+ *
+ * - `unknown_flag`, `broken_flag`: there is nothing to evaluate.
+ * - `dependency`: a parent is not as the flag wants it.
+ * - `disabled`: the flag is off in this environment.
+ * - `no_strategies`: it is enabled and has no strategies, so it is on.
+ * - `strategy`: the last one listed holds.
+ * - `no_strategy_holds`: none of those listed does.
+ * - `unreadable_context`: the context threw when it was read.
+ */
+export type ExplanationReason =
+  | 'unknown_flag'
+  | 'broken_flag'
+  | 'dependency'
+  | 'disabled'
+  | 'no_strategies'
+  | 'strategy'
+  | 'no_strategy_holds'
+  | 'unreadable_context';
+
+/** Why a flag comes to what it comes to: the decisions in the order in which they are made, up to the last needed. */
+export interface FlagExplanation {
+  readonly flag: string;
+  readonly enabled: boolean;
+  readonly reason: ExplanationReason;
+  readonly variant: EvaluatedVariant;
+  readonly dependencies: readonly DependencyExplanation[];
+  readonly strategies: readonly StrategyExplanation[];
+  /** How the variant was chosen; absent when the flag is off or there is none to choose from. */
+  readonly variantChoice?: VariantExplanation;
+}
+
+export interface DependencyExplanation {
+  readonly dependency: DependencyDefinition;
+  readonly holds: boolean;
+}
+
+export interface StrategyExplanation {
+  readonly name: string;
+  readonly holds: boolean;
+  readonly disabled: boolean;
+  readonly constraints: readonly ConstraintExplanation[];
+  readonly segments: readonly SegmentExplanation[];
+  /** Whether its own test holds; absent where it was not asked. */
+  readonly test?: boolean;
+  /** For strategies that hash. */
+  readonly rollout?: RolloutExplanation;
+}
+
+export interface SegmentExplanation {
+  readonly id: number;
+  readonly found: boolean;
+  readonly holds: boolean;
+  readonly constraints: readonly ConstraintExplanation[];
+}
+
+export interface ConstraintExplanation {
+  readonly constraint: ConstraintDefinition;
+  /** The field's text; absent when the context has none. `DATE_*` look at the time of the evaluation instead. */
+  readonly value?: string;
+  readonly holds: boolean;
+}

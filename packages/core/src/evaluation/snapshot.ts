@@ -1,0 +1,191 @@
+import { type CompiledFlag, variantOf, winningStrategy } from './compiled-flag.js';
+import type { EvaluationContext } from './context.js';
+import type { FlagDefinition } from './definition.js';
+import type { Evaluation, FallbackVariant, Impression } from './evaluation.js';
+import { explainFlag, explainUnknown } from './explain.js';
+import type { FlagExplanation } from './explanation.js';
+import type { Segments } from './flag-compilation.js';
+import type { FlagCompiler } from './flag-compiler.js';
+import { FlagTable } from './flag-table.js';
+import { type ProblemReporter, reasonOf } from './problem.js';
+import { SegmentUsers } from './segment-users.js';
+import type { SnapshotChange } from './snapshot-change.js';
+import type { UsageCounters } from './usage.js';
+import { type CompiledVariant, type EvaluatedVariant, OFF } from './variants.js';
+
+/** What the snapshots of one line share. */
+export interface SnapshotLine {
+  readonly compiler: FlagCompiler;
+  readonly counters: UsageCounters;
+  readonly problems: ProblemReporter;
+  readonly onImpression: ((impression: Impression) => void) | undefined;
+}
+
+const NOBODY: EvaluationContext = Object.freeze({});
+
+/**
+ * All flags of one environment, compiled. Immutable: a change makes a new snapshot, and who keeps an older one keeps its
+ * answers. No method throws, whatever flags and contexts hold, and none waits.
+ */
+export class Snapshot {
+  private constructor(
+    private readonly line: SnapshotLine,
+    private readonly flags: FlagTable,
+    private readonly segments: Segments,
+    private readonly segmentUsers: SegmentUsers,
+  ) {}
+
+  /** @internal */
+  static empty(line: SnapshotLine): Snapshot {
+    return new Snapshot(line, FlagTable.empty(), new Map(), new SegmentUsers());
+  }
+
+  /**
+   * Whether a flag is on, counted. `fallback` is for a flag that does not exist only, which is not counted.
+   *
+   * @example
+   * if (snapshot.isEnabled('checkout', { userId: 'ada' })) …
+   */
+  isEnabled(name: string, context: EvaluationContext = NOBODY, fallback = false): boolean {
+    const flag = this.flags.get(name);
+    if (flag === undefined) return fallback;
+    const enabled = this.isOn(flag, context ?? NOBODY);
+    if (enabled) flag.counter.yes++;
+    else flag.counter.no++;
+    if (flag.impressionData) this.tell({ flag: name, context, enabled });
+    return enabled;
+  }
+
+  /**
+   * The variant of a flag, counted. `fallback` is for a flag that does not exist only, which is not counted.
+   *
+   * @example
+   * const { name, payload } = snapshot.getVariant('checkout', { userId: 'ada' });
+   */
+  getVariant(name: string, context: EvaluationContext = NOBODY, fallback?: FallbackVariant): EvaluatedVariant {
+    const flag = this.flags.get(name);
+    if (flag === undefined) return fallback ? { ...fallback, feature_enabled: false } : OFF;
+    const { answer, counter } = this.variant(flag, context ?? NOBODY);
+    if (answer.feature_enabled) flag.counter.yes++;
+    else flag.counter.no++;
+    counter.count++;
+    if (flag.impressionData) this.tell({ flag: name, context, enabled: answer.enabled, variant: answer });
+    return answer;
+  }
+
+  /** Both answers from one evaluation, neither counted nor told; undefined for a flag that does not exist. */
+  evaluate(name: string, context: EvaluationContext = NOBODY): Evaluation | undefined {
+    const flag = this.flags.get(name);
+    if (flag === undefined) return undefined;
+    const variant = this.variant(flag, context ?? NOBODY).answer;
+    return { enabled: variant.feature_enabled, variant };
+  }
+
+  /** Why a flag comes to what it comes to, decision by decision. Neither counted nor told. */
+  explain(name: string, context: EvaluationContext = NOBODY): FlagExplanation {
+    const flag = this.flags.get(name);
+    if (flag === undefined) return explainUnknown(name);
+    return explainFlag(flag, context ?? NOBODY, this.flags);
+  }
+
+  /** A flag as it was given; undefined when it does not exist. */
+  definition(name: string): FlagDefinition | undefined {
+    return this.flags.get(name)?.definition;
+  }
+
+  /** The names of all flags, in no particular order. */
+  *names(): Generator<string> {
+    for (const [name] of this.flags) yield name;
+  }
+
+  /** How many flags there are. */
+  get size(): number {
+    return this.flags.size;
+  }
+
+  /**
+   * The snapshot after a change. Only what changed is compiled, and the flags that use a changed segment; the cost does not
+   * grow with the number of flags. This snapshot stays as it is. The two share their usage counters.
+   */
+  with(change: SnapshotChange): Snapshot {
+    const { segments, changed } = this.changedSegments(change);
+    const changes = new Map<string, CompiledFlag | undefined>();
+    for (const name of change.removedFlags ?? []) {
+      this.line.counters.retire(name);
+      if (this.flags.get(name) !== undefined) changes.set(name, undefined);
+    }
+    for (const definition of change.flags ?? []) {
+      const flag = this.line.compiler.flag(definition, segments);
+      if (flag) changes.set(flag.name, flag);
+    }
+    for (const user of this.usersOf(changed)) {
+      if (!changes.has(user.name)) changes.set(user.name, this.line.compiler.flag(user.definition, segments));
+    }
+    const flags = this.flags.with(changes);
+    return new Snapshot(this.line, flags, segments, this.usersAfter(flags, changes));
+  }
+
+  private isOn(flag: CompiledFlag, context: EvaluationContext): boolean {
+    try {
+      return winningStrategy(flag, context, this.flags) !== undefined;
+    } catch (error) {
+      this.failed(flag, error);
+      return false;
+    }
+  }
+
+  private variant(flag: CompiledFlag, context: EvaluationContext): CompiledVariant {
+    try {
+      return variantOf(flag, winningStrategy(flag, context, this.flags), context);
+    } catch (error) {
+      this.failed(flag, error);
+      return flag.off;
+    }
+  }
+
+  private failed({ name: flag }: CompiledFlag, error: unknown): void {
+    const message = `The context could not be read, the flag ${flag} was off: ${reasonOf(error)}.`;
+    this.line.problems.report({ code: 'evaluation_failed', flag, message });
+  }
+
+  private tell(impression: Impression): void {
+    try {
+      this.line.onImpression?.(impression);
+    } catch (error) {
+      const message = `onImpression threw: ${reasonOf(error)}.`;
+      this.line.problems.report({ code: 'impression_failed', flag: impression.flag, message });
+    }
+  }
+
+  private changedSegments(change: SnapshotChange): { segments: Segments; changed: ReadonlySet<number> } {
+    const { segments: given = [], removedSegments = [] } = change;
+    const changed = new Set(removedSegments);
+    if (given.length + changed.size === 0) return { segments: this.segments, changed };
+    const segments = new Map(this.segments);
+    for (const id of removedSegments) segments.delete(id);
+    for (const definition of given) {
+      const segment = this.line.compiler.segment(definition);
+      if (segment === undefined) continue;
+      segments.set(segment.id, segment);
+      changed.add(segment.id);
+    }
+    return { segments, changed };
+  }
+
+  private *usersOf(segments: Iterable<number>): Generator<CompiledFlag> {
+    for (const id of segments) {
+      for (const name of this.segmentUsers.of(id)) {
+        const user = this.flags.get(name);
+        if (user?.segments.has(id)) yield user;
+      }
+    }
+  }
+
+  /** Starts the index anew when the table was numbered anew: it, too, remembers what is gone. */
+  private usersAfter(flags: FlagTable, changes: ReadonlyMap<string, CompiledFlag | undefined>): SegmentUsers {
+    const anew = !flags.isOfLine(this.flags);
+    const users = anew ? new SegmentUsers() : this.segmentUsers;
+    for (const [name, flag] of anew ? flags : changes) if (flag) users.add(name, flag);
+    return users;
+  }
+}

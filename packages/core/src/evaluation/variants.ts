@@ -1,0 +1,152 @@
+import type { Payload } from '../api/variants.js';
+import type { EvaluationContext } from './context.js';
+import { type FieldReader, fieldReader, userSessionOrAddress } from './context-field.js';
+import type { VariantDefinition } from './definition.js';
+import { type HashedPrefix, hashPrefix, hashWith } from './hashing/murmur3.js';
+import { listOf, text } from './shape.js';
+import type { Surroundings } from './strategies/strategy-test.js';
+import type { FlagCounter, VariantCounter } from './usage.js';
+
+const SEED = 86028157;
+
+/** The variant that a flag has for a context. Frozen, and the same object for every call that answers this variant. */
+export interface EvaluatedVariant {
+  /** `disabled` when there is none. */
+  readonly name: string;
+  readonly payload?: Payload;
+  /** Whether there is a variant. */
+  readonly enabled: boolean;
+  /** Whether the flag is on. */
+  readonly feature_enabled: boolean;
+}
+
+export interface CompiledVariant {
+  readonly answer: EvaluatedVariant;
+  readonly counter: VariantCounter;
+}
+
+/** The answer of a flag that is off. */
+export const OFF: EvaluatedVariant = Object.freeze({ name: 'disabled', enabled: false, feature_enabled: false });
+/** The answer of a flag that is on and has no variants. */
+export const ON_WITHOUT_VARIANT: EvaluatedVariant = Object.freeze({
+  name: 'disabled',
+  enabled: false,
+  feature_enabled: true,
+});
+
+/** How one of several variants is chosen. */
+export interface VariantChoice {
+  readonly overrides: readonly CompiledOverride[];
+  readonly groupId: string;
+  readonly stickiness: string;
+  readonly id: FieldReader;
+  readonly prefix: HashedPrefix;
+  readonly random: () => number;
+  readonly totalWeight: number;
+  readonly weighted: readonly WeightedVariant[];
+}
+
+interface CompiledOverride {
+  readonly read: FieldReader;
+  readonly values: ReadonlySet<string | undefined>;
+  readonly variant: CompiledVariant;
+}
+
+interface WeightedVariant {
+  /** The sum of the weights up to and with this variant's. */
+  readonly upTo: number;
+  readonly variant: CompiledVariant;
+}
+
+export interface VariantScope {
+  readonly groupId: string;
+  readonly stickiness: string;
+  readonly counter: FlagCounter;
+  readonly surroundings: Surroundings;
+}
+
+/** Undefined when the weights add up to nothing: then there is no variant, and overrides do not count either. */
+export function compileVariants(
+  definitions: readonly VariantDefinition[],
+  { groupId, stickiness, counter, surroundings }: VariantScope,
+): VariantChoice | undefined {
+  const weighted: WeightedVariant[] = [];
+  const overrides: CompiledOverride[] = [];
+  let totalWeight = 0;
+  for (const definition of definitions) {
+    const variant = compileVariant(definition, counter);
+    for (const override of compileOverrides(definition, variant)) overrides.push(override);
+    const weight = weightOf(definition);
+    totalWeight += weight;
+    if (weight > 0) weighted.push({ upTo: totalWeight, variant });
+  }
+  if (totalWeight === 0) return undefined;
+  const prefix = hashPrefix(`${groupId}:`, SEED, surroundings.idEncoding);
+  const { random } = surroundings;
+  return { overrides, groupId, stickiness, id: stickyId(stickiness), prefix, random, totalWeight, weighted };
+}
+
+/** Overrides first, in order; then by the hash of the id, or at random where there is none. */
+export function chooseVariant(choice: VariantChoice, context: EvaluationContext): CompiledVariant | undefined {
+  for (const override of choice.overrides) if (override.values.has(override.read(context))) return override.variant;
+  return variantAt(choice, bucketOf(choice, choice.id(context)));
+}
+
+/** How a variant was chosen for a context. */
+export interface VariantExplanation {
+  readonly variant: EvaluatedVariant | undefined;
+  readonly overridden: boolean;
+  /** What follows is absent for an override. The text that was hashed is `groupId:id`. */
+  readonly groupId?: string;
+  readonly stickiness?: string;
+  readonly id?: string;
+  /** 1 up to the total weight: the hash of the id, or drawn at random where there was none. */
+  readonly bucket?: number;
+  readonly random?: boolean;
+  readonly totalWeight?: number;
+}
+
+export function explainVariant(choice: VariantChoice, context: EvaluationContext): VariantExplanation {
+  const override = choice.overrides.find(({ values, read }) => values.has(read(context)));
+  if (override) return { variant: override.variant.answer, overridden: true };
+  const { groupId, stickiness, totalWeight } = choice;
+  const id = choice.id(context);
+  const bucket = bucketOf(choice, id);
+  const variant = variantAt(choice, bucket)?.answer;
+  const drawn = { groupId, stickiness, ...(id && { id }), bucket: bucket + 1, random: !id, totalWeight };
+  return { variant, overridden: false, ...drawn };
+}
+
+function bucketOf(choice: VariantChoice, id: string | undefined): number {
+  if (id) return (hashWith(choice.prefix, id) >>> 0) % choice.totalWeight;
+  return Math.floor(choice.random() * choice.totalWeight);
+}
+
+function variantAt(choice: VariantChoice, bucket: number): CompiledVariant | undefined {
+  for (const { upTo, variant } of choice.weighted) if (bucket + 1 <= upTo) return variant;
+  return undefined;
+}
+
+function stickyId(stickiness: string): FieldReader {
+  if (stickiness === 'default') return userSessionOrAddress;
+  return stickiness === 'random' ? () => undefined : fieldReader(stickiness);
+}
+
+function compileVariant({ name, payload }: VariantDefinition, counter: FlagCounter): CompiledVariant {
+  const named = { name: text(name, 'name of a variant'), enabled: true, feature_enabled: true };
+  const answer = payload ? { ...named, payload: Object.freeze({ type: payload.type, value: payload.value }) } : named;
+  return { answer: Object.freeze(answer), counter: counter.variant(named.name) };
+}
+
+function compileOverrides(definition: VariantDefinition, variant: CompiledVariant): CompiledOverride[] {
+  return listOf(definition.overrides, 'overrides of a variant').map(({ contextName, values }) => ({
+    read: fieldReader(text(contextName, 'contextName of an override')),
+    values: new Set<string | undefined>(listOf(values, 'values of an override').map((value) => text(value, 'a value'))),
+    variant,
+  }));
+}
+
+function weightOf({ weight }: VariantDefinition): number {
+  if (typeof weight === 'number' && weight >= 0 && weight < Number.POSITIVE_INFINITY) return weight;
+  throw new TypeError('weight of a variant must be a number, 0 or more');
+}

@@ -1,0 +1,89 @@
+import type { Settings } from '../api/engine.js';
+import type { Configuration } from '../api/evaluation.js';
+import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
+import type { Snapshot } from '../evaluation/snapshot.js';
+import { groupBy } from '../group-by.js';
+import type { FlagCount } from '../metrics/port.js';
+import type { DocumentKey } from '../storage/port.js';
+import { toSegmentConfiguration } from './configuration.js';
+import { createEnvironmentView, type EnvironmentView, type ViewChange, type ViewOptions } from './environment-view.js';
+import type { LiveDocuments } from './live-documents.js';
+
+/** All environments, ready to be evaluated, always as current as the documents in memory. */
+export interface LiveState {
+  /** The default environment's snapshot, as it is now. */
+  readonly snapshot: Snapshot;
+  /** Compiled when first asked for; undefined when there is no such environment. */
+  snapshotOf(environment: string): Snapshot | undefined;
+  /** The same object until something changes; undefined when there is no such environment. */
+  configurationOf(environment: string): Configuration | undefined;
+  /** Takes a document as it is at a revision; undefined when it was deleted. What is known already changes nothing. */
+  take(key: DocumentKey, revision: number, state: unknown): void;
+  /** What was counted in all environments since the last time, each flag once. */
+  drain(): readonly FlagCount[];
+}
+
+export interface LiveStateOptions {
+  readonly settings: Settings;
+  readonly documents: LiveDocuments;
+  readonly view: ViewOptions;
+  /** Called after every change. */
+  readonly onChange: () => void;
+}
+
+export function createLiveState({ settings, documents, view, onChange }: LiveStateOptions): LiveState {
+  const names = new Set(settings.environments.map(({ name }) => name));
+  const views = new Map<string, EnvironmentView>();
+  const configurations = new Map<string, Configuration>();
+  const standard = viewOf(settings.environment);
+  let stamp = 1;
+
+  function viewOf(environment: string): EnvironmentView {
+    const known = views.get(environment);
+    if (known) return known;
+    const created = createEnvironmentView(environment, documents, view);
+    views.set(environment, created);
+    return created;
+  }
+
+  function configurationOf(environment: string): Configuration {
+    const known = configurations.get(environment);
+    if (known) return known;
+    const segments = [...documents.segments.values()]
+      .sort((one, other) => one.id - other.id)
+      .map(toSegmentConfiguration);
+    const configuration = { stamp, flags: viewOf(environment).flags(), segments };
+    configurations.set(environment, configuration);
+    return configuration;
+  }
+
+  return {
+    get snapshot() {
+      return standard.snapshot;
+    },
+    snapshotOf: (environment) => (names.has(environment) ? viewOf(environment).snapshot : undefined),
+    configurationOf: (environment) => (names.has(environment) ? configurationOf(environment) : undefined),
+    take(key, revision, state) {
+      const change = toViewChange(key);
+      if (!change || !documents.take(key, revision, state)) return;
+      for (const one of views.values()) one.update(change);
+      configurations.clear();
+      stamp += 1;
+      onChange();
+    },
+    drain: () => sum([...views.values()].flatMap(({ counters }) => counters.drain())),
+  };
+}
+
+function toViewChange({ kind, id }: DocumentKey): ViewChange | undefined {
+  if (kind === flagDocuments.kind) return { flag: id };
+  return kind === segmentDocuments.kind ? { segment: id } : undefined;
+}
+
+function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
+  return [...groupBy(counts, ({ flag }) => flag)].map(([flag, parts]) => ({
+    flag,
+    yes: parts.reduce((total, { yes }) => total + yes, 0),
+    no: parts.reduce((total, { no }) => total + no, 0),
+  }));
+}

@@ -1,0 +1,26 @@
+import type { Flags, Strategy, StrategyInput } from '../../src/index.js';
+import { DEFAULT } from '../rules/references.js';
+
+export interface SwitchedOn {
+  readonly flag: string;
+  /** `default` alone when absent. */
+  readonly strategies?: readonly StrategyInput[];
+  /** `production` when absent. */
+  readonly environment?: string;
+}
+
+/** Creates a flag that is on in one environment; gives its strategies. */
+export async function createSwitchedOn(flags: Flags, wanted: SwitchedOn): Promise<readonly Strategy[]> {
+  const { flag, strategies = [{ name: 'default' }], environment = 'production' } = wanted;
+  const place = { ...DEFAULT, flag, environment };
+  await flags.createFlag(DEFAULT, { name: flag });
+  const added: Strategy[] = [];
+  for (const strategy of strategies) added.push(await flags.addStrategy(place, strategy));
+  await flags.enable(place);
+  return added;
+}
+
+/** A strategy for these users alone. */
+export function onlyFor(...users: readonly string[]): StrategyInput {
+  return { name: 'userWithId', parameters: { userIds: users.join(',') } };
+}

@@ -1,0 +1,58 @@
+import { toEvaluationContext } from '../../src/openfeature/context.js';
+
+const DAY = new Date('2026-03-01T12:00:00.000Z');
+
+describe('the context of OpenFeature', () => {
+  it('has its targeting key as the user', () => {
+    expect(toEvaluationContext({ targetingKey: '7' })).toMatchObject({ userId: '7', properties: {} });
+  });
+
+  it('prefers the user that it names', () => {
+    expect(toEvaluationContext({ targetingKey: 'device', userId: 7 })).toMatchObject({ userId: 7 });
+  });
+
+  it('keeps what evaluation knows, and has the rest as properties', () => {
+    const known = {
+      userId: '7',
+      sessionId: 's',
+      remoteAddress: '::1',
+      environment: 'e',
+      appName: 'web',
+      currentTime: DAY,
+    };
+    const context = toEvaluationContext({
+      ...known,
+      plan: 'pro',
+      seats: 5,
+      properties: { region: 'eu', plan: 'free' },
+    });
+    expect(context).toEqual({ ...known, properties: { plan: 'free', seats: 5, region: 'eu' } });
+  });
+
+  it('has dates among the properties as ISO 8601', () => {
+    const { properties } = toEvaluationContext({ since: DAY, never: new Date(Number.NaN), properties: { until: DAY } });
+    expect(properties).toEqual({ since: DAY.toISOString(), never: undefined, until: DAY.toISOString() });
+  });
+
+  it.each([
+    ['a text', '2026-03-01', '2026-03-01'],
+    ['milliseconds', DAY.getTime(), DAY],
+    ['an object', { valueOf: 'x' }, undefined],
+    ['a list', [1], undefined],
+    ['null', null, undefined],
+  ])('takes %s for the time', (_, currentTime, expected) => {
+    expect(toEvaluationContext({ currentTime }).currentTime).toEqual(expected);
+  });
+
+  it.each([[null], ['text'], [[1, 2]], [DAY]])('takes %j for no properties', (properties) => {
+    expect(toEvaluationContext({ properties }).properties).toEqual({});
+  });
+
+  it('keeps properties called __proto__ and constructor as properties', () => {
+    const { properties } = toEvaluationContext(JSON.parse('{"__proto__":"p","constructor":"c"}'));
+    expect(Object.entries(properties ?? {})).toEqual([
+      ['__proto__', 'p'],
+      ['constructor', 'c'],
+    ]);
+  });
+});

@@ -1,0 +1,80 @@
+import {
+  createFlags,
+  type Flags,
+  memoryMetrics,
+  memoryStorage,
+  resolveAll,
+  resolveSwitch,
+  resolveVariant,
+} from '@flags/core';
+
+const CHECKOUT = { project: 'default', flag: 'checkout' };
+const PRODUCTION = { ...CHECKOUT, environment: 'production' };
+const ADA = { context: { targetingKey: 'ada' } };
+const METADATA = { project: 'default', type: 'release', stale: false, impressionData: false };
+
+let flags: Flags;
+
+beforeEach(async () => {
+  flags = await createFlags({ storage: memoryStorage() });
+  await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+  await flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: 'ada' } });
+  await flags.enable(PRODUCTION);
+});
+
+afterEach(() => flags.close());
+
+describe('a resolution', () => {
+  it('tells whether a flag is on, why, and what it is', () => {
+    const base = { flag: 'checkout', metadata: METADATA };
+    expect(resolveSwitch(flags, 'checkout', ADA)).toEqual({ ...base, enabled: true, reason: 'TARGETING_MATCH' });
+    expect(resolveSwitch(flags, 'checkout', { context: {} })).toEqual({ ...base, enabled: false, reason: 'DEFAULT' });
+  });
+
+  it('is counted, but not among all', async () => {
+    const metrics = memoryMetrics();
+    const counting = await createFlags({ storage: memoryStorage(), metrics });
+    await counting.createFlag({ project: 'default' }, { name: 'checkout' });
+    resolveSwitch(counting, 'checkout', ADA);
+    resolveVariant(counting, 'checkout', ADA);
+    resolveAll(counting, ADA);
+    await counting.close();
+    const later = await createFlags({ storage: memoryStorage(), metrics });
+    expect([...(await later.countEvaluations()).lastHour]).toEqual([['checkout', { yes: 0, no: 2 }]]);
+    await later.close();
+  });
+
+  it('is for the environment that is named', () => {
+    const scope = { ...ADA, environment: 'development' };
+    expect(resolveSwitch(flags, 'checkout', scope)).toMatchObject({ enabled: false, reason: 'DISABLED' });
+    expect(() => resolveSwitch(flags, 'checkout', { ...ADA, environment: 'nowhere' })).toThrow('nowhere');
+  });
+
+  it('has the variant, with its payload', async () => {
+    await flags.setVariants(CHECKOUT, [{ name: 'blue', payload: { type: 'number', value: '7' } }]);
+    const resolution = resolveVariant(flags, 'checkout', ADA);
+    expect(resolution).toMatchObject({
+      enabled: true,
+      variant: { name: 'blue', payload: { type: 'number', value: '7' } },
+    });
+    expect(resolveVariant(flags, 'checkout', { context: {} })).not.toHaveProperty('variant');
+  });
+
+  it.each([resolveSwitch, resolveVariant])('is none for a flag that does not exist, by %p', (resolve) => {
+    for (const name of ['unknown', '', '__proto__', 'constructor', '\u{1F600}']) {
+      expect(resolve(flags, name, ADA)).toBeUndefined();
+    }
+  });
+
+  it('finds every flag among many, whatever their names', async () => {
+    const names = ['__proto__', 'constructor', 'A', 'Z', 'a', 'a-b', 'a.b', 'a1', 'toString', 'z', '~'];
+    for (const name of names) await flags.createFlag({ project: 'default' }, { name });
+    expect(names.map((name) => resolveSwitch(flags, name, ADA)?.flag)).toEqual(names);
+    expect(resolveAll(flags, ADA).map(({ flag }) => flag)).toEqual([...names, 'checkout'].sort());
+    expect(
+      resolveAll(flags, ADA)
+        .filter(({ enabled }) => enabled)
+        .map(({ flag }) => flag),
+    ).toEqual(['checkout']);
+  });
+});

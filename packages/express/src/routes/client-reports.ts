@@ -1,0 +1,87 @@
+import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import { bulkSchema, registrationsFromWire, reportsFromWire, type WireBulk } from '../wire/metrics-bulk.js';
+import { CLIENT, FRONTEND } from './paths.js';
+import { reportOrigin } from './report-origin.js';
+
+const REGISTRATION: RouteBody = { required: true, schema: ({ registration }) => registration, checkedBy: 'core' };
+const REPORT: RouteBody = { required: true, schema: ({ metricsReport }) => metricsReport, checkedBy: 'core' };
+
+/** What SDKs tell, those of servers and those of browsers alike. */
+export const clientReportRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: `${CLIENT}/register`,
+    action: 'registerApplication',
+    summary: 'Tell that a client has started',
+    tag: 'Client',
+    access: 'client',
+    body: REGISTRATION,
+    reply: { status: 202 },
+    errors: ['invalid_input'],
+    handle: register,
+  }),
+  route({
+    method: 'POST',
+    path: `${CLIENT}/metrics`,
+    action: 'reportMetrics',
+    summary: 'Report how often flags were evaluated',
+    tag: 'Client',
+    access: 'client',
+    body: REPORT,
+    reply: { status: 202 },
+    errors: ['invalid_input'],
+    handle: report,
+  }),
+  route({
+    method: 'POST',
+    path: `${CLIENT}/metrics/bulk`,
+    action: 'reportMetricsInBulk',
+    summary: 'Report what many clients have told a proxy',
+    tag: 'Client',
+    access: 'client',
+    body: { required: true, schema: bulkSchema, checkedBy: 'router' },
+    reply: { status: 202 },
+    errors: ['invalid_input'],
+    async handle({ flags, body }) {
+      const bulk = unchecked<WireBulk>(body);
+      for (const registration of registrationsFromWire(bulk, new Date())) await flags.registerApplication(registration);
+      for (const metrics of reportsFromWire(bulk)) await flags.reportMetrics(metrics);
+      return {};
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${FRONTEND}/client/register`,
+    action: 'registerFrontend',
+    summary: 'Tell that a browser client has started',
+    tag: 'Frontend',
+    access: 'frontend',
+    body: REGISTRATION,
+    reply: { status: 202 },
+    errors: ['invalid_input'],
+    handle: register,
+  }),
+  route({
+    method: 'POST',
+    path: `${FRONTEND}/client/metrics`,
+    action: 'reportFrontendMetrics',
+    summary: 'Report how often flags were asked for in a browser',
+    tag: 'Frontend',
+    access: 'frontend',
+    body: REPORT,
+    reply: { status: 202 },
+    errors: ['invalid_input'],
+    handle: report,
+  }),
+];
+
+async function register({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
+  await flags.registerApplication(unchecked(body), reportOrigin(clientIp));
+  return {};
+}
+
+async function report({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
+  await flags.reportMetrics(unchecked(body), reportOrigin(clientIp));
+  return {};
+}

@@ -1,0 +1,67 @@
+import type { EvaluatedFlag, EvaluationContext } from '@flags/core';
+import { isInView, viewOf } from '../client/view.js';
+import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
+import { unchecked } from '../unchecked.js';
+import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/evaluation-context.js';
+import { frontendTogglesToWire } from '../wire/frontend.js';
+import { FRONTEND } from './paths.js';
+
+/** The environment is the token's, or else that of these flags: the one that SDKs send beside the context is none of ours. */
+const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
+  field('userId', 'The user.'),
+  field('sessionId', 'The session.'),
+  field('remoteAddress', 'The address of the user; that of the request when absent.'),
+  field('appName', 'The application.'),
+  field('currentTime', 'The time that counts, ISO 8601; now when absent.'),
+  {
+    name: 'properties',
+    description: 'Any other fields of the context: properties[name]=value.',
+    schema: () => ({ type: 'object', additionalProperties: { type: 'string' } }),
+  },
+];
+
+export const frontendRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: FRONTEND,
+    action: 'evaluateFlags',
+    summary: 'The flags that are on for a context in the query',
+    tag: 'Frontend',
+    access: 'frontend',
+    query: CONTEXT_PARAMETERS,
+    reply: { status: 200, schema: 'FrontendToggles' },
+    errors: ['invalid_input', 'environment_not_found'],
+    async handle(request) {
+      const context = contextFromWire(request.query, request.clientIp);
+      return { body: frontendTogglesToWire(evaluate(request, context)) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: FRONTEND,
+    action: 'evaluateFlagsForContext',
+    summary: 'The flags that are on for a context in the body',
+    tag: 'Frontend',
+    access: 'frontend',
+    body: { required: false, schema: () => frontendBodySchema, checkedBy: 'router' },
+    reply: { status: 200, schema: 'FrontendToggles' },
+    errors: ['invalid_input', 'environment_not_found'],
+    async handle(request) {
+      const { context } = unchecked<WireFrontendBody | undefined>(request.body) ?? {};
+      return { body: frontendTogglesToWire(evaluate(request, contextFromWire(context ?? {}, request.clientIp))) };
+    },
+  }),
+];
+
+function field(name: string, description: string): QueryParameter {
+  return { name, description, schema: () => ({ type: 'string' }) };
+}
+
+/** Nothing is waited for in here, so all is of one state. */
+function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): readonly EvaluatedFlag[] {
+  const view = viewOf({ scope, query: {}, settings: flags.settings });
+  const configured = flags.configuration(view).flags.filter((flag) => isInView(flag, view));
+  const visible = new Set(configured.map(({ name }) => name));
+  const evaluated = flags.forContext(context, view).evaluateAll();
+  return evaluated.filter(({ name }) => visible.has(name));
+}

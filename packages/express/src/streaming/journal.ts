@@ -1,0 +1,40 @@
+import type { Frame } from './frames.js';
+
+/** So many frames, and bytes of them, are remembered; the newest always is. */
+const FRAMES = 1000;
+const BYTES = 1024 * 1024;
+
+/** The latest changes of a channel, numbered without gaps. */
+export interface Journal {
+  /** The number of the newest change; before the first one, where the numbering begins. */
+  readonly latest: number;
+  append(frame: Frame): void;
+  /** The frames after that number; undefined when they are not remembered any more, or never were. */
+  since(eventId: number): readonly Frame[] | undefined;
+}
+
+export function createJournal(): Journal {
+  const frames: Frame[] = [];
+  let latest = 1;
+  let bytes = 0;
+
+  function forget(): void {
+    while (frames.length > 1 && (frames.length > FRAMES || bytes > BYTES)) bytes -= frames.shift()?.length ?? 0;
+  }
+
+  return {
+    get latest() {
+      return latest;
+    },
+    append(frame) {
+      frames.push(frame);
+      latest += 1;
+      bytes += frame.length;
+      forget();
+    },
+    since(eventId) {
+      const missed = latest - eventId;
+      return missed >= 0 && missed <= frames.length ? frames.slice(frames.length - missed) : undefined;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { EvaluationContext, JsonSchema } from '@flags/core';
+
+/** A context as clients send it: null is as good as absent. */
+export interface WireContext {
+  readonly userId?: string | number | null;
+  readonly sessionId?: string | number | null;
+  readonly remoteAddress?: string | null;
+  readonly appName?: string | null;
+  readonly currentTime?: string | null;
+  readonly properties?: Readonly<Record<string, unknown>> | null;
+}
+
+const id: JsonSchema = { type: ['string', 'number', 'null'] };
+const text: JsonSchema = { type: ['string', 'null'] };
+
+export const contextSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    userId: id,
+    sessionId: id,
+    remoteAddress: text,
+    appName: text,
+    currentTime: { ...text, description: 'ISO 8601; now when absent.' },
+    properties: {
+      type: ['object', 'null'],
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+    },
+  },
+};
+
+export interface WireFrontendBody {
+  readonly context?: WireContext | null;
+}
+
+export const frontendBodySchema: JsonSchema = {
+  type: 'object',
+  properties: { context: { ...contextSchema, type: ['object', 'null'] } },
+};
+
+/** `clientIp` is the address that counts when the context names none. */
+export function contextFromWire(context: WireContext, clientIp?: string): EvaluationContext {
+  const { userId, sessionId, remoteAddress, appName, currentTime, properties } = context;
+  return {
+    userId: userId ?? undefined,
+    sessionId: sessionId ?? undefined,
+    remoteAddress: remoteAddress ?? clientIp,
+    appName: appName ?? undefined,
+    currentTime: currentTime ?? undefined,
+    properties: properties ?? undefined,
+  };
+}

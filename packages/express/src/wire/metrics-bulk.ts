@@ -1,0 +1,77 @@
+import type { ClientRegistration, FlagCounts, InputSchemas, JsonSchema, MetricsReport } from '@flags/core';
+import { propertiesOf, propertyOf } from '../schema-properties.js';
+
+/** What proxies send: who has registered with them, and what was counted, flag by flag. */
+export interface WireBulk {
+  readonly applications?: readonly WireBulkApplication[];
+  readonly metrics?: readonly WireBulkMetric[];
+}
+
+type WireBulkApplication = Pick<ClientRegistration, 'appName'> & Partial<ClientRegistration>;
+
+interface WireBulkMetric {
+  readonly appName: string;
+  readonly featureName: string;
+  readonly timestamp: string;
+  readonly yes: number;
+  readonly no: number;
+}
+
+/** The engine's rules for registrations and reports, in the shape of proxies. */
+export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonSchema {
+  const bucket = propertyOf(metricsReport, 'bucket');
+  const toggles = propertyOf(bucket, 'toggles') as { readonly propertyNames: JsonSchema };
+  const counts = propertyOf(bucket, 'toggles').additionalProperties as JsonSchema;
+  const metric: JsonSchema = {
+    type: 'object',
+    properties: {
+      appName: propertyOf(metricsReport, 'appName'),
+      featureName: toggles.propertyNames,
+      timestamp: propertyOf(bucket, 'stop'),
+      yes: propertyOf(counts, 'yes'),
+      no: propertyOf(counts, 'no'),
+    },
+    required: ['appName', 'featureName', 'timestamp', 'yes', 'no'],
+  };
+  const application = { type: 'object', properties: propertiesOf(registration), required: ['appName'] };
+  return {
+    type: 'object',
+    properties: { applications: { type: 'array', items: application }, metrics: { type: 'array', items: metric } },
+  };
+}
+
+/** Proxies leave out what they do not know of an application. */
+export function registrationsFromWire({ applications = [] }: WireBulk, now: Date): readonly ClientRegistration[] {
+  const unknown = { strategies: [], started: now.toISOString(), interval: 0 };
+  return applications.map((application) => ({ ...unknown, ...application }));
+}
+
+/** One report per application and time. */
+export function reportsFromWire({ metrics = [] }: WireBulk): readonly MetricsReport[] {
+  const reports = new Map<string, MetricsReport & { readonly counts: Map<string, FlagCounts> }>();
+  for (const metric of metrics) {
+    const { appName, timestamp } = metric;
+    const key = JSON.stringify([appName, timestamp]);
+    const report = reports.get(key) ?? { ...emptyReport(appName, timestamp), counts: new Map() };
+    reports.set(key, report);
+    count(report.counts, metric);
+  }
+  return [...reports.values()].map(({ appName, bucket, counts }) => ({
+    appName,
+    bucket: { ...bucket, toggles: Object.fromEntries(counts) },
+  }));
+}
+
+function emptyReport(appName: string, timestamp: string): MetricsReport {
+  return { appName, bucket: { start: timestamp, stop: timestamp, toggles: {} } };
+}
+
+function count(counts: Map<string, FlagCounts>, { featureName, yes, no }: WireBulkMetric): void {
+  const others = counts.get(featureName) ?? { yes: 0, no: 0 };
+  counts.set(featureName, { yes: sum(others.yes, yes), no: sum(others.no, no) });
+}
+
+/** Each part is safe, and so is what the engine is given. */
+function sum(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
+}
