@@ -88,7 +88,10 @@ export function compileVariants(
 
 /** Overrides first, in order; then by the hash of the id, or at random where there is none. */
 export function chooseVariant(choice: VariantChoice, context: EvaluationContext): CompiledVariant | undefined {
-  for (const override of choice.overrides) if (override.values.has(override.read(context))) return override.variant;
+  if (choice.overrides.length > 0) {
+    const override = overrideFor(choice, context);
+    if (override) return override.variant;
+  }
   return variantAt(choice, bucketOf(choice, choice.id(context)));
 }
 
@@ -107,7 +110,7 @@ export interface VariantExplanation {
 }
 
 export function explainVariant(choice: VariantChoice, context: EvaluationContext): VariantExplanation {
-  const override = choice.overrides.find(({ values, read }) => values.has(read(context)));
+  const override = overrideFor(choice, context);
   if (override) return { variant: override.variant.answer, overridden: true };
   const { groupId, stickiness, totalWeight } = choice;
   const id = choice.id(context);
@@ -117,13 +120,18 @@ export function explainVariant(choice: VariantChoice, context: EvaluationContext
   return { variant, overridden: false, ...drawn };
 }
 
+function overrideFor({ overrides }: VariantChoice, context: EvaluationContext): CompiledOverride | undefined {
+  return overrides.find(({ values, read }) => values.has(read(context)));
+}
+
+/** 0 up to the total weight. */
 function bucketOf(choice: VariantChoice, id: string | undefined): number {
   if (id) return (hashWith(choice.prefix, id) >>> 0) % choice.totalWeight;
   return Math.floor(choice.random() * choice.totalWeight);
 }
 
 function variantAt(choice: VariantChoice, bucket: number): CompiledVariant | undefined {
-  for (const { upTo, variant } of choice.weighted) if (bucket + 1 <= upTo) return variant;
+  for (const weighted of choice.weighted) if (bucket + 1 <= weighted.upTo) return weighted.variant;
   return undefined;
 }
 
