@@ -33,7 +33,9 @@ const words = fc.constantFrom('no', 'se', 'NO', 'premium', 'example.com', ' no '
 const dates = fc.constantFrom('2001-01-01T00:00:00.000Z', '2199-01-01', '2020-06-01T12:00:00+02:00', 'never', '');
 const patterns = fc.constantFrom('^user', '[0-9]+', '(?i)NO$', '(a+)+$', '(broken', '\\d{2,}', '', '^(?=a)b$');
 const ranges = fc.constantFrom(
-  '10.0.0.0/8',
+  '10.0.0.0/12',
+  '10.1.2.0/29',
+  '2001:db8::/45',
   '192.168.0.7',
   '192.168.0.0/16',
   '0.0.0.0/0',

@@ -29,7 +29,7 @@ describe('random documents and contexts, against the Node SDK of Unleash', () =>
           }
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 });
