@@ -17,7 +17,7 @@ export interface EvaluationProblem {
  * - `unknown_operator`: the constraint never holds, inverted or not.
  * - `unusable_operand`: the operand is no number, date, version or pattern; the constraint holds only inverted.
  * - `strategy_failed`: a strategy of the host threw; it does not hold.
- * - `evaluation_failed`: the context could not be read; the flag is off.
+ * - `evaluation_failed`: the context could not be read; the flag is off, or on without a variant.
  * - `impression_failed`: the host's `onImpression` threw.
  */
 export type EvaluationProblemCode =
