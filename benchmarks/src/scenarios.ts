@@ -16,10 +16,10 @@ export interface Engine {
   close(): void;
 }
 
-export const USERS = 1024;
-export const MANY_FLAGS = 1000;
+const USERS = 1024;
+const MANY_FLAGS = 1000;
 
-export interface User {
+interface User {
   readonly id: string;
   readonly country: string;
   readonly age: number;
@@ -35,7 +35,7 @@ export const listedIds: readonly string[] = Array.from({ length: 10_000 }, (_, a
 
 export const manyNames: readonly string[] = Array.from({ length: MANY_FLAGS }, (_, at) => `team-${at % 17}.flag-${at}`);
 
-/** The user of a call, and the flag of a call among many: neighbouring calls meet different ones. */
+/** What a call gets of a list: neighbouring calls get different ones. */
 export function at<Item>(items: readonly Item[], call: number): Item {
   return items[call % items.length] as Item;
 }

@@ -65,7 +65,7 @@ function spoil<Value>(value: Value, [turn = 0, ...turns]: readonly number[], mon
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   const key = keys[turn % (keys.length + 1)];
   if (key === undefined) return monster as Value;
-  const copy: Record<string, unknown> = Array.isArray(value) ? Object.assign([], value) : { ...value };
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
   copy[key] = spoil(copy[key], turns, monster);
   return copy as Value;
 }
