@@ -68,7 +68,8 @@ export function variantOf(
 }
 
 function dependenciesHold(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): boolean {
-  return flag.dependencies.every((dependency) => dependencyHolds(dependency, context, flags));
+  for (const dependency of flag.dependencies) if (!dependencyHolds(dependency, context, flags)) return false;
+  return true;
 }
 
 /** A parent with parents of its own keeps its children off, so that this goes one level deep and cycles cannot hang. */

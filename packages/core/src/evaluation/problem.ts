@@ -39,9 +39,10 @@ export class ProblemReporter {
 
   constructor(private readonly tell: ((problem: EvaluationProblem) => void) | undefined) {}
 
-  report(problem: EvaluationProblem): void {
+  /** `topic` tells problems with one code on one flag apart: what is thrown anew each time may word itself anew. */
+  report(problem: EvaluationProblem, topic = problem.message): void {
     if (this.tell === undefined) return;
-    const key = JSON.stringify([problem.code, problem.flag, problem.segment, problem.message]);
+    const key = JSON.stringify([problem.code, problem.flag, problem.segment, topic]);
     if (this.told.has(key)) return;
     if (this.told.size >= REMEMBERED) this.told.clear();
     this.told.add(key);

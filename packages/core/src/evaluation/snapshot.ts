@@ -146,7 +146,7 @@ export class Snapshot {
 
   private failed({ name: flag }: CompiledFlag, error: unknown): void {
     const message = `The flag ${flag} had nothing for a context that cannot be read: ${reasonOf(error)}.`;
-    this.line.problems.report({ code: 'evaluation_failed', flag, message });
+    this.line.problems.report({ code: 'evaluation_failed', flag, message }, '');
   }
 
   private tell(impression: Impression): void {
@@ -154,7 +154,7 @@ export class Snapshot {
       this.line.onImpression?.(impression);
     } catch (error) {
       const message = `onImpression threw: ${reasonOf(error)}.`;
-      this.line.problems.report({ code: 'impression_failed', flag: impression.flag, message });
+      this.line.problems.report({ code: 'impression_failed', flag: impression.flag, message }, '');
     }
   }
 

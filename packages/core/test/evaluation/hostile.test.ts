@@ -141,6 +141,8 @@ describe('a broken flag', () => {
     ['enabled that is no boolean', { enabled: 'yes' as never }],
     ['a strategy that is null', { strategies: [null as never] }],
     ['a weight that is no number', { variants: [{ name: 'a', weight: '1' as never }] }],
+    ['a weight that is no whole number', { variants: [{ name: 'a', weight: 0.5 }] }],
+    ['weights beyond all bounds', { variants: weighted(...new Array(3_000).fill(1_000_000)) }],
     ['dependencies that are no list', { dependencies: 'parent' as never }],
   ])('is off: %s', (_, changes) => {
     const snapshot = snapshotOf([flag(changes), flag({ name: 'sound' })]);

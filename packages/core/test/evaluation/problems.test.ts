@@ -38,7 +38,7 @@ describe('a problem', () => {
   it('is reported once when contexts cannot be read', () => {
     const context = Object.defineProperty({}, 'userId', {
       get: () => {
-        throw new Error('no');
+        throw new Error(`unlike ${Math.random()}`);
       },
     });
     const { problems, snapshot } = watched([flag({ strategies: [rollout(50)] })]);

@@ -90,6 +90,10 @@ describe('unlike the Node SDK', () => {
     expect(both(constrained({ operator: 'NOT_IN' }), {})).toEqual({ ours: true, theirs: 'throws' });
   });
 
+  it('a fractional weight breaks its flag', () => {
+    expect(both(flag({ variants: weighted(0.5, 0.5) }), {})).toEqual({ ours: false, theirs: true });
+  });
+
   it('a disabled strategy does not hold', () => {
     const strategies = [{ name: 'default', disabled: true }];
     expect(both(flag({ strategies }), {})).toEqual({ ours: false, theirs: true });
