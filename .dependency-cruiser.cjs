@@ -36,6 +36,13 @@ module.exports = {
       },
     },
     {
+      name: 'evaluation-is-pure',
+      comment: 'Evaluation knows no storage, engine, clock or platform: definitions in, answers out.',
+      severity: 'error',
+      from: { path: '^packages/core/src/evaluation/' },
+      to: { pathNot: ['^packages/core/src/(evaluation|api)/', '/node_modules/re2js/'] },
+    },
+    {
       name: 'validation-stands-alone',
       comment: 'Schemas need the public types and the error, nothing that acts.',
       severity: 'error',

@@ -50,7 +50,7 @@ export function winningStrategy(
   context: EvaluationContext,
   flags: FlagSource,
 ): CompiledStrategy | undefined {
-  for (const dependency of flag.dependencies) if (!dependencyHolds(dependency, context, flags)) return undefined;
+  if (flag.dependencies.length > 0 && !dependenciesHold(flag, context, flags)) return undefined;
   for (const strategy of flag.candidates) if (strategy.holds(context)) return strategy;
   return undefined;
 }
@@ -65,6 +65,11 @@ export function variantOf(
   const ofStrategy = winner.variants && chooseVariant(winner.variants, context);
   if (ofStrategy) return ofStrategy;
   return (flag.variants && chooseVariant(flag.variants, context)) ?? flag.onWithoutVariant;
+}
+
+function dependenciesHold(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): boolean {
+  for (const dependency of flag.dependencies) if (!dependencyHolds(dependency, context, flags)) return false;
+  return true;
 }
 
 /** A parent with parents of its own keeps its children off, so that this goes one level deep and cycles cannot hang. */

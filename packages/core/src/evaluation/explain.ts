@@ -66,11 +66,24 @@ function on(
   return { flag, enabled: true, reason, variant, ...decisions, ...(choice && { variantChoice: choice }) };
 }
 
-/** The strategy's variants, else the flag's. */
+/** None for a context that cannot be read. */
 function explainChoice(
   flag: CompiledFlag,
   context: EvaluationContext,
   winner?: CompiledStrategy,
+): VariantExplanation | undefined {
+  try {
+    return explainReadableChoice(flag, context, winner);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The strategy's variants, else the flag's. */
+function explainReadableChoice(
+  flag: CompiledFlag,
+  context: EvaluationContext,
+  winner: CompiledStrategy | undefined,
 ): VariantExplanation | undefined {
   const ofStrategy = winner?.variants && explainVariant(winner.variants, context);
   if (ofStrategy?.variant) return ofStrategy;

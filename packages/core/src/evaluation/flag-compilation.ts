@@ -100,8 +100,9 @@ export class FlagCompilation {
       try {
         return strategy.isEnabled(parameters, context) === true;
       } catch (error) {
-        const { name } = this.flag;
-        this.report('strategy_failed', `The strategy ${strategy.name} of ${name} threw: ${reasonOf(error)}.`);
+        const { name: flag } = this.flag;
+        const message = `The strategy ${strategy.name} of ${flag} threw: ${reasonOf(error)}.`;
+        this.parts.problems.report({ code: 'strategy_failed', flag, message }, strategy.name);
         return false;
       }
     };

@@ -17,7 +17,7 @@ export interface EvaluationProblem {
  * - `unknown_operator`: the constraint never holds, inverted or not.
  * - `unusable_operand`: the operand is no number, date, version or pattern; the constraint holds only inverted.
  * - `strategy_failed`: a strategy of the host threw; it does not hold.
- * - `evaluation_failed`: the context could not be read; the flag is off.
+ * - `evaluation_failed`: the context could not be read; the flag is off, or on without a variant.
  * - `impression_failed`: the host's `onImpression` threw.
  */
 export type EvaluationProblemCode =
@@ -39,9 +39,10 @@ export class ProblemReporter {
 
   constructor(private readonly tell: ((problem: EvaluationProblem) => void) | undefined) {}
 
-  report(problem: EvaluationProblem): void {
+  /** `topic` tells problems with one code on one flag apart: what is thrown anew each time may word itself anew. */
+  report(problem: EvaluationProblem, topic = problem.message): void {
     if (this.tell === undefined) return;
-    const key = JSON.stringify([problem.code, problem.flag, problem.segment, problem.message]);
+    const key = JSON.stringify([problem.code, problem.flag, problem.segment, topic]);
     if (this.told.has(key)) return;
     if (this.told.size >= REMEMBERED) this.told.clear();
     this.told.add(key);

@@ -1,4 +1,4 @@
-import { type CompiledFlag, variantOf, winningStrategy } from './compiled-flag.js';
+import { type CompiledFlag, type CompiledStrategy, variantOf, winningStrategy } from './compiled-flag.js';
 import type { EvaluationContext } from './context.js';
 import type { FlagDefinition } from './definition.js';
 import type { Evaluation, FallbackVariant, Impression } from './evaluation.js';
@@ -49,7 +49,7 @@ export class Snapshot {
   isEnabled(name: string, context: EvaluationContext = NOBODY, fallback = false): boolean {
     const flag = this.flags.get(name);
     if (flag === undefined) return fallback;
-    const enabled = this.isOn(flag, context ?? NOBODY);
+    const enabled = this.winner(flag, context ?? NOBODY) !== undefined;
     if (enabled) flag.counter.yes++;
     else flag.counter.no++;
     if (flag.impressionData) this.tell({ flag: name, context, enabled });
@@ -125,27 +125,28 @@ export class Snapshot {
     return new Snapshot(this.line, flags, segments, this.usersAfter(flags, changes));
   }
 
-  private isOn(flag: CompiledFlag, context: EvaluationContext): boolean {
+  private winner(flag: CompiledFlag, context: EvaluationContext): CompiledStrategy | undefined {
     try {
-      return winningStrategy(flag, context, this.flags) !== undefined;
+      return winningStrategy(flag, context, this.flags);
     } catch (error) {
       this.failed(flag, error);
-      return false;
+      return undefined;
     }
   }
 
   private variant(flag: CompiledFlag, context: EvaluationContext): CompiledVariant {
+    const winner = this.winner(flag, context);
     try {
-      return variantOf(flag, winningStrategy(flag, context, this.flags), context);
+      return variantOf(flag, winner, context);
     } catch (error) {
       this.failed(flag, error);
-      return flag.off;
+      return flag.onWithoutVariant;
     }
   }
 
   private failed({ name: flag }: CompiledFlag, error: unknown): void {
-    const message = `The context could not be read, the flag ${flag} was off: ${reasonOf(error)}.`;
-    this.line.problems.report({ code: 'evaluation_failed', flag, message });
+    const message = `The flag ${flag} had nothing for a context that cannot be read: ${reasonOf(error)}.`;
+    this.line.problems.report({ code: 'evaluation_failed', flag, message }, '');
   }
 
   private tell(impression: Impression): void {
@@ -153,7 +154,7 @@ export class Snapshot {
       this.line.onImpression?.(impression);
     } catch (error) {
       const message = `onImpression threw: ${reasonOf(error)}.`;
-      this.line.problems.report({ code: 'impression_failed', flag: impression.flag, message });
+      this.line.problems.report({ code: 'impression_failed', flag: impression.flag, message }, '');
     }
   }
 

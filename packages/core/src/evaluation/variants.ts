@@ -8,6 +8,9 @@ import type { Surroundings } from './strategies/strategy-test.js';
 import type { FlagCounter, VariantCounter } from './usage.js';
 
 const SEED = 86028157;
+/** What the hash is spread over is a 32-bit sum of weights. */
+const MAX_WEIGHT = 1_000_000;
+const MAX_TOTAL = 2 ** 31;
 
 /** The variant that a flag has for a context. Frozen, and the same object for every call that answers this variant. */
 export interface EvaluatedVariant {
@@ -43,18 +46,14 @@ export interface VariantChoice {
   readonly prefix: HashedPrefix;
   readonly random: () => number;
   readonly totalWeight: number;
-  readonly weighted: readonly WeightedVariant[];
+  /** The last bucket of each variant, ascending. */
+  readonly lastBuckets: Int32Array;
+  readonly weighted: readonly CompiledVariant[];
 }
 
 interface CompiledOverride {
   readonly read: FieldReader;
   readonly values: ReadonlySet<string | undefined>;
-  readonly variant: CompiledVariant;
-}
-
-interface WeightedVariant {
-  /** The sum of the weights up to and with this variant's. */
-  readonly upTo: number;
   readonly variant: CompiledVariant;
 }
 
@@ -70,7 +69,8 @@ export function compileVariants(
   definitions: readonly VariantDefinition[],
   { groupId, stickiness, counter, surroundings }: VariantScope,
 ): VariantChoice | undefined {
-  const weighted: WeightedVariant[] = [];
+  const weighted: CompiledVariant[] = [];
+  const lastBuckets: number[] = [];
   const overrides: CompiledOverride[] = [];
   let totalWeight = 0;
   for (const definition of definitions) {
@@ -78,17 +78,24 @@ export function compileVariants(
     for (const override of compileOverrides(definition, variant)) overrides.push(override);
     const weight = weightOf(definition);
     totalWeight += weight;
-    if (weight > 0) weighted.push({ upTo: totalWeight, variant });
+    if (weight === 0) continue;
+    weighted.push(variant);
+    lastBuckets.push(totalWeight - 1);
   }
   if (totalWeight === 0) return undefined;
+  if (totalWeight >= MAX_TOTAL) throw new TypeError('weights of variants add up to too much');
   const prefix = hashPrefix(`${groupId}:`, SEED, surroundings.idEncoding);
   const { random } = surroundings;
-  return { overrides, groupId, stickiness, id: stickyId(stickiness), prefix, random, totalWeight, weighted };
+  const draw = { groupId, stickiness, id: stickyId(stickiness), prefix, random, totalWeight };
+  return { overrides, ...draw, lastBuckets: Int32Array.from(lastBuckets), weighted };
 }
 
 /** Overrides first, in order; then by the hash of the id, or at random where there is none. */
 export function chooseVariant(choice: VariantChoice, context: EvaluationContext): CompiledVariant | undefined {
-  for (const override of choice.overrides) if (override.values.has(override.read(context))) return override.variant;
+  if (choice.overrides.length > 0) {
+    const override = overrideFor(choice, context);
+    if (override) return override.variant;
+  }
   return variantAt(choice, bucketOf(choice, choice.id(context)));
 }
 
@@ -107,7 +114,7 @@ export interface VariantExplanation {
 }
 
 export function explainVariant(choice: VariantChoice, context: EvaluationContext): VariantExplanation {
-  const override = choice.overrides.find(({ values, read }) => values.has(read(context)));
+  const override = overrideFor(choice, context);
   if (override) return { variant: override.variant.answer, overridden: true };
   const { groupId, stickiness, totalWeight } = choice;
   const id = choice.id(context);
@@ -117,14 +124,24 @@ export function explainVariant(choice: VariantChoice, context: EvaluationContext
   return { variant, overridden: false, ...drawn };
 }
 
-function bucketOf(choice: VariantChoice, id: string | undefined): number {
-  if (id) return (hashWith(choice.prefix, id) >>> 0) % choice.totalWeight;
-  return Math.floor(choice.random() * choice.totalWeight);
+function overrideFor({ overrides }: VariantChoice, context: EvaluationContext): CompiledOverride | undefined {
+  return overrides.find(({ values, read }) => values.has(read(context)));
 }
 
+/** 0 up to the total weight. */
+function bucketOf(choice: VariantChoice, id: string | undefined): number {
+  // Integers throughout, and both operands unsigned: left to itself the engine computes this in floating point, at twice
+  // the time for the whole choice.
+  if (id) return ((hashWith(choice.prefix, id) >>> 0) % (choice.totalWeight >>> 0)) | 0;
+  return (choice.random() * choice.totalWeight) | 0;
+}
+
+/** Counts the variants that end before the bucket, without a branch: which one it is cannot be predicted. */
 function variantAt(choice: VariantChoice, bucket: number): CompiledVariant | undefined {
-  for (const { upTo, variant } of choice.weighted) if (bucket + 1 <= upTo) return variant;
-  return undefined;
+  const { lastBuckets } = choice;
+  let before = 0;
+  for (let at = 0; at < lastBuckets.length; at++) before += ((lastBuckets[at] ?? 0) - bucket) >>> 31;
+  return choice.weighted[before];
 }
 
 function stickyId(stickiness: string): FieldReader {
@@ -147,6 +164,6 @@ function compileOverrides(definition: VariantDefinition, variant: CompiledVarian
 }
 
 function weightOf({ weight }: VariantDefinition): number {
-  if (typeof weight === 'number' && weight >= 0 && weight < Number.POSITIVE_INFINITY) return weight;
-  throw new TypeError('weight of a variant must be a number, 0 or more');
+  if (Number.isInteger(weight) && weight >= 0 && weight <= MAX_WEIGHT) return weight;
+  throw new TypeError(`weight of a variant must be a whole number from 0 to ${MAX_WEIGHT}`);
 }

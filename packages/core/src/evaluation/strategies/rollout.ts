@@ -47,7 +47,8 @@ function rolloutPredicate(rollout: Rollout, settings: RolloutSettings): Predicat
 
 /** 0–99, or 100 for nobody. */
 function bucketOf(rollout: Rollout, id: string | undefined): number {
-  return id ? (hashWith(rollout.prefix, id) >>> 0) % BUCKETS : rollout.bucketWithoutId();
+  // An integer either way: where one way is a float the engine compares floats.
+  return id ? ((hashWith(rollout.prefix, id) >>> 0) % BUCKETS) | 0 : rollout.bucketWithoutId() | 0;
 }
 
 function explainRollout(rollout: Rollout, settings: RolloutSettings, context: EvaluationContext): RolloutExplanation {

@@ -1,0 +1,49 @@
+import { FlagdCore } from '@openfeature/flagd-core';
+import { at, type Engine, listedIds, manyNames, users } from '../scenarios.js';
+
+const contexts = users.map(({ id, country, age }) => ({ targetingKey: id, country, age }));
+
+const bucketBy = { cat: [{ var: '$flagd.flagKey' }, { var: 'targetingKey' }] };
+const half = { fractional: [bucketBy, ['on', 50], ['off', 50]] };
+const thirds = { fractional: [bucketBy, ['red', 334], ['green', 333], ['blue', 333]] };
+const among = { and: [{ in: [{ var: 'country' }, ['no', 'se', 'dk']] }, { '>=': [{ var: 'age' }, 18] }] };
+
+const onOff = (targeting: object) => ({
+  state: 'ENABLED',
+  variants: { on: true, off: false },
+  defaultVariant: 'off',
+  targeting,
+});
+
+const flags = {
+  'on-for-all': { state: 'ENABLED', variants: { on: true, off: false }, defaultVariant: 'on' },
+  half: onOff(half),
+  constrained: onOff({ if: [among, half, 'off'] }),
+  varied: {
+    state: 'ENABLED',
+    variants: { red: 'red', green: 'green', blue: 'blue' },
+    defaultVariant: 'red',
+    targeting: thirds,
+  },
+  listed: onOff({ if: [{ in: [{ var: 'targetingKey' }, listedIds] }, 'on', 'off'] }),
+  ...Object.fromEntries(manyNames.map((name) => [name, onOff(half)])),
+};
+
+/** The evaluation of flagd, in process. */
+export function flagdCoreEngine(): Engine {
+  const core = new FlagdCore();
+  core.setConfigurations(JSON.stringify({ flags }));
+  const isOn = (name: string, call: number) => core.resolveBooleanEvaluation(name, false, at(contexts, call)).value;
+  return {
+    name: 'flagd-core',
+    calls: {
+      'on for all': (call) => isOn('on-for-all', call),
+      '50 % rollout': (call) => isOn('half', call),
+      'two constraints and rollout': (call) => isOn('constrained', call),
+      variant: (call) => core.resolveStringEvaluation('varied', 'red', at(contexts, call)).value,
+      'among 1,000 flags': (call) => isOn(at(manyNames, call), call),
+      '10,000 ids': (call) => isOn('listed', call),
+    },
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,41 @@
+/** What is asked of every engine. Each call takes a number and evaluates for another user. */
+export const SCENARIOS = [
+  'on for all',
+  '50 % rollout',
+  'two constraints and rollout',
+  'variant',
+  'among 1,000 flags',
+  '10,000 ids',
+] as const;
+
+export type Scenario = (typeof SCENARIOS)[number];
+
+export interface Engine {
+  readonly name: string;
+  readonly calls: Readonly<Record<Scenario, (call: number) => unknown>>;
+  close(): void;
+}
+
+const USERS = 1024;
+const MANY_FLAGS = 1000;
+
+interface User {
+  readonly id: string;
+  readonly country: string;
+  readonly age: number;
+}
+
+export const users: readonly User[] = Array.from({ length: USERS }, (_, at) => ({
+  id: `user-${at * 7919}`,
+  country: ['no', 'se', 'dk', 'fi'][at % 4] ?? 'no',
+  age: 18 + (at % 50),
+}));
+
+export const listedIds: readonly string[] = Array.from({ length: 10_000 }, (_, at) => `user-${at * 31}`);
+
+export const manyNames: readonly string[] = Array.from({ length: MANY_FLAGS }, (_, at) => `team-${at % 17}.flag-${at}`);
+
+/** What a call gets of a list: neighbouring calls get different ones. */
+export function at<Item>(items: readonly Item[], call: number): Item {
+  return items[call % items.length] as Item;
+}

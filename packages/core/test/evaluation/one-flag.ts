@@ -1,0 +1,36 @@
+import { compileSnapshot, type SnapshotOptions } from '../../src/evaluation/compile-snapshot.js';
+import type {
+  ConstraintDefinition,
+  FlagDefinition,
+  StrategyDefinition,
+  VariantDefinition,
+} from '../../src/evaluation/definition.js';
+import type { Snapshot } from '../../src/evaluation/snapshot.js';
+
+/** Noon of a day that the tests agree on. */
+export const NOON = Date.parse('2024-05-06T12:00:00Z');
+
+export function flag(changes: Partial<FlagDefinition> = {}): FlagDefinition {
+  return { name: 'checkout', enabled: true, strategies: [{ name: 'default' }], ...changes };
+}
+
+export function snapshotOf(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}): Snapshot {
+  return compileSnapshot({ flags, now: () => NOON, ...options });
+}
+
+/** A snapshot of the flag `checkout` with one strategy. */
+export function withStrategy(strategy: StrategyDefinition, options: Partial<SnapshotOptions> = {}): Snapshot {
+  return snapshotOf([flag({ strategies: [strategy] })], options);
+}
+
+export function withConstraint(constraint: ConstraintDefinition, options: Partial<SnapshotOptions> = {}): Snapshot {
+  return withStrategy({ name: 'default', constraints: [constraint] }, options);
+}
+
+export function rollout(percentage: number, parameters: Record<string, string> = {}): StrategyDefinition {
+  return { name: 'flexibleRollout', parameters: { rollout: percentage, groupId: 'checkout', ...parameters } };
+}
+
+export function weighted(...weights: readonly number[]): VariantDefinition[] {
+  return weights.map((weight, at) => ({ name: `variant-${at}`, weight, stickiness: 'default' }));
+}

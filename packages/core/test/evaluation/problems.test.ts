@@ -1,0 +1,105 @@
+import type { SnapshotOptions } from '../../src/evaluation/compile-snapshot.js';
+import type { FlagDefinition } from '../../src/evaluation/definition.js';
+import type { EvaluationProblem } from '../../src/evaluation/problem.js';
+import { flag, rollout, snapshotOf } from './one-flag.js';
+
+function watched(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}) {
+  const problems: EvaluationProblem[] = [];
+  const snapshot = snapshotOf(flags, { onProblem: (problem) => problems.push(problem), ...options });
+  return { problems, snapshot };
+}
+
+const constrained = (constraint: object) =>
+  flag({ strategies: [{ name: 'default', constraints: [{ contextName: 'plan', operator: 'IN', ...constraint }] }] });
+
+describe('a problem', () => {
+  it.each([
+    ['broken_flag', flag({ strategies: 7 as never })],
+    ['unknown_strategy', flag({ strategies: [{ name: 'mystery' }] })],
+    ['missing_segment', flag({ strategies: [{ name: 'default', segments: [9] }] })],
+    ['unknown_operator', constrained({ operator: 'LIKE' })],
+    ['unusable_operand', constrained({ operator: 'REGEX', value: '(broken' })],
+    ['unusable_operand', constrained({ operator: 'NUM_GT', value: 'many' })],
+  ])('is reported once with its flag: %s', (code, broken) => {
+    const { problems, snapshot } = watched([broken]);
+    const again = snapshot.with({ flags: [broken] });
+    again.isEnabled('checkout');
+    expect(problems).toEqual([{ code, flag: 'checkout', message: expect.any(String) }]);
+  });
+
+  it('of a segment is reported with its id, and the segment never holds', () => {
+    const { problems, snapshot } = watched([flag({ strategies: [{ name: 'default', segments: [3] }] })], {
+      segments: [{ id: 3, constraints: 7 as never }],
+    });
+    expect(problems).toEqual([{ code: 'broken_segment', segment: 3, message: expect.any(String) }]);
+    expect(snapshot.isEnabled('checkout')).toBe(false);
+  });
+
+  it('is reported once when contexts cannot be read', () => {
+    const context = Object.defineProperty({}, 'userId', {
+      get: () => {
+        throw new Error(`unlike ${Math.random()}`);
+      },
+    });
+    const { problems, snapshot } = watched([flag({ strategies: [rollout(50)] })]);
+    for (let call = 0; call < 3; call++) expect(snapshot.isEnabled('checkout', context)).toBe(false);
+    expect(problems).toMatchObject([{ code: 'evaluation_failed', flag: 'checkout' }]);
+  });
+
+  it('is not thrown when the listener throws', () => {
+    const onProblem = () => {
+      throw new Error('listener');
+    };
+    const onImpression = onProblem;
+    const { snapshot } = watched(
+      [flag({ impressionData: true }), flag({ name: 'x', strategies: [{ name: 'mystery' }] })],
+      {
+        onProblem,
+        onImpression,
+      },
+    );
+    expect(snapshot.isEnabled('checkout')).toBe(true);
+  });
+});
+
+describe('a strategy of the host', () => {
+  const weekend = {
+    name: 'weekend',
+    isEnabled: ({ day }: { day?: unknown }, { userId }: { userId?: unknown }) => day === userId,
+  };
+  const strategies = [{ name: 'weekend', parameters: { day: 'sunday' } }];
+
+  it('decides by its parameters and the context', () => {
+    const { problems, snapshot } = watched([flag({ strategies })], { strategies: [weekend] });
+    expect(snapshot.isEnabled('checkout', { userId: 'sunday' })).toBe(true);
+    expect(snapshot.isEnabled('checkout', { userId: 'monday' })).toBe(false);
+    expect(problems).toEqual([]);
+  });
+
+  it('takes the place of a built-in one', () => {
+    const { snapshot } = watched([flag()], { strategies: [{ name: 'default', isEnabled: () => false }] });
+    expect(snapshot.isEnabled('checkout')).toBe(false);
+  });
+
+  it('does not hold when it throws, and is reported once', () => {
+    const failing = {
+      name: 'weekend',
+      isEnabled: () => {
+        throw new Error('calendar');
+      },
+    };
+    const { problems, snapshot } = watched([flag({ strategies: [...strategies, { name: 'default' }] })], {
+      strategies: [failing],
+    });
+    for (let call = 0; call < 3; call++) expect(snapshot.isEnabled('checkout')).toBe(true);
+    expect(problems).toEqual([
+      { code: 'strategy_failed', flag: 'checkout', message: expect.stringContaining('calendar') },
+    ]);
+  });
+
+  it('does not hold for an answer other than true: a promise cannot be waited for', () => {
+    const waiting = { name: 'weekend', isEnabled: (async () => true) as never };
+    const { snapshot } = watched([flag({ strategies })], { strategies: [waiting] });
+    expect(snapshot.isEnabled('checkout')).toBe(false);
+  });
+});

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import type { EvaluationContext } from '../../src/evaluation/context.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definition.js';
+import { FlagTable } from '../../src/evaluation/flag-table.js';
+import type { Snapshot } from '../../src/evaluation/snapshot.js';
+import type { SnapshotChange } from '../../src/evaluation/snapshot-change.js';
+import {
+  arbitraryContext,
+  arbitraryFlag,
+  arbitraryFlags,
+  arbitrarySegment,
+  arbitrarySegments,
+  FLAG_NAMES,
+  SEGMENT_IDS,
+} from './arbitrary-documents.js';
+import { flag, rollout, snapshotOf } from './one-flag.js';
+
+const change: fc.Arbitrary<SnapshotChange> = fc.record(
+  {
+    flags: fc.array(arbitraryFlag(fc.constantFrom(...FLAG_NAMES)), { maxLength: 2 }),
+    removedFlags: fc.array(fc.constantFrom(...FLAG_NAMES, 'never-there'), { maxLength: 2 }),
+    segments: fc.array(arbitrarySegment, { maxLength: 2 }),
+    removedSegments: fc.array(fc.constantFrom(...SEGMENT_IDS), { maxLength: 2 }),
+  },
+  { requiredKeys: [] },
+);
+
+/** The documents after a change, by the plainest means. */
+class Documents {
+  constructor(
+    readonly flags: ReadonlyMap<string, FlagDefinition>,
+    readonly segments: ReadonlyMap<number, SegmentDefinition>,
+  ) {}
+
+  with({ flags = [], removedFlags = [], segments = [], removedSegments = [] }: SnapshotChange): Documents {
+    const nextFlags = new Map([...this.flags].filter(([name]) => !removedFlags.includes(name)));
+    for (const one of flags) nextFlags.set(one.name, one);
+    const nextSegments = new Map([...this.segments].filter(([id]) => !removedSegments.includes(id)));
+    for (const one of segments) nextSegments.set(one.id, one);
+    return new Documents(nextFlags, nextSegments);
+  }
+
+  compiled(): Snapshot {
+    return snapshotOf([...this.flags.values()], { segments: [...this.segments.values()], random: () => 0 });
+  }
+}
+
+const answers = (snapshot: Snapshot, contexts: readonly EvaluationContext[]) => ({
+  names: [...snapshot.names()].sort(),
+  size: snapshot.size,
+  explained: contexts.map((context) => FLAG_NAMES.map((name) => snapshot.explain(name, context))),
+  evaluated: contexts.map((context) => FLAG_NAMES.map((name) => snapshot.evaluate(name, context))),
+});
+
+describe('a snapshot after changes', () => {
+  it('is that of the resulting documents, and those before it stay as they were', () => {
+    const contexts = fc.array(arbitraryContext, { minLength: 1, maxLength: 2 });
+    const changes = fc.array(change, { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(arbitraryFlags, arbitrarySegments, changes, contexts, (flags, segments, steps, users) => {
+        let documents = new Documents(
+          new Map(flags.map((one) => [one.name, one])),
+          new Map(segments.map((one) => [one.id, one])),
+        );
+        let snapshot = documents.compiled();
+        const history: [Snapshot, unknown][] = [];
+        for (const step of steps) {
+          history.push([snapshot, answers(snapshot, users)]);
+          documents = documents.with(step);
+          snapshot = snapshot.with(step);
+          expect(answers(snapshot, users)).toEqual(answers(documents.compiled(), users));
+        }
+        for (const [before, itsAnswers] of history) expect(answers(before, users)).toEqual(itsAnswers);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('can be made twice from one: the two do not see each other', () => {
+    const base = snapshotOf([flag()]);
+    const left = base.with({ flags: [flag({ name: 'left' })] });
+    const right = base.with({ flags: [flag({ name: 'right', strategies: [{ name: 'default', segments: [1] }] })] });
+    expect([...left.names()]).toEqual(['checkout', 'left']);
+    expect([...right.names()]).toEqual(['checkout', 'right']);
+    const shown = left.with({ segments: [{ id: 1, constraints: [] }] });
+    expect(shown.isEnabled('right')).toBe(false);
+    expect(right.with({ segments: [{ id: 1, constraints: [] }] }).isEnabled('right')).toBe(true);
+  });
+
+  it('compiles no flag but the changed ones', () => {
+    const untouched = flag({ name: 'untouched' });
+    let reads = 0;
+    Object.defineProperty(untouched, 'strategies', {
+      get: () => {
+        reads++;
+        return [rollout(50)];
+      },
+    });
+    const snapshot = snapshotOf([untouched, flag({ strategies: [{ name: 'default', segments: [1] }] })]);
+    const readsWhenCompiled = reads;
+    const after = snapshot
+      .with({ flags: [flag({ enabled: false })] })
+      .with({ segments: [{ id: 1, constraints: [] }] })
+      .with({ removedFlags: ['checkout'] });
+    expect(after.size).toBe(1);
+    expect(reads).toBe(readsWhenCompiled);
+  });
+});
+
+describe('the table of flags', () => {
+  it('copies 64 places for a change, however many flags there are', () => {
+    const many = snapshotOf(Array.from({ length: 10_000 }, (_, at) => flag({ name: `flag-${at}` })));
+    const table = (snapshot: Snapshot) => (snapshot as unknown as { flags: { chunks: unknown[][] } }).flags.chunks;
+    const before = table(many);
+    const after = table(many.with({ flags: [flag({ name: 'flag-5000', enabled: false })] }));
+    const copied = after.filter((chunk, at) => chunk !== before[at]);
+    expect(copied).toHaveLength(1);
+    expect(copied[0]).toHaveLength(64);
+  });
+
+  it('forgets the names of flags that are gone, while flags come and go', () => {
+    let snapshot = snapshotOf([flag({ strategies: [{ name: 'default', segments: [1] }] })]);
+    for (let at = 0; at < 5_000; at++) {
+      snapshot = snapshot.with({ flags: [flag({ name: `passing-${at}` })], removedFlags: [`passing-${at - 1}`] });
+    }
+    const { numbers } = (snapshot as unknown as { flags: { numbers: Map<string, number> } }).flags;
+    expect(numbers.size).toBeLessThan(2_000);
+    expect([...snapshot.names()].sort()).toEqual(['checkout', 'passing-4999']);
+    expect(snapshot.isEnabled('checkout')).toBe(false);
+    expect(snapshot.with({ segments: [{ id: 1, constraints: [] }] }).isEnabled('checkout')).toBe(true);
+  });
+
+  it('is empty to begin with', () => {
+    expect([...FlagTable.empty()]).toEqual([]);
+    expect(FlagTable.empty().get('checkout')).toBeUndefined();
+  });
+});

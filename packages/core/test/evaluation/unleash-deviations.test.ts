@@ -1,0 +1,114 @@
+import type { EvaluationContext } from '../../src/evaluation/context.js';
+import type { ConstraintDefinition, FlagDefinition } from '../../src/evaluation/definition.js';
+import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
+import { unleashReference } from './unleash-reference.js';
+
+/**
+ * Where evaluation is not as in the Node SDK of Unleash, on purpose. Each test states what the SDK does, so that one that
+ * changes its mind is noticed. Ids that are not ASCII: hashing.test.ts.
+ */
+function both(definition: FlagDefinition, context: EvaluationContext) {
+  const ask = (engine: { isEnabled(name: string, context: EvaluationContext): boolean }) => {
+    try {
+      return engine.isEnabled('checkout', context);
+    } catch {
+      return 'throws';
+    }
+  };
+  return { ours: ask(snapshotOf([definition])), theirs: ask(unleashReference([definition])) };
+}
+
+const constrained = (constraint: Partial<ConstraintDefinition>) =>
+  flag({ strategies: [{ name: 'default', constraints: [{ contextName: 'field', operator: 'IN', ...constraint }] }] });
+
+describe('unlike the Node SDK', () => {
+  it('a fallback variant does not serve a flag that is off, or on without variants', () => {
+    const fallback = { name: 'blue', enabled: true };
+    for (const definition of [flag({ enabled: false }), flag()]) {
+      expect(snapshotOf([definition]).getVariant('checkout', {}, fallback).name).toBe('disabled');
+      expect(unleashReference([definition]).getVariant('checkout', {}, fallback).name).toBe('blue');
+    }
+  });
+
+  it('members of the context that are not its own do not count: properties hold the rest', () => {
+    const context = { field: 'x' } as EvaluationContext;
+    expect(both(constrained({ values: ['x'] }), context)).toEqual({ ours: false, theirs: true });
+  });
+
+  it('what objects inherit does not count as a property', () => {
+    const inherited = { contextName: 'toString', operator: 'STR_CONTAINS', values: ['function'] };
+    expect(both(constrained(inherited), { properties: {} })).toEqual({ ours: false, theirs: true });
+  });
+
+  it('a number counts as its string for userWithId, as everywhere', () => {
+    const strategies = [{ name: 'userWithId', parameters: { userIds: '7' } }];
+    expect(both(flag({ strategies }), { userId: 7 })).toEqual({ ours: true, theirs: false });
+  });
+
+  it('the user 0 is a user', () => {
+    const strategies = [{ name: 'gradualRolloutUserId', parameters: { percentage: 100, groupId: 'a' } }];
+    expect(both(flag({ strategies }), { userId: 0 })).toEqual({ ours: true, theirs: false });
+  });
+
+  it('a number keeps its user with a variant', () => {
+    const variants = weighted(1, 1);
+    const names = Array.from(
+      { length: 40 },
+      () => snapshotOf([flag({ variants })]).getVariant('checkout', { userId: 7 }).name,
+    );
+    const theirs = Array.from(
+      { length: 40 },
+      () => unleashReference([flag({ variants })]).getVariant('checkout', { userId: 7 }).name,
+    );
+    expect(new Set(names).size).toBe(1);
+    expect(new Set(theirs).size).toBe(2);
+  });
+
+  it.each([
+    ['white space in a value', { operator: 'SEMVER_EQ', value: '1.2.3' }, ' 1.2.3 '],
+    ['a v in an operand', { operator: 'SEMVER_EQ', value: 'v1.2.3' }, '1.2.3'],
+  ])('versions are semver 2.0 to the letter: %s', (_, constraint, field) => {
+    expect(both(constrained(constraint), { properties: { field } })).toEqual({ ours: false, theirs: true });
+  });
+
+  it('an address with a prefix length is no address', () => {
+    const constraint = { operator: 'IN_CIDR', values: ['10.0.0.0/8'] };
+    expect(both(constrained(constraint), { properties: { field: '10.1.0.0/16' } })).toEqual({
+      ours: false,
+      theirs: true,
+    });
+  });
+
+  it('null is no operand', () => {
+    const constraint = { operator: 'NUM_EQ', value: null as never };
+    expect(both(constrained(constraint), { properties: { field: '0' } })).toEqual({ ours: false, theirs: true });
+    const date = { operator: 'DATE_AFTER', value: null as never };
+    expect(both(constrained(date), {})).toEqual({ ours: false, theirs: true });
+  });
+
+  it('missing values are an empty list', () => {
+    expect(both(constrained({ operator: 'NOT_IN' }), {})).toEqual({ ours: true, theirs: 'throws' });
+  });
+
+  it('a fractional weight breaks its flag', () => {
+    expect(both(flag({ variants: weighted(0.5, 0.5) }), {})).toEqual({ ours: false, theirs: true });
+  });
+
+  it('a disabled strategy does not hold', () => {
+    const strategies = [{ name: 'default', disabled: true }];
+    expect(both(flag({ strategies }), {})).toEqual({ ours: false, theirs: true });
+  });
+
+  it('a broken flag is off and does not throw', () => {
+    expect(both(flag({ strategies: [null as never] }), {})).toEqual({ ours: false, theirs: 'throws' });
+  });
+
+  it('a context that throws does not throw', () => {
+    const hostile = {
+      get userId(): string {
+        throw new Error('no');
+      },
+    };
+    expect(both(flag({ strategies: [rollout(50)] }), hostile)).toEqual({ ours: false, theirs: 'throws' });
+  });
+});

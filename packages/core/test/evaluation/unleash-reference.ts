@@ -1,0 +1,40 @@
+import type { EvaluationContext } from '../../src/evaluation/context.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definition.js';
+import type { EvaluatedVariant } from '../../src/evaluation/variants.js';
+
+interface UnleashClient {
+  isEnabled(name: string, context: EvaluationContext, fallback: () => boolean): boolean;
+  getVariant(
+    name: string,
+    context: EvaluationContext,
+    fallback?: object,
+  ): EvaluatedVariant & { featureEnabled?: boolean };
+}
+
+interface Repository {
+  getToggle(name: string): FlagDefinition | undefined;
+  getSegment(id: number): SegmentDefinition | undefined;
+}
+
+// What the SDK's `Unleash` evaluates with, without the parts that fetch and report.
+const { default: Client } = require('unleash-client/lib/client') as {
+  default: new (repository: Repository, strategies: readonly object[]) => UnleashClient;
+};
+const { defaultStrategies } = require('unleash-client/lib/strategy') as { defaultStrategies: readonly object[] };
+
+/** The evaluation of the real Node SDK over documents in memory. */
+export function unleashReference(flags: readonly FlagDefinition[], segments: readonly SegmentDefinition[] = []) {
+  const toggles = new Map(flags.map((flag) => [flag.name, flag]));
+  const known = new Map(segments.map((segment) => [segment.id, segment]));
+  const client = new Client(
+    { getToggle: (name) => toggles.get(name), getSegment: (id) => known.get(id) },
+    defaultStrategies,
+  );
+  return {
+    isEnabled: (name: string, context: EvaluationContext) => client.isEnabled(name, context, () => false),
+    getVariant: (name: string, context: EvaluationContext, fallback?: object): EvaluatedVariant => {
+      const { featureEnabled: _, ...variant } = client.getVariant(name, context, fallback);
+      return variant;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { UsageCounters } from '../../src/evaluation/usage.js';
+import { flag, rollout, snapshotOf } from './one-flag.js';
+
+const variants = [{ name: 'blue', weight: 1 }];
+const varied = flag({ name: 'varied', variants });
+
+describe('usage', () => {
+  it('is counted per answer and per variant, and drained once', () => {
+    const counters = new UsageCounters();
+    const snapshot = snapshotOf([flag({ enabled: false }), varied, flag({ name: 'unused' })], { counters });
+    snapshot.isEnabled('checkout');
+    snapshot.getVariant('checkout');
+    snapshot.isEnabled('varied');
+    snapshot.getVariant('varied');
+    snapshot.getVariant('varied');
+    expect(counters.drain()).toEqual([
+      { flag: 'checkout', yes: 0, no: 2, variants: [{ variant: 'disabled', count: 1 }] },
+      { flag: 'varied', yes: 3, no: 0, variants: [{ variant: 'blue', count: 2 }] },
+    ]);
+    expect(counters.drain()).toEqual([]);
+  });
+
+  it('is not counted for explanations, plain evaluations, parents and unknown flags', () => {
+    const counters = new UsageCounters();
+    const child = flag({ dependencies: [{ feature: 'varied', variants: ['blue'] }] });
+    const snapshot = snapshotOf([varied, child], { counters });
+    snapshot.explain('varied');
+    snapshot.evaluate('varied');
+    snapshot.isEnabled('unknown');
+    snapshot.getVariant('unknown');
+    snapshot.isEnabled('checkout');
+    expect(counters.drain()).toEqual([{ flag: 'checkout', yes: 1, no: 0, variants: [] }]);
+  });
+
+  it('survives changes: old and new snapshots count into one', () => {
+    const counters = new UsageCounters();
+    const before = snapshotOf([varied], { counters });
+    const after = before.with({ flags: [{ ...varied, enabled: false }] });
+    const anew = snapshotOf([varied], { counters });
+    before.getVariant('varied');
+    after.isEnabled('varied');
+    anew.getVariant('varied');
+    expect(counters.drain()).toEqual([{ flag: 'varied', yes: 2, no: 1, variants: [{ variant: 'blue', count: 2 }] }]);
+  });
+
+  it('of a removed flag comes with the next drain, and counts again when the flag is back', () => {
+    const counters = new UsageCounters();
+    const before = snapshotOf([varied], { counters });
+    before.isEnabled('varied');
+    const without = before.with({ removedFlags: ['varied'] });
+    expect(counters.drain()).toMatchObject([{ flag: 'varied', yes: 1 }]);
+    const back = without.with({ flags: [varied] });
+    back.isEnabled('varied');
+    expect(counters.drain()).toMatchObject([{ flag: 'varied', yes: 1 }]);
+    snapshotOf([], { counters });
+    back.isEnabled('varied');
+    expect(counters.drain()).toMatchObject([{ flag: 'varied', yes: 1 }]);
+    back.isEnabled('varied');
+    expect(counters.drain()).toEqual([]);
+  });
+});
+
+describe('impressions', () => {
+  const told = (impressionData: boolean) => {
+    const impressions: object[] = [];
+    const strategies = [rollout(100)];
+    const snapshot = snapshotOf([flag({ impressionData, strategies, variants })], {
+      onImpression: (impression) => impressions.push(impression),
+    });
+    return { impressions, snapshot };
+  };
+
+  it('are told of flags that have them', () => {
+    const { impressions, snapshot } = told(true);
+    const context = { userId: 'ada' };
+    snapshot.isEnabled('checkout', context);
+    const variant = snapshot.getVariant('checkout', context);
+    snapshot.evaluate('checkout', context);
+    snapshot.explain('checkout', context);
+    expect(impressions).toEqual([
+      { flag: 'checkout', context, enabled: true },
+      { flag: 'checkout', context, enabled: true, variant },
+    ]);
+  });
+
+  it('are not told of the others', () => {
+    const { impressions, snapshot } = told(false);
+    snapshot.isEnabled('checkout');
+    expect(impressions).toEqual([]);
+  });
+});
