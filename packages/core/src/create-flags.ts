@@ -46,7 +46,8 @@ export async function createFlags(options: FlagsOptions): Promise<Flags> {
 async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags> {
   const settings = createSettings(options);
   const metrics = options.metrics ?? storage.metrics ?? memoryMetrics();
-  const { now = () => new Date(), newId = () => randomId(), onError = warn, actor = 'system' } = options;
+  const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
+  const onError = reporter(options.onError ?? warn);
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
   const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
@@ -112,6 +113,17 @@ async function release({ feed, live, metrics, storage }: Engine): Promise<void> 
   await closeLive(live);
   await metrics.close();
   await storage.close();
+}
+
+/** A host's function that throws is told of as well: nobody waits for what calls it. */
+function reporter(onError: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError(error);
+    } catch (failure) {
+      warn(failure);
+    }
+  };
 }
 
 function warn(error: unknown): void {

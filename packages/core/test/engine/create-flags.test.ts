@@ -5,6 +5,7 @@ import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory.js';
 import type { Storage } from '../../src/storage/port.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { hearing, until } from './listening.js';
 import { losingRaces } from './storage-wrappers.js';
 
 const DEFAULT = { project: 'default' };
@@ -31,6 +32,25 @@ describe('createFlags', () => {
       { type: 'project-created', project: 'default', actor: 'deployment', at: at.toISOString(), flag: null },
     ]);
     expect(await flags.listProjects()).toMatchObject([{ id: 'default', createdAt: at.toISOString(), revision: 1 }]);
+  });
+
+  it('goes on when both a listener and onError throw, and warns', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const onError = () => {
+      throw new Error('onError failed');
+    };
+    const flags = await createFlags({ storage: memoryStorage(), onError });
+    const { heard, listener } = hearing();
+    flags.subscribe((event) => {
+      listener(event);
+      throw new Error('The listener failed');
+    });
+    await flags.createFlag(DEFAULT, { name: 'a' });
+    await flags.createFlag(DEFAULT, { name: 'b' });
+    await until(() => heard.length >= 2);
+    expect(warned).toHaveBeenCalledWith(expect.objectContaining({ message: 'onError failed' }));
+    warned.mockRestore();
+    await flags.close();
   });
 
   it('takes the storage as a promise', async () => {

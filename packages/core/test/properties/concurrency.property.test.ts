@@ -5,7 +5,7 @@ import { expectInvariants } from './invariants.js';
 import { carryOut, operations } from './random-operations.js';
 import { STORAGES } from './storages.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 describe.each(STORAGES)('operations at the same time, on $name', ({ open }) => {
   it('keep every rule, and can be replayed from their events', async () => {
@@ -22,7 +22,7 @@ describe.each(STORAGES)('operations at the same time, on $name', ({ open }) => {
         await expectInvariants(storage);
         await dispose();
       }),
-      { numRuns: 25 },
+      { numRuns: 20 },
     );
   });
 
@@ -38,7 +38,7 @@ describe.each(STORAGES)('operations at the same time, on $name', ({ open }) => {
         await expectInvariants(storage);
         await dispose();
       }),
-      { numRuns: 15 },
+      { numRuns: 10 },
     );
   });
 });

@@ -3,9 +3,9 @@ import { type Flags, isFlagsError } from '../../src/index.js';
 import { expectInvariants } from './invariants.js';
 import { type OpenStorage, STORAGES } from './storages.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
-const ROUNDS = 300;
+const ROUNDS = Array.from({ length: 300 }, (_, round) => round);
 const DEFAULT = { project: 'default' };
 const OWNER = 4;
 
@@ -46,10 +46,10 @@ describe.each(STORAGES)('crossing, on $name', ({ open }) => {
   });
 
   it('a copy and the archiving of its source: the copy was made before, or is refused', async () => {
-    for (let round = 0; round < ROUNDS; round++) {
+    await Promise.all(ROUNDS.map((round) => flags.createFlag(DEFAULT, { name: `source-${round}` })));
+    for (const round of ROUNDS) {
       const source = { ...DEFAULT, flag: `source-${round}` };
       const copy = { name: `copy-${round}` };
-      await flags.createFlag(DEFAULT, { name: source.flag });
       const [copied, archived] = await crossInTurn(
         round,
         () => flags.cloneFlag(source, copy),
@@ -57,16 +57,15 @@ describe.each(STORAGES)('crossing, on $name', ({ open }) => {
       );
       expect(archived).toBe('done');
       expect(['done', 'flag_archived']).toContain(copied);
-      const { events } = await flags.listEvents({ limit: 2 });
-      expect(events.map(({ type }) => type)).toEqual(['flag-archived', 'flag-created']);
-      expect(events[1]?.flag).toBe(copied === 'done' ? copy.name : source.flag);
+      const { events } = await flags.listEvents({ limit: copied === 'done' ? 2 : 1 });
+      expect(events.map(({ flag }) => flag)).toEqual(copied === 'done' ? [source.flag, copy.name] : [source.flag]);
     }
   });
 
   it('the deletion of a project and the creation of a flag in it: exactly one happens', async () => {
-    for (let round = 0; round < ROUNDS; round++) {
+    await Promise.all(ROUNDS.map((round) => flags.createProject({ id: `p-${round}`, name: 'P' })));
+    for (const round of ROUNDS) {
       const project = `p-${round}`;
-      await flags.createProject({ id: project, name: 'P' });
       const [deleted, created] = await crossInTurn(
         round,
         () => flags.deleteProject({ project }),
@@ -76,18 +75,18 @@ describe.each(STORAGES)('crossing, on $name', ({ open }) => {
         ['done', 'project_not_found'],
         ['project_not_empty', 'done'],
       ]).toContainEqual([deleted, created]);
-      const projects = new Set((await flags.listProjects()).map(({ id }) => id));
-      const stored = await opened.storage.list({ kind: 'flag', part: 'summary' });
-      expect(stored.filter(({ parent }) => !projects.has(parent ?? ''))).toEqual([]);
     }
+    const projects = new Set((await flags.listProjects()).map(({ id }) => id));
+    const stored = await opened.storage.list({ kind: 'flag', part: 'summary' });
+    expect(stored.filter(({ parent }) => !projects.has(parent ?? ''))).toEqual([]);
   });
 
   it('the deletion of a project and the revival of its archived flag: exactly one happens', async () => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const ref = { project: `p-${round}`, flag: `flag-${round}` };
-      await flags.createProject({ id: ref.project, name: 'P' });
-      await flags.createFlag(ref, { name: ref.flag });
-      await flags.archiveFlag(ref);
+    const refs = ROUNDS.map((round) => ({ project: `p-${round}`, flag: `flag-${round}` }));
+    await Promise.all(refs.map(({ project }) => flags.createProject({ id: project, name: 'P' })));
+    await Promise.all(refs.map((ref) => flags.createFlag(ref, { name: ref.flag })));
+    await Promise.all(refs.map((ref) => flags.archiveFlag(ref)));
+    for (const [round, ref] of refs.entries()) {
       const outcomes = await crossInTurn(
         round,
         () => flags.deleteProject(ref),
@@ -103,7 +102,7 @@ describe.each(STORAGES)('crossing, on $name', ({ open }) => {
   it('the removal of the last strategy and switching on: never on without a strategy', async () => {
     const place = { ...DEFAULT, flag: 'checkout', environment: 'production' };
     await flags.createFlag(DEFAULT, { name: place.flag });
-    for (let round = 0; round < ROUNDS; round++) {
+    for (const round of ROUNDS) {
       const { id } = await flags.addStrategy(place, { name: 'default' });
       const [removed, enabled] = await crossInTurn(
         round,
@@ -118,7 +117,7 @@ describe.each(STORAGES)('crossing, on $name', ({ open }) => {
   });
 
   it('the leaving of two owners: exactly one leaves', async () => {
-    for (let round = 0; round < ROUNDS; round++) {
+    for (const round of ROUNDS) {
       const [staying] = await flags.listMembers(DEFAULT);
       if (!staying) await flags.addMember(DEFAULT, { userId: 1, roleId: OWNER });
       await flags.addMember(DEFAULT, { userId: staying?.userId === 2 ? 1 : 2, roleId: OWNER });

@@ -4,7 +4,7 @@ import { type Operation, operations } from './random-operations.js';
 import { STORAGES } from './storages.js';
 import { type Content, contentOf } from './stored-content.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 interface Run {
   readonly outcomes: readonly Outcome[];
@@ -18,7 +18,7 @@ describe('the same operations', () => {
         const [first, ...others] = await Promise.all(STORAGES.map(({ open }) => run(open, sequence)));
         for (const other of others) expect(other).toEqual(first);
       }),
-      { numRuns: 25 },
+      { numRuns: 20 },
     );
   });
 });

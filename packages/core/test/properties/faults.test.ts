@@ -75,7 +75,7 @@ describe('a disk that fails when an event is written', () => {
       CREATE TRIGGER poison BEFORE INSERT ON flags_events WHEN NEW.type = '${type}'
       BEGIN SELECT RAISE(ABORT, 'injected fault'); END
     `);
-    await expect(change(flags)).rejects.toThrow('injected fault');
+    await expect(change(flags)).rejects.toMatchObject({ message: 'injected fault' });
     expect(await contentOf(storage)).toEqual(before);
     saboteur.exec('DROP TRIGGER poison');
     await change(flags);
