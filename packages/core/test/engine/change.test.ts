@@ -23,7 +23,8 @@ const counted = (data: number): Counted => ({ type: 'project-updated', data, bef
 function loopOver(storage: Storage) {
   let calls = 0;
   const now = () => new Date(Date.UTC(2026, 0, 1) + calls++);
-  const perform = createPerform({ storage, now, feed: { settled: async () => undefined, wake: () => undefined } });
+  const feed = { settled: async () => undefined, wake: () => undefined };
+  const perform = createPerform({ storage, now, feed, take: () => undefined });
   type Decide = (count: number, read: Read) => Decision<Counted> | Promise<Decision<Counted>>;
   return {
     perform,
