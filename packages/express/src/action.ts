@@ -47,6 +47,8 @@ export type Action =
   | 'registerFrontend'
   | 'reportFrontendMetrics'
   | 'explainFlags'
+  | 'resolveFlag'
+  | 'resolveFlags'
   | 'listTokens'
   | 'createToken'
   | 'deleteToken'
