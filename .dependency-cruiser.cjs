@@ -67,7 +67,7 @@ module.exports = {
       name: 'core-knows-no-framework',
       severity: 'error',
       from: { path: '^packages/core/src/' },
-      to: { path: '/node_modules/(express|@types/express|pino|fastify|koa)|^packages/express/' },
+      to: { path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature)|^packages/(express|openfeature)/' },
     },
     {
       name: 'core-loads-the-driver-in-one-place',
@@ -76,9 +76,10 @@ module.exports = {
       to: { path: 'better-sqlite3' },
     },
     {
-      name: 'express-uses-published-entries-only',
+      name: 'published-entries-only',
+      comment: 'What stands on the core uses it as a stranger would.',
       severity: 'error',
-      from: { path: '^packages/express/src/' },
+      from: { path: '^packages/(express|openfeature)/src/' },
       to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/index\\.(d\\.)?[jt]s$' },
     },
   ],

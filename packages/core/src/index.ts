@@ -31,6 +31,7 @@ export type { EvaluatedVariant } from './evaluation/variants.js';
 export { memoryMetrics } from './metrics/memory.js';
 export type * from './metrics/port.js';
 export type { OpenFeatureContext } from './openfeature/context.js';
+export { findFlag } from './openfeature/find-flag.js';
 export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/payload-value.js';
 export type { ResolutionReason } from './openfeature/reason.js';
 export {

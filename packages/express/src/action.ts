@@ -58,6 +58,8 @@ export type Action =
   | 'registerFrontend'
   | 'reportFrontendMetrics'
   | 'explainFlags'
+  | 'resolveFlag'
+  | 'resolveFlags'
   | 'listTokens'
   | 'createToken'
   | 'deleteToken'

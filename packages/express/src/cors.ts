@@ -9,11 +9,12 @@ const MAX_AGE = '86400';
 /** Marks an answer for the browser, and answers its question whether it may ask at all. */
 export type Cors = (request: Request, response: Response) => Reply | undefined;
 
-/** For the frontend API alone: nothing else is asked by pages of other origins. */
+/** For the frontend API and OFREP alone: nothing else is asked by pages of other origins. */
 export function createCors({ origins }: CorsOptions): Cors {
   const allowed = origins === '*' ? origins : new Set(origins);
   return (request, response) => {
-    if (accessOf(request.path) !== 'frontend') return undefined;
+    const access = accessOf(request.path);
+    if (access !== 'frontend' && access !== 'ofrep') return undefined;
     response.appendHeader('vary', 'Origin');
     const { origin } = request.headers;
     if (origin === undefined || !(allowed === '*' || allowed.has(origin))) return undefined;

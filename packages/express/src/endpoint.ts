@@ -71,13 +71,14 @@ function lastEventIdOf({ headers }: Request): string | undefined {
   return Array.isArray(id) ? id[0] : id;
 }
 
-function replyTo(request: Request, { method, reply }: Route, result: RouteResult): Reply {
+function replyTo(request: Request, { method, reply, conditional }: Route, result: RouteResult): Reply {
   const { body, revision, serialized, stream } = result;
   if (stream) return streamReply(request, stream);
   const answer = serialized ? serializedReply(serialized) : jsonReply({ status: reply.status, body });
-  if (method !== 'GET' && revision === undefined) return answer;
+  const isConditional = method === 'GET' || conditional;
+  if (!isConditional && revision === undefined) return answer;
   const etag = serialized?.etag ?? entityTag(answer.text ?? '', revision);
-  if (method === 'GET' && namesTag(request.headers['if-none-match'], etag)) return { status: 304, headers: { etag } };
+  if (isConditional && namesTag(request.headers['if-none-match'], etag)) return { status: 304, headers: { etag } };
   return { ...answer, headers: { ...answer.headers, etag } };
 }
 

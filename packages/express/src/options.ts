@@ -33,8 +33,8 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * Who may come in.
    *
    * - `'token'`: requests carry an API token (`Authorization: <token>` or `Bearer <token>`), of kind `admin` under
-   *   `/api/admin`, `client` under `/api/client` and `frontend` under `/api/frontend`. The actor has the token's name, and
-   *   sees the token's project and environment.
+   *   `/api/admin`, `client` under `/api/client`, `frontend` under `/api/frontend` and either of these under `/ofrep`. The
+   *   actor has the token's name, and sees the token's project and environment.
    * - `'none'`: everyone, as the actor `anonymous`.
    * - a function: the users of your application, under all of them.
    */
@@ -43,7 +43,7 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
   readonly authorize?: Authorize<A>;
   /** The largest body that is read, in bytes (after decompression); 1 MiB when absent. */
   readonly bodyLimit?: number;
-  /** Which pages may use the frontend API from a browser; those of the router's own origin alone when absent. */
+  /** Which pages may use the frontend API and OFREP from a browser; those of the router's own origin alone when absent. */
   readonly cors?: CorsOptions;
   /**
    * Milliseconds between two signs of life on a stream, at which clients are also asked again for their permission;
@@ -52,7 +52,7 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
   readonly heartbeatInterval?: number;
 }
 
-/** Cross-origin requests, under `/api/frontend` alone. */
+/** Cross-origin requests, under `/api/frontend` and `/ofrep` alone. */
 export interface CorsOptions {
   /** Such as `https://shop.example.org`, as browsers send them; or `*` for pages of every origin. */
   readonly origins: readonly string[] | '*';

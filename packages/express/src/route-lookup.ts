@@ -8,11 +8,12 @@ export function createRouteLookup(routes: readonly Route[]): RouteLookup {
   return (path) => rows.filter(({ pattern }) => pattern.test(path)).map(({ route }) => route);
 }
 
-const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend'];
+const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
 
 /** What a path needs to be let in; undefined for a path that is not ours. */
 export function accessOf(path: string): Access | undefined {
-  const access = /^\/api\/(admin|client|frontend)(?:\/|$)/i.exec(path)?.[1]?.toLowerCase();
+  const [, api, protocol] = /^\/(?:api\/(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(path) ?? [];
+  const access = (api ?? protocol)?.toLowerCase();
   return ACCESSES.find((one) => one === access);
 }
 

@@ -29,12 +29,17 @@ export interface Route {
   readonly ifMatch?: 'flag' | 'project' | 'segment';
   /** `messages`: a 400 of this endpoint has the body `[{ "msg" }]`. Absent: the common error body. */
   readonly badRequest?: 'messages';
+  /** A 400 or 404 of this endpoint has the body that this protocol prescribes. Absent: the common error body. */
+  readonly protocol?: 'ofrep';
+  /** Answers an `ETag`, and 304 to `If-None-Match`, as every GET does. */
+  readonly conditional?: true;
   readonly deprecated?: true;
   /** As a method, so that a row may be written for its own path's parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
 }
 
-export type Access = 'admin' | 'client' | 'frontend';
+/** `ofrep` takes what `client` takes, and what `frontend` takes. */
+export type Access = 'admin' | 'client' | 'frontend' | 'ofrep';
 
 export type Tag =
   | 'Projects'
@@ -49,6 +54,7 @@ export type Tag =
   | 'Metrics'
   | 'Client'
   | 'Frontend'
+  | 'OFREP'
   | 'Playground'
   | 'API tokens'
   | 'Events'
@@ -109,6 +115,8 @@ export type ReplySchema =
   | 'ClientFeature'
   | 'FeatureStream'
   | 'FrontendToggles'
+  | 'OfrepEvaluation'
+  | 'OfrepEvaluations'
   | 'Playground'
   | 'OpenApiDocument';
 

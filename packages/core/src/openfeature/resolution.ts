@@ -1,8 +1,8 @@
-import type { Configuration, EnvironmentChoice, EvaluationOperations, FlagConfiguration } from '../api/evaluation.js';
+import type { EnvironmentChoice, EvaluationOperations, FlagConfiguration } from '../api/evaluation.js';
 import type { Payload } from '../api/variants.js';
-import { compareCodePoints } from '../code-point-order.js';
 import type { EvaluatedVariant } from '../evaluation/variants.js';
 import { type OpenFeatureContext, toEvaluationContext } from './context.js';
+import { findFlag } from './find-flag.js';
 import { type ResolutionReason, reasonFor } from './reason.js';
 
 /** A flag's answer in the words of OpenFeature, before anybody has asked for a type. */
@@ -95,20 +95,4 @@ function toResolution(configuration: FlagConfiguration, enabled: boolean, answer
     ...(variant && { variant }),
     metadata: { project, type, stale, impressionData },
   };
-}
-
-/** By halves: the flags are in code-point order. */
-function findFlag({ flags }: Configuration, name: string): FlagConfiguration | undefined {
-  let from = 0;
-  let to = flags.length;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    const candidate = flags[middle];
-    if (candidate === undefined) return undefined;
-    const order = compareCodePoints(candidate.name, name);
-    if (order === 0) return candidate;
-    if (order < 0) from = middle + 1;
-    else to = middle;
-  }
-  return undefined;
 }

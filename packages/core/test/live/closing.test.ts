@@ -1,7 +1,7 @@
 import { CHECKOUT } from '../rules/references.js';
+import { openOnOneFile } from './on-one-file.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn } from './switched-on.js';
-import { openOnOneFile } from './two-instances.js';
 
 const ADA = { userId: 'ada' };
 

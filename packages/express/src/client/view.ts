@@ -29,7 +29,10 @@ export function environmentOf({ scope, query, settings }: ViewRequest): string {
   return typeof query.environment === 'string' ? query.environment : settings.environment;
 }
 
-export function isInView({ project, name }: FlagConfiguration, { projects, namePrefix }: View): boolean {
+export function isInView(
+  { project, name }: Pick<FlagConfiguration, 'project' | 'name'>,
+  { projects, namePrefix }: View,
+): boolean {
   return (projects === undefined || projects.includes(project)) && name.startsWith(namePrefix);
 }
 

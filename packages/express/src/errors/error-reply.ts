@@ -3,6 +3,7 @@ import { jsonReply, type Reply } from '../reply.js';
 import type { Route } from '../route.js';
 import { ERROR_KINDS } from './error-kinds.js';
 import { memberMessages } from './member-messages.js';
+import { ofrepFailure } from './ofrep-failure.js';
 import { Refusal } from './refusal.js';
 
 /** Where an error happened: the row, if a row was found, and its path's parameters. */
@@ -18,8 +19,16 @@ export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply
   if (status === 400 && route?.badRequest === 'messages') {
     return jsonReply({ status, body: memberMessages(error, params.projectId ?? '') });
   }
+  if ((status === 400 || status === 404) && route?.protocol === 'ofrep') {
+    return jsonReply({ status, body: ofrepFailure(error, keyOf(route, params)) });
+  }
   const { code, message } = error;
   return jsonReply({ status, body: { name, code, message, details: detailsOf(error) }, headers: headersOf(error) });
+}
+
+/** Of an endpoint for one flag. Nothing is known of a path that cannot be decoded. */
+function keyOf({ path }: Route, { key = '' }: ErrorPlace['params']): string | undefined {
+  return path.endsWith('/:key') ? key : undefined;
 }
 
 function detailsOf(error: FlagsError | Refusal): readonly ErrorDetail[] {

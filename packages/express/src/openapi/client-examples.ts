@@ -25,6 +25,14 @@ const feature = {
   variants: [{ name: 'blue', weight: 1000, stickiness: 'default', overrides: [] }],
 };
 
+const evaluation = {
+  key: 'checkout',
+  value: '#00f',
+  reason: 'SPLIT',
+  variant: 'blue',
+  metadata: { project: 'default', type: 'release', stale: false, impressionData: false },
+};
+
 const variant = { name: 'blue', enabled: true, feature_enabled: true, featureEnabled: true };
 
 /** One answer of each kind to clients. */
@@ -48,6 +56,8 @@ export const CLIENT_EXAMPLES = {
     '',
   ].join('\n'),
   FrontendToggles: { toggles: [{ name: 'checkout', enabled: true, variant, impressionData: false }] },
+  OfrepEvaluation: evaluation,
+  OfrepEvaluations: { flags: [evaluation] },
   Playground: {
     environment: 'production',
     features: [

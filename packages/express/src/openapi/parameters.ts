@@ -50,6 +50,8 @@ function describePathParameter(name: string, { environments, roles }: Settings):
       };
     case 'appName':
       return { description: 'The name of the application.', schema: TEXT };
+    case 'key':
+      return { description: 'The name of the flag.', schema: TEXT };
     case 'token':
       return { description: 'The id of the token, or its secret.', schema: TEXT };
     default:
@@ -67,10 +69,11 @@ function queryParameter({ name, description, schema }: QueryParameter, schemas: 
   return { name, in: 'query', required: false, description, schema: described, ...style };
 }
 
-function headersOf({ method, ifMatch, reply }: Route): readonly object[] {
+function headersOf({ method, ifMatch, reply, conditional }: Route): readonly object[] {
   if (reply.media === 'text/event-stream')
     return [header('Last-Event-ID', 'The last event seen, to go on from there.')];
-  if (method === 'GET') return [header('If-None-Match', 'An ETag seen before; answers 304 while it is still true.')];
+  if (method === 'GET' || conditional)
+    return [header('If-None-Match', 'An ETag seen before; answers 304 while it is still true.')];
   if (ifMatch === undefined) return [];
   return [header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`)];
 }

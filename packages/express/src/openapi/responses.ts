@@ -56,8 +56,8 @@ export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<strin
 /** Answers that show a document which a change can be made conditional upon. */
 const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Project', 'Segment']);
 
-function hasTag({ method, reply }: Route): boolean {
-  return method === 'GET' && reply.media === undefined;
+function hasTag({ method, reply, conditional }: Route): boolean {
+  return conditional || (method === 'GET' && reply.media === undefined);
 }
 
 function success(route: Route): object {
@@ -72,15 +72,22 @@ function success(route: Route): object {
 }
 
 function errorResponse(route: Route, status: number, codes: readonly PossibleCode[]): object {
-  const asMessages = status === 400 && route.badRequest === 'messages';
   const headers = ERROR_HEADERS.get(status);
   return {
     description: reasonOf(status),
     ...(headers && { headers }),
-    ...(asMessages
-      ? content({ schema: referTo('MemberErrors'), example: [{ msg: reasonOf(status) }] })
-      : content({ schema: errorSchema(codes), example: errorExample(status, codes) })),
+    ...content(errorContent(route, status, codes)),
   };
+}
+
+function errorContent({ badRequest, protocol }: Route, status: number, codes: readonly PossibleCode[]): Content {
+  if (status === 400 && badRequest === 'messages') {
+    return { schema: referTo('MemberErrors'), example: [{ msg: reasonOf(status) }] };
+  }
+  if ((status === 400 || status === 404) && protocol === 'ofrep') {
+    return { schema: referTo('OfrepFailure'), example: { errorCode: 'GENERAL', errorDetails: reasonOf(status) } };
+  }
+  return { schema: errorSchema(codes), example: errorExample(status, codes) };
 }
 
 /** The common error body, with the codes and names that it can have here. */

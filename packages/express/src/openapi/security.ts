@@ -1,3 +1,4 @@
+import { kindsFor } from '../auth/token-kinds.js';
 import type { Access } from '../route.js';
 
 /** How requests are authenticated: not at all, by API tokens, or by the host application. */
@@ -43,5 +44,5 @@ export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>
 export function securityOf(access: Access, auth: AuthMode): readonly Readonly<Record<string, readonly string[]>>[] {
   if (auth === 'none') return [];
   if (auth === 'host') return [{ hostApplication: [] }];
-  return [{ [`${access}Token`]: [] }];
+  return kindsFor(access).map((kind) => ({ [`${kind}Token`]: [] }));
 }

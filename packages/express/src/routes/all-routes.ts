@@ -9,6 +9,7 @@ import { flagRoutes } from './flags.js';
 import { frontendRoutes } from './frontend.js';
 import { memberRoutes } from './members.js';
 import { metricsRoutes } from './metrics.js';
+import { ofrepRoutes } from './ofrep.js';
 import { openApiRoutes } from './open-api.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
@@ -35,5 +36,6 @@ export const ROUTES: readonly Route[] = [
   ...clientRoutes,
   ...clientReportRoutes,
   ...frontendRoutes,
+  ...ofrepRoutes,
   ...openApiRoutes,
 ];

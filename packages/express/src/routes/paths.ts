@@ -18,3 +18,4 @@ export const EVENTS = '/api/admin/events';
 export const TOKENS = '/api/admin/api-tokens';
 export const CLIENT = '/api/client';
 export const FRONTEND = '/api/frontend';
+export const OFREP_FLAGS = '/ofrep/v1/evaluate/flags';

@@ -8,6 +8,7 @@ import { flagSchemas } from './flags.js';
 import { frontendSchemas } from './frontend.js';
 import { memberSchemas } from './members.js';
 import { metricsSchemas } from './metrics.js';
+import { ofrepSchemas } from './ofrep.js';
 import { playgroundSchemas } from './playground.js';
 import { projectSchemas } from './projects.js';
 import { segmentSchemas } from './segments.js';
@@ -30,6 +31,7 @@ export function replySchemas(inputs: InputSchemas): Readonly<Record<string, Json
     ...eventSchemas,
     ...clientSchemas,
     ...frontendSchemas,
+    ...ofrepSchemas,
     ...playgroundSchemas,
     ...errorSchemas,
     OpenApiDocument: { type: 'object', required: ['openapi', 'info', 'paths'] },

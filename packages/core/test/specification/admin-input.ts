@@ -1,0 +1,81 @@
+import {
+  CONSTRAINT_OPERATORS,
+  type Constraint,
+  type StrategyDefinition,
+  type StrategyInput,
+  type StrategyVariant,
+  type VariantDefinition,
+  type VariantInput,
+} from '../../src/index.js';
+
+const TOTAL_WEIGHT = 1000;
+/** Segments that a document does not have are named by ids that were never given. */
+const NEVER_GIVEN = 1_000_000;
+const NEVER: Constraint = { contextName: 'userId', operator: 'IN', values: [] };
+
+/** A name that the administration takes: other characters than it allows are left out. */
+export function standInName(name: string): string {
+  return name.replace(/[^\w.!~*'()-]/g, '_').slice(0, 100);
+}
+
+/** A strategy as it would be sent; segments by the ids that they were given. */
+export function toStrategyInput(definition: StrategyDefinition, segments: ReadonlyMap<number, number>): StrategyInput {
+  const { name, parameters = {}, constraints, segments: ids, variants } = definition;
+  return {
+    name,
+    parameters,
+    constraints: (constraints ?? []) as readonly Constraint[],
+    ...(ids && { segments: ids.map((id) => segments.get(id) ?? id + NEVER_GIVEN) }),
+    ...(variants && { variants: variants.map((variant) => toStrategyVariant(variant, definition)) }),
+  };
+}
+
+/** Spells out what evaluation takes for granted: the stickiness is that of the strategy. */
+function toStrategyVariant(variant: VariantDefinition, { parameters }: StrategyDefinition): StrategyVariant {
+  const { name, weight, payload, stickiness = String(parameters?.stickiness ?? 'default') } = variant;
+  return { name, weight, weightType: 'variable', stickiness, ...(payload && { payload }) };
+}
+
+/** The same shares of 1000: equal ones are left to the administration, others are fixed but for the last. */
+export function toVariantInputs(definitions: readonly VariantDefinition[]): readonly VariantInput[] {
+  const total = definitions.reduce((sum, { weight }) => sum + weight, 0);
+  const isEqual = definitions.every(({ weight }) => weight === definitions[0]?.weight);
+  return definitions.map(({ name, weight, stickiness, payload, overrides }, at) => ({
+    name,
+    ...(isEqual || at === definitions.length - 1
+      ? { weightType: 'variable' }
+      : { weightType: 'fix', weight: (weight * TOTAL_WEIGHT) / total }),
+    ...(stickiness && { stickiness }),
+    ...(payload && { payload }),
+    ...(overrides && { overrides }),
+  }));
+}
+
+/**
+ * Strategies that the administration takes and that together hold exactly where the refused one would.
+ *
+ * @param path of the fault, within the strategy
+ */
+export function withoutFault(strategy: StrategyInput, path: string): readonly StrategyInput[] {
+  const { constraints = [] } = strategy;
+  const [, list, at, , value] = path.split('/');
+  const refused = constraints[Number(at)];
+  if (list !== 'constraints' || refused === undefined) throw new Error(`Nothing stands for ${path}.`);
+  return alternativesTo(refused, value).map((alternative) => ({
+    ...strategy,
+    constraints: constraints.flatMap((one) => (one === refused ? alternative : [one])),
+  }));
+}
+
+/** Of the alternatives any must hold, of the constraints of one all. */
+function alternativesTo(refused: Constraint, value: string | undefined): readonly (readonly Constraint[])[] {
+  const { operator, inverted, values = [] } = refused;
+  if (value !== undefined) return [[{ ...refused, values: values.filter((_, at) => at !== Number(value)) }]];
+  const family = /^SEMVER_([GL]T)E$/.exec(operator)?.[1];
+  if (family !== undefined) {
+    const parts = (['EQ', family] as const).map((one) => ({ ...refused, operator: `SEMVER_${one}` }) as Constraint);
+    return inverted ? [parts] : parts.map((part) => [part]);
+  }
+  // An unknown operator never holds; an operand that cannot be used does not either, but its inversion does.
+  return inverted && CONSTRAINT_OPERATORS.includes(operator) ? [[]] : [[NEVER]];
+}

@@ -1,0 +1,144 @@
+import {
+  type FlagDefinition,
+  type Flags,
+  type FlagsError,
+  isFlagsError,
+  type SegmentDefinition,
+  type StrategyInput,
+} from '../../src/index.js';
+import { DEFAULT } from '../rules/references.js';
+import { standInName, toStrategyInput, toVariantInputs, withoutFault } from './admin-input.js';
+import { eventsOf, type Specification, type SpecificationEvent, type SpecificationState } from './documents.js';
+
+/** An instance that is as a document of the specification wants it. */
+export interface CreatedDocument {
+  /** The name of a flag of the document. */
+  readonly nameOf: (flag: string) => string;
+  /** What the administration's rules refused, or changed, and what stands for it. */
+  readonly deviations: readonly string[];
+}
+
+/** Brings an empty instance there by operations of the administration alone. */
+export async function createDocument(flags: Flags, document: Specification): Promise<CreatedDocument> {
+  const creation = new DocumentCreation(flags);
+  for (const event of eventsOf(document)) await creation.take(event);
+  return { nameOf: (flag) => creation.nameOf(flag), deviations: creation.deviations };
+}
+
+class DocumentCreation {
+  readonly deviations: string[] = [];
+  private readonly names = new Map<string, string>();
+  private readonly segments = new Map<number, number>();
+
+  constructor(private readonly flags: Flags) {}
+
+  nameOf(flag: string): string {
+    return this.names.get(flag) ?? flag;
+  }
+
+  async take(event: SpecificationEvent): Promise<void> {
+    switch (event.type) {
+      case 'hydration':
+        return this.hydrate(event);
+      case 'feature-updated':
+        return this.hydrate({ features: [event.feature] });
+      case 'feature-removed':
+        return this.removeFlag(event.featureName);
+      case 'segment-updated':
+        return this.createSegment(event.segment);
+      case 'segment-removed':
+        return this.flags.deleteSegment({ segment: this.segments.get(event.segmentId) ?? 0 });
+    }
+  }
+
+  private async hydrate({ features, segments = [] }: SpecificationState): Promise<void> {
+    for (const segment of segments) await this.createSegment(segment);
+    for (const feature of features) await this.createFlag(feature);
+    for (const feature of withParentsFirst(features)) await this.addDependencies(feature);
+  }
+
+  private async removeFlag(name: string): Promise<void> {
+    const flag = this.nameOf(name);
+    await this.flags.archiveFlag({ ...DEFAULT, flag });
+    await this.flags.deleteFlag({ flag });
+  }
+
+  private async createSegment({ id, constraints }: SegmentDefinition): Promise<void> {
+    const input = { name: `segment ${id}`, constraints: constraints ?? [] };
+    const created = await this.flags.createSegment(input as Parameters<Flags['createSegment']>[0]);
+    this.segments.set(id, created.id);
+  }
+
+  private async createFlag(definition: FlagDefinition): Promise<void> {
+    await this.createNamed(definition.name);
+    const place = this.placeOf(definition);
+    for (const strategy of definition.strategies ?? []) {
+      await this.addStrategy(definition, toStrategyInput(strategy, this.segments));
+    }
+    if (definition.enabled && !definition.strategies?.length) {
+      await this.flags.addStrategy(place, { name: 'default' });
+      this.deviations.push(`${definition.name}: enabled without strategies, gets default`);
+    }
+    if (definition.enabled) await this.flags.enable(place);
+    await this.setVariants(definition);
+  }
+
+  private async createNamed(name: string): Promise<void> {
+    const refusal = await refusalOf(this.flags.createFlag(DEFAULT, { name }));
+    if (!refusal) return;
+    this.names.set(name, standInName(name));
+    await this.flags.createFlag(DEFAULT, { name: this.nameOf(name) });
+    this.deviations.push(`${name}: ${refusal.code}, called ${this.nameOf(name)}`);
+  }
+
+  private async addStrategy(definition: FlagDefinition, strategy: StrategyInput): Promise<void> {
+    const refusal = await refusalOf(this.flags.addStrategy(this.placeOf(definition), strategy));
+    if (!refusal) return;
+    const path = refusal.details[0]?.path ?? '';
+    const { operator, value, values } = strategy.constraints?.[Number(path.split('/')[2])] ?? {};
+    this.deviations.push(`${definition.name}: ${refusal.code} ${path}, ${operator} ${value ?? values}`);
+    for (const alternative of withoutFault(strategy, path)) await this.addStrategy(definition, alternative);
+  }
+
+  private async setVariants({ name, variants }: FlagDefinition): Promise<void> {
+    if (!variants?.length) return;
+    const set = await this.flags.setVariants({ ...DEFAULT, flag: this.nameOf(name) }, toVariantInputs(variants));
+    const [before, after] = [variants, set].map((list) => list.map(({ weight }) => weight).join(' '));
+    this.deviations.push(`${name}: weights ${before} are ${after}`);
+  }
+
+  /** A flag whose parent can never be as it wants is off: so it is switched off where the dependency is refused. */
+  private async addDependencies(child: FlagDefinition): Promise<void> {
+    const place = this.placeOf(child);
+    for (const { feature, enabled, variants } of child.dependencies ?? []) {
+      const input = { flag: this.nameOf(feature), ...(enabled !== undefined && { enabled }), variants: variants ?? [] };
+      const refusal = await refusalOf(this.flags.addDependency(place, input));
+      if (!refusal) continue;
+      await this.flags.disable(place);
+      this.deviations.push(`${child.name}: ${refusal.code}, ${feature}, switched off`);
+    }
+  }
+
+  private placeOf({ name }: FlagDefinition) {
+    return { ...DEFAULT, flag: this.nameOf(name), environment: 'production' };
+  }
+}
+
+/** Flags that depend on a flag with dependencies come last: theirs are the ones to refuse. */
+function withParentsFirst(features: readonly FlagDefinition[]): readonly FlagDefinition[] {
+  const children = new Set(features.filter(({ dependencies }) => dependencies?.length).map(({ name }) => name));
+  const isDeep = ({ dependencies }: FlagDefinition) =>
+    dependencies?.some(({ feature }) => children.has(feature)) ?? false;
+  return [...features.filter((one) => !isDeep(one)), ...features.filter(isDeep)];
+}
+
+/** The refusal of an attempt; undefined when it succeeds. Whatever else it fails with is thrown. */
+async function refusalOf(attempt: Promise<unknown>): Promise<FlagsError | undefined> {
+  try {
+    await attempt;
+    return undefined;
+  } catch (error) {
+    if (isFlagsError(error)) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,2 @@
+export type { FlagsProviderOptions, TrackedEvent } from './options.js';
+export { createFlagsProvider } from './provider.js';

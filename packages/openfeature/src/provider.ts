@@ -1,0 +1,80 @@
+import { type Flags, resolveSwitch, resolveVariant } from '@flags/core';
+import {
+  type EvaluationContext,
+  type JsonValue,
+  OpenFeatureEventEmitter,
+  type Provider,
+  ProviderEvents,
+} from '@openfeature/server-sdk';
+import { watchChanges } from './change-watch.js';
+import { type PayloadQuestion, payloadDetails, switchDetails } from './details.js';
+import type { FlagsProviderOptions } from './options.js';
+import { watchStatus } from './status-watch.js';
+
+/**
+ * Makes an OpenFeature provider that evaluates flags inside this process. Booleans are whether a flag is on; texts,
+ * numbers and objects are the payload of the variant that the context gets, and the caller's default where there is none.
+ * Evaluations count as usage, as those by `isEnabled` and `getVariant` do.
+ *
+ * The provider tells of changes (`PROVIDER_CONFIGURATION_CHANGED`, with the names of the flags), and of the flags being
+ * stale and current again (`PROVIDER_STALE`, `PROVIDER_READY`). Closing it ends that; the flags stay yours to close.
+ * Initializing it fails when the environment does not exist, or the flags are closed.
+ *
+ * @example
+ * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
+ * await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
+ * const isOn = await OpenFeature.getClient().getBooleanValue('checkout', false, { targetingKey: '7' });
+ */
+export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions = {}): Provider {
+  const { environment = flags.settings.environment, onTrack, statusInterval = 1000 } = options;
+  const events = new OpenFeatureEventEmitter();
+  let watches: readonly (() => void)[] = [];
+
+  function endWatches(): void {
+    for (const end of watches) end();
+    watches = [];
+  }
+
+  function ask<T>(question: PayloadQuestion<T>, context: EvaluationContext) {
+    return payloadDetails(question, resolveVariant(flags, question.flag, { context, environment }));
+  }
+
+  return {
+    metadata: { name: 'flags' },
+    runsOn: 'server',
+    events,
+
+    async initialize() {
+      flags.configuration({ environment });
+      endWatches();
+      watches = [
+        watchChanges(flags, environment, (flagsChanged) => {
+          events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged: [...flagsChanged] });
+        }),
+        watchStatus(flags, statusInterval, (event, message) => events.emit(event, { message })),
+      ];
+    },
+
+    async onClose() {
+      endWatches();
+    },
+
+    async resolveBooleanEvaluation(flag, defaultValue, context) {
+      return switchDetails({ flag, defaultValue }, resolveSwitch(flags, flag, { context, environment }));
+    },
+
+    async resolveStringEvaluation(flag, defaultValue, context) {
+      return ask({ flag, defaultValue, type: 'string' }, context);
+    },
+
+    async resolveNumberEvaluation(flag, defaultValue, context) {
+      return ask({ flag, defaultValue, type: 'number' }, context);
+    },
+
+    async resolveObjectEvaluation<T extends JsonValue>(flag: string, defaultValue: T, context: EvaluationContext) {
+      return ask<T>({ flag, defaultValue, type: 'object' }, context);
+    },
+
+    ...(onTrack && { track: (name, context, details) => onTrack({ name, context, details }) }),
+  };
+}
