@@ -127,5 +127,10 @@ function reporter(onError: (error: unknown) => void): (error: unknown) => void {
 }
 
 function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error));
+  process.emitWarning(String(error), { type: 'FlagsWarning', detail: detailOf(error) });
+}
+
+function detailOf(error: unknown): string {
+  const { stack } = Object(error) as { readonly stack?: unknown };
+  return typeof stack === 'string' ? stack : '';
 }

@@ -35,7 +35,7 @@ import type { VariantOperations } from './variants.js';
  * their input, take effect whole or not at all, are durable when their promise resolves, and append one event per fact
  * in the same commit. Many may be under way at once; several processes may share one storage.
  *
- * Every operation fails with `closed` after {@link Flags.close}, and may fail with `storage_busy` or
+ * Every operation but those of evaluation fails with `closed` after {@link Flags.close}, and may fail with `storage_busy` or
  * `too_much_contention` when others keep the storage or the same document busy: nothing has changed then, try again.
  */
 export interface Flags

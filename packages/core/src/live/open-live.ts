@@ -82,5 +82,5 @@ async function newestPosition(storage: Storage): Promise<string | undefined> {
 }
 
 function warnOf({ message, code }: EvaluationProblem): void {
-  process.emitWarning(message, { code });
+  process.emitWarning(message, { type: 'FlagsWarning', code });
 }

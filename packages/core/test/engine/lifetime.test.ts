@@ -25,9 +25,21 @@ function logging(storage: Storage): Storage & { readonly log: readonly string[] 
   };
 }
 
+/** What is asked in memory goes on after the end. */
+const EVALUATION = [
+  'isEnabled',
+  'getVariant',
+  'forContext',
+  'explain',
+  'configuration',
+  'status',
+  'refresh',
+  'onImpression',
+];
+
 /** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
 function everyOperation(flags: Flags): readonly (readonly [string, () => Promise<unknown>])[] {
-  const others = new Set(['settings', 'as', 'close', 'subscribe']);
+  const others = new Set(['settings', 'as', 'close', 'subscribe', 'onClose', 'onConfigurationChange', ...EVALUATION]);
   return Object.entries(flags)
     .filter(([name]) => !others.has(name))
     .map(
