@@ -140,6 +140,18 @@ onEveryStorage((start) => {
       expect([flags.isEnabled('checkout'), ada.isEnabled('checkout')]).toEqual([false, false]);
     });
 
+    it('sees nothing of what the caller does to an answer, or to an input', async () => {
+      const { flags } = await checkoutOn(start);
+      const variants = [{ name: 'blue', overrides: [{ contextName: 'userId', values: ['ada'] }] }];
+      const set = await flags.setVariants(CHECKOUT, variants);
+      const added = await flags.addStrategy(PRODUCTION, onlyFor('ada'));
+      const before = structuredClone(flags.configuration());
+      Object.assign(added.parameters ?? {}, { userIds: 'mallory' });
+      for (const variant of [...set, ...variants]) Object.assign(variant, { name: 'green', overrides: [] });
+      expect(flags.configuration()).toEqual(before);
+      expect(flags.getVariant('checkout', ADA).name).toBe('blue');
+    });
+
     it('sees nothing of a change that was refused', async () => {
       const { flags } = await checkoutOn(start);
       const { stamp } = flags.configuration();
