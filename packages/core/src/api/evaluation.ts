@@ -1,8 +1,7 @@
-import type { EvaluationContext } from '../evaluation/context.js';
-import type { FlagDefinition } from '../evaluation/definition.js';
-import type { FallbackVariant, Impression as SnapshotImpression } from '../evaluation/evaluation.js';
-import type { FlagExplanation } from '../evaluation/explanation.js';
-import type { EvaluatedVariant } from '../evaluation/variants.js';
+import type { FlagDefinition } from './definitions.js';
+import type { EvaluatedVariant, FallbackVariant, Impression as SnapshotImpression } from './evaluated.js';
+import type { EvaluationContext } from './evaluation-context.js';
+import type { FlagExplanation } from './explanation.js';
 import type { Segment } from './segments.js';
 
 export interface EnvironmentChoice {

@@ -1,11 +1,11 @@
 import type { Awaitable } from '../awaitable.js';
-import type { CustomStrategy } from '../evaluation/custom-strategy.js';
-import type { TextEncoding } from '../evaluation/hashing/text-encoding.js';
-import type { EvaluationProblem } from '../evaluation/problem.js';
 import type { MetricsStorage } from '../metrics/port.js';
 import type { Storage } from '../storage/port.js';
+import type { CustomStrategy } from './custom-strategy.js';
 import type { FlagType } from './engine.js';
+import type { EvaluationProblem } from './evaluation-problem.js';
 import type { Role } from './members.js';
+import type { TextEncoding } from './text-encoding.js';
 
 /** What `createFlags` takes. Only the storage is required. */
 export interface FlagsOptions {

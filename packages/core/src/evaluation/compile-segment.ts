@@ -1,7 +1,7 @@
+import type { SegmentDefinition } from '../api/definitions.js';
 import { type CompiledConstraint, compileConstraint } from './constraints/compile-constraint.js';
 import type { Now } from './constraints/date.js';
 import { allOf, never, type Predicate } from './context.js';
-import type { SegmentDefinition } from './definition.js';
 import { type ProblemReporter, reasonOf } from './problem.js';
 import { listOf } from './shape.js';
 

@@ -1,9 +1,10 @@
-import type { CustomStrategy } from './custom-strategy.js';
-import type { FlagDefinition, SegmentDefinition } from './definition.js';
-import type { Impression } from './evaluation.js';
+import type { CustomStrategy } from '../api/custom-strategy.js';
+import type { FlagDefinition, SegmentDefinition } from '../api/definitions.js';
+import type { Impression } from '../api/evaluated.js';
+import type { EvaluationProblem } from '../api/evaluation-problem.js';
+import type { TextEncoding } from '../api/text-encoding.js';
 import { FlagCompiler } from './flag-compiler.js';
-import type { TextEncoding } from './hashing/text-encoding.js';
-import { type EvaluationProblem, ProblemReporter } from './problem.js';
+import { ProblemReporter } from './problem.js';
 import { Snapshot } from './snapshot.js';
 import { UsageCounters } from './usage.js';
 

@@ -1,7 +1,8 @@
+import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from '../api/definitions.js';
+import type { EvaluationContext } from '../api/evaluation-context.js';
 import type { CompiledSegment } from './compile-segment.js';
 import type { CompiledConstraint } from './constraints/compile-constraint.js';
-import type { EvaluationContext, Predicate } from './context.js';
-import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definition.js';
+import type { Predicate } from './context.js';
 import type { StrategyTest } from './strategies/strategy-test.js';
 import type { FlagCounter } from './usage.js';
 import { type CompiledVariant, chooseVariant, type VariantChoice } from './variants.js';

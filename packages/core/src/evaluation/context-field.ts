@@ -1,4 +1,4 @@
-import type { EvaluationContext } from './context.js';
+import type { EvaluationContext } from '../api/evaluation-context.js';
 
 // A constant: in sandboxes (as jest's) every look at a global is slow.
 const hasOwn = Object.hasOwn;

@@ -1,3 +1,12 @@
+import type { EvaluationContext } from '../api/evaluation-context.js';
+import type {
+  ConstraintExplanation,
+  ExplanationReason,
+  FlagExplanation,
+  SegmentExplanation,
+  StrategyExplanation,
+  VariantExplanation,
+} from '../api/explanation.js';
 import {
   type CompiledFlag,
   type CompiledStrategy,
@@ -6,16 +15,8 @@ import {
   type SegmentUse,
 } from './compiled-flag.js';
 import type { CompiledConstraint } from './constraints/compile-constraint.js';
-import type { EvaluationContext } from './context.js';
-import type {
-  ConstraintExplanation,
-  ExplanationReason,
-  FlagExplanation,
-  SegmentExplanation,
-  StrategyExplanation,
-} from './explanation.js';
 import type { StrategyTest } from './strategies/strategy-test.js';
-import { explainVariant, OFF, ON_WITHOUT_VARIANT, type VariantExplanation } from './variants.js';
+import { explainVariant, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
 type Decisions = Pick<FlagExplanation, 'dependencies' | 'strategies'>;
 type OnReason = Extract<ExplanationReason, 'strategy' | 'no_strategies'>;

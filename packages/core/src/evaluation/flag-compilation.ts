@@ -1,12 +1,13 @@
+import type { CustomStrategy } from '../api/custom-strategy.js';
+import type { FlagDefinition, StrategyDefinition, VariantDefinition } from '../api/definitions.js';
+import type { EvaluationProblemCode } from '../api/evaluation-problem.js';
 import type { Parameters } from '../api/strategies.js';
 import type { CompiledSegment } from './compile-segment.js';
 import type { CompiledStrategy, SegmentUse } from './compiled-flag.js';
 import { type ConstraintScope, compileConstraint } from './constraints/compile-constraint.js';
 import type { Now } from './constraints/date.js';
 import { allOf, never, type Predicate } from './context.js';
-import type { CustomStrategy } from './custom-strategy.js';
-import type { FlagDefinition, StrategyDefinition, VariantDefinition } from './definition.js';
-import { type EvaluationProblemCode, type ProblemReporter, reasonOf } from './problem.js';
+import { type ProblemReporter, reasonOf } from './problem.js';
 import { listOf, text, textOrNone } from './shape.js';
 import { BUILT_IN_STRATEGIES } from './strategies/built-in.js';
 import type { StrategyTest, Surroundings } from './strategies/strategy-test.js';

@@ -1,7 +1,7 @@
+import type { DependencyDefinition, FlagDefinition, SegmentDefinition } from '../api/definitions.js';
 import { type CompiledSegment, compileSegment } from './compile-segment.js';
 import type { CompiledFlag, CompiledStrategy } from './compiled-flag.js';
 import { always } from './context.js';
-import type { DependencyDefinition, FlagDefinition, SegmentDefinition } from './definition.js';
 import { type CompilationParts, type FlagAtHand, FlagCompilation, type Segments } from './flag-compilation.js';
 import { reasonOf } from './problem.js';
 import { listOf, text } from './shape.js';

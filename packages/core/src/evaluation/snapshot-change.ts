@@ -1,4 +1,4 @@
-import type { FlagDefinition, SegmentDefinition } from './definition.js';
+import type { FlagDefinition, SegmentDefinition } from '../api/definitions.js';
 
 /** What changed since a snapshot; what is given replaces what has the same name or id. */
 export interface SnapshotChange {

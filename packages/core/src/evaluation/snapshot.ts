@@ -1,9 +1,9 @@
+import type { FlagDefinition } from '../api/definitions.js';
+import type { EvaluatedVariant, Evaluation, FallbackVariant, Impression } from '../api/evaluated.js';
+import type { EvaluationContext } from '../api/evaluation-context.js';
+import type { FlagExplanation } from '../api/explanation.js';
 import { type CompiledFlag, type CompiledStrategy, variantOf, winningStrategy } from './compiled-flag.js';
-import type { EvaluationContext } from './context.js';
-import type { FlagDefinition } from './definition.js';
-import type { Evaluation, FallbackVariant, Impression } from './evaluation.js';
 import { explainFlag, explainUnknown } from './explain.js';
-import type { FlagExplanation } from './explanation.js';
 import type { Segments } from './flag-compilation.js';
 import type { FlagCompiler } from './flag-compiler.js';
 import { FlagTable } from './flag-table.js';
@@ -11,7 +11,7 @@ import { type ProblemReporter, reasonOf } from './problem.js';
 import { SegmentUsers } from './segment-users.js';
 import type { SnapshotChange } from './snapshot-change.js';
 import type { UsageCounters } from './usage.js';
-import { type CompiledVariant, type EvaluatedVariant, OFF } from './variants.js';
+import { type CompiledVariant, OFF } from './variants.js';
 
 /** What the snapshots of one line share. */
 export interface SnapshotLine {

@@ -1,7 +1,8 @@
-import type { Payload } from '../api/variants.js';
-import type { EvaluationContext } from './context.js';
+import type { VariantDefinition } from '../api/definitions.js';
+import type { EvaluatedVariant } from '../api/evaluated.js';
+import type { EvaluationContext } from '../api/evaluation-context.js';
+import type { VariantExplanation } from '../api/explanation.js';
 import { type FieldReader, fieldReader, userSessionOrAddress } from './context-field.js';
-import type { VariantDefinition } from './definition.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './hashing/murmur3.js';
 import { listOf, text } from './shape.js';
 import type { Surroundings } from './strategies/strategy-test.js';
@@ -11,17 +12,6 @@ const SEED = 86028157;
 /** What the hash is spread over is a 32-bit sum of weights. */
 const MAX_WEIGHT = 1_000_000;
 const MAX_TOTAL = 2 ** 31;
-
-/** The variant that a flag has for a context. Frozen, and the same object for every call that answers this variant. */
-export interface EvaluatedVariant {
-  /** `disabled` when there is none. */
-  readonly name: string;
-  readonly payload?: Payload;
-  /** Whether there is a variant. */
-  readonly enabled: boolean;
-  /** Whether the flag is on. */
-  readonly feature_enabled: boolean;
-}
 
 export interface CompiledVariant {
   readonly answer: EvaluatedVariant;
@@ -97,20 +87,6 @@ export function chooseVariant(choice: VariantChoice, context: EvaluationContext)
     if (override) return override.variant;
   }
   return variantAt(choice, bucketOf(choice, choice.id(context)));
-}
-
-/** How a variant was chosen for a context. */
-export interface VariantExplanation {
-  readonly variant: EvaluatedVariant | undefined;
-  readonly overridden: boolean;
-  /** What follows is absent for an override. The text that was hashed is `groupId:id`. */
-  readonly groupId?: string;
-  readonly stickiness?: string;
-  readonly id?: string;
-  /** 1 up to the total weight: the hash of the id, or drawn at random where there was none. */
-  readonly bucket?: number;
-  readonly random?: boolean;
-  readonly totalWeight?: number;
 }
 
 export function explainVariant(choice: VariantChoice, context: EvaluationContext): VariantExplanation {

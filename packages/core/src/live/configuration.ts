@@ -1,7 +1,7 @@
+import type { SegmentDefinition } from '../api/definitions.js';
 import type { FlagConfiguration, SegmentConfiguration } from '../api/evaluation.js';
 import { environmentOf, type FlagState } from '../domain/flag.js';
 import type { SegmentState } from '../domain/segment.js';
-import type { SegmentDefinition } from '../evaluation/definition.js';
 
 /** A flag as it is in one environment. */
 export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {

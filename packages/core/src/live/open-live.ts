@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import type { Settings } from '../api/engine.js';
 import type { Impression } from '../api/evaluation.js';
+import type { EvaluationProblem } from '../api/evaluation-problem.js';
 import type { FlagsOptions } from '../api/options.js';
 import type { MetricsRetention } from '../engine/metrics-retention.js';
-import type { EvaluationProblem } from '../evaluation/problem.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies/built-in.js';
 import type { MetricsStorage } from '../metrics/port.js';
 import type { Storage } from '../storage/port.js';

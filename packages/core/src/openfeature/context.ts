@@ -1,5 +1,5 @@
 import { isDate } from 'node:util/types';
-import type { EvaluationContext } from '../evaluation/context.js';
+import type { EvaluationContext } from '../api/evaluation-context.js';
 
 /** A context as OpenFeature has it: `targetingKey`, and whatever else. */
 export type OpenFeatureContext = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
+import type { StrategyDefinition, VariantDefinition } from '../api/definitions.js';
 import type { FlagConfiguration } from '../api/evaluation.js';
-import type { StrategyDefinition, VariantDefinition } from '../evaluation/definition.js';
 
 /**
  * How an answer came about, in the words of OpenFeature, as far as the flag's configuration tells without evaluating once

@@ -1,6 +1,6 @@
+import type { EvaluatedVariant } from '../api/evaluated.js';
 import type { EnvironmentChoice, EvaluationOperations, FlagConfiguration } from '../api/evaluation.js';
 import type { Payload } from '../api/variants.js';
-import type { EvaluatedVariant } from '../evaluation/variants.js';
 import { type OpenFeatureContext, toEvaluationContext } from './context.js';
 import { findFlag } from './find-flag.js';
 import { type ResolutionReason, reasonFor } from './reason.js';

@@ -1,11 +1,11 @@
+import type { EvaluatedVariant, FallbackVariant } from '../api/evaluated.js';
 import type { ContextualFlags, EnvironmentChoice, EvaluationOperations, Impression } from '../api/evaluation.js';
+import type { EvaluationContext } from '../api/evaluation-context.js';
 import { compareCodePoints } from '../code-point-order.js';
 import type { Engine } from '../engine/engine.js';
-import type { EvaluationContext } from '../evaluation/context.js';
-import type { FallbackVariant } from '../evaluation/evaluation.js';
 import { explainUnknown } from '../evaluation/explain.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { type EvaluatedVariant, OFF } from '../evaluation/variants.js';
+import { OFF } from '../evaluation/variants.js';
 import { requireEnvironment } from './find.js';
 
 /** What is asked on the hot path: nothing here waits, and nothing but `configuration` throws. */

@@ -48,7 +48,7 @@ describe('createFlags', () => {
     await flags.createFlag(DEFAULT, { name: 'a' });
     await flags.createFlag(DEFAULT, { name: 'b' });
     await until(() => heard.length >= 2);
-    expect(warned).toHaveBeenCalledWith(expect.objectContaining({ message: 'onError failed' }));
+    expect(warned).toHaveBeenCalledWith('Error: onError failed', expect.objectContaining({ type: 'FlagsWarning' }));
     warned.mockRestore();
     await flags.close();
   });

@@ -39,7 +39,7 @@ const EVALUATION = [
 
 /** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
 function everyOperation(flags: Flags): readonly (readonly [string, () => Promise<unknown>])[] {
-  const others = new Set(['settings', 'as', 'close', 'subscribe', 'onClose', 'onConfigurationChange', ...EVALUATION]);
+  const others = new Set(['settings', 'as', 'closing', 'close', 'subscribe', ...EVALUATION]);
   return Object.entries(flags)
     .filter(([name]) => !others.has(name))
     .map(

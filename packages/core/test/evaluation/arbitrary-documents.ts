@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { EvaluationContext } from '../../src/evaluation/context.js';
 import type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -7,7 +6,8 @@ import type {
   SegmentDefinition,
   StrategyDefinition,
   VariantDefinition,
-} from '../../src/evaluation/definition.js';
+} from '../../src/api/definitions.js';
+import type { EvaluationContext } from '../../src/api/evaluation-context.js';
 
 /**
  * Documents and contexts as a service would have them, odd values included. Nothing in them is drawn at random in an

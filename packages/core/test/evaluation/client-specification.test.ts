@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { FlagDefinition, SegmentDefinition } from '../../src/api/definitions.js';
+import type { EvaluatedVariant } from '../../src/api/evaluated.js';
+import type { EvaluationContext } from '../../src/api/evaluation-context.js';
 import { compileSnapshot } from '../../src/evaluation/compile-snapshot.js';
-import type { EvaluationContext } from '../../src/evaluation/context.js';
-import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definition.js';
 import type { Snapshot } from '../../src/evaluation/snapshot.js';
-import type { EvaluatedVariant } from '../../src/evaluation/variants.js';
 
 interface SpecificationCase<Result> {
   readonly description: string;

@@ -1,10 +1,10 @@
-import { compileSnapshot, type SnapshotOptions } from '../../src/evaluation/compile-snapshot.js';
 import type {
   ConstraintDefinition,
   FlagDefinition,
   StrategyDefinition,
   VariantDefinition,
-} from '../../src/evaluation/definition.js';
+} from '../../src/api/definitions.js';
+import { compileSnapshot, type SnapshotOptions } from '../../src/evaluation/compile-snapshot.js';
 import type { Snapshot } from '../../src/evaluation/snapshot.js';
 
 /** Noon of a day that the tests agree on. */

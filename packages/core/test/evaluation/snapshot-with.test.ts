@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { EvaluationContext } from '../../src/evaluation/context.js';
-import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definition.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/api/definitions.js';
+import type { EvaluationContext } from '../../src/api/evaluation-context.js';
 import { FlagTable } from '../../src/evaluation/flag-table.js';
 import type { Snapshot } from '../../src/evaluation/snapshot.js';
 import type { SnapshotChange } from '../../src/evaluation/snapshot-change.js';

@@ -1,6 +1,6 @@
-import type { EvaluationContext } from '../../src/evaluation/context.js';
-import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definition.js';
-import type { EvaluatedVariant } from '../../src/evaluation/variants.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/api/definitions.js';
+import type { EvaluatedVariant } from '../../src/api/evaluated.js';
+import type { EvaluationContext } from '../../src/api/evaluation-context.js';
 
 interface UnleashClient {
   isEnabled(name: string, context: EvaluationContext, fallback: () => boolean): boolean;

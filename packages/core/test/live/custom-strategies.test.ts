@@ -101,7 +101,9 @@ onEveryStorage((start) => {
       const emitWarning = jest.spyOn(process, 'emitWarning').mockReturnValue();
       const flags = await start({ pollInterval: 0, usageInterval: 0 });
       await createSwitchedOn(flags, { flag: 'checkout', strategies: [{ name: 'unheard-of' }] });
-      expect(emitWarning.mock.calls).toEqual([[expect.stringContaining('unheard-of'), { code: 'unknown_strategy' }]]);
+      expect(emitWarning.mock.calls).toEqual([
+        [expect.stringContaining('unheard-of'), { type: 'FlagsWarning', code: 'unknown_strategy' }],
+      ]);
       emitWarning.mockRestore();
     });
   });

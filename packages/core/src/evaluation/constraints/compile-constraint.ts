@@ -1,7 +1,7 @@
+import type { ConstraintDefinition, EvaluationOperator } from '../../api/definitions.js';
+import type { EvaluationProblemCode } from '../../api/evaluation-problem.js';
 import { always, never, type Predicate } from '../context.js';
 import { type FieldReader, fieldReader } from '../context-field.js';
-import type { ConstraintDefinition, EvaluationOperator } from '../definition.js';
-import type { EvaluationProblemCode } from '../problem.js';
 import { text } from '../shape.js';
 import { isInCidr } from './address.js';
 import { isAfter, isBefore, type MomentTestFactory, type Now } from './date.js';

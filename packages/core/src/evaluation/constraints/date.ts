@@ -1,5 +1,6 @@
-import type { EvaluationContext, Predicate } from '../context.js';
-import type { ConstraintDefinition } from '../definition.js';
+import type { ConstraintDefinition } from '../../api/definitions.js';
+import type { EvaluationContext } from '../../api/evaluation-context.js';
+import type { Predicate } from '../context.js';
 
 /** Milliseconds since 1970, UTC. */
 export type Now = () => number;

@@ -1,4 +1,4 @@
-import type { ConstraintDefinition } from '../definition.js';
+import type { ConstraintDefinition } from '../../api/definitions.js';
 import { numberOf } from '../shape.js';
 import type { ValueTest, ValueTestFactory } from './value-test.js';
 

@@ -1,4 +1,4 @@
-import type { ConstraintDefinition } from '../definition.js';
+import type { ConstraintDefinition } from '../../api/definitions.js';
 import { textsOf } from '../shape.js';
 
 /** A constraint's `values`, trimmed; empty ones do not count. */

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { ConstraintDefinition } from '../definition.js';
+import type { ConstraintDefinition } from '../../api/definitions.js';
 import type { ValueTest } from './value-test.js';
 
 /** RE2 semantics in linear time: the built-in engine takes exponential time for some patterns. */

@@ -1,4 +1,4 @@
-import type { ConstraintDefinition } from '../definition.js';
+import type { ConstraintDefinition } from '../../api/definitions.js';
 
 /** Decides on the text of a context field, undefined when the context has none. */
 export type ValueTest = (value: string | undefined) => boolean;

@@ -1,5 +1,6 @@
+import type { TextEncoding } from '../../api/text-encoding.js';
 import { finish, mixBlock, mixTail } from './murmur3-steps.js';
-import { LAST_ASCII, REPLACEMENT_CHARACTER, type TextEncoding } from './text-encoding.js';
+import { LAST_ASCII, REPLACEMENT_CHARACTER } from './text-encoding.js';
 
 /** A murmur3 hash in progress, byte by byte: for prefixes, and for ids that are not ASCII. */
 export class Murmur3Bytes {

@@ -1,6 +1,6 @@
+import type { TextEncoding } from '../../api/text-encoding.js';
 import { Murmur3Bytes } from './murmur3-bytes.js';
 import { finish, mixBlock, mixTail } from './murmur3-steps.js';
-import type { TextEncoding } from './text-encoding.js';
 
 // As a method call, charCodeAt goes megamorphic over the representations of strings and costs four times as much.
 const charCodeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (text: string, at: number) => number;

@@ -1,7 +1,9 @@
-import { always, type EvaluationContext, never, type Predicate } from '../context.js';
+import type { EvaluationContext } from '../../api/evaluation-context.js';
+import type { RolloutExplanation } from '../../api/explanation.js';
+import { always, never, type Predicate } from '../context.js';
 import type { FieldReader } from '../context-field.js';
 import { type HashedPrefix, hashPrefix, hashWith } from '../hashing/murmur3.js';
-import type { RolloutExplanation, StrategyTest, Surroundings } from './strategy-test.js';
+import type { StrategyTest, Surroundings } from './strategy-test.js';
 
 const SEED = 0;
 const BUCKETS = 100;

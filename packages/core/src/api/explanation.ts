@@ -1,6 +1,5 @@
-import type { ConstraintDefinition, DependencyDefinition } from './definition.js';
-import type { RolloutExplanation } from './strategies/strategy-test.js';
-import type { EvaluatedVariant, VariantExplanation } from './variants.js';
+import type { ConstraintDefinition, DependencyDefinition } from './definitions.js';
+import type { EvaluatedVariant } from './evaluated.js';
 
 /**
  * What decided.
@@ -64,4 +63,31 @@ export interface ConstraintExplanation {
   /** The field's text; absent when the context has none. `DATE_*` look at the time of the evaluation instead. */
   readonly value?: string;
   readonly holds: boolean;
+}
+
+/** How a rollout came out for a context. */
+export interface RolloutExplanation {
+  readonly holds: boolean;
+  /** The text that was hashed is `groupId:id`. Absent where the id was missing. */
+  readonly groupId: string;
+  readonly id?: string;
+  /** 1–100: the hash of the id, or drawn at random where there was none; absent where a missing id means off. */
+  readonly bucket?: number;
+  readonly random: boolean;
+  /** Buckets up to this one are in, 0–100. */
+  readonly rollout: number;
+}
+
+/** How a variant was chosen for a context. */
+export interface VariantExplanation {
+  readonly variant: EvaluatedVariant | undefined;
+  readonly overridden: boolean;
+  /** What follows is absent for an override. The text that was hashed is `groupId:id`. */
+  readonly groupId?: string;
+  readonly stickiness?: string;
+  readonly id?: string;
+  /** 1 up to the total weight: the hash of the id, or drawn at random where there was none. */
+  readonly bucket?: number;
+  readonly random?: boolean;
+  readonly totalWeight?: number;
 }

@@ -1,5 +1,5 @@
-import type { Parameters } from '../api/strategies.js';
-import type { EvaluationContext } from './context.js';
+import type { EvaluationContext } from './evaluation-context.js';
+import type { Parameters } from './strategies.js';
 
 /**
  * A strategy of the host's own. It takes the place of a built-in one of the same name. One that throws does not hold, and

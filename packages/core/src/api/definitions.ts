@@ -1,5 +1,5 @@
-import type { Constraint, ConstraintOperator, Parameters } from '../api/strategies.js';
-import type { Override, Payload } from '../api/variants.js';
+import type { Constraint, ConstraintOperator, Parameters } from './strategies.js';
+import type { Override, Payload } from './variants.js';
 
 /**
  * What a flag is in one environment, as evaluation reads it. Snapshots keep the definitions they are given: do not change

@@ -1,6 +1,16 @@
-import type { Payload } from '../api/variants.js';
-import type { EvaluationContext } from './context.js';
-import type { EvaluatedVariant } from './variants.js';
+import type { EvaluationContext } from './evaluation-context.js';
+import type { Payload } from './variants.js';
+
+/** The variant that a flag has for a context. Frozen, and the same object for every call that answers this variant. */
+export interface EvaluatedVariant {
+  /** `disabled` when there is none. */
+  readonly name: string;
+  readonly payload?: Payload;
+  /** Whether there is a variant. */
+  readonly enabled: boolean;
+  /** Whether the flag is on. */
+  readonly feature_enabled: boolean;
+}
 
 /** What a flag comes to for a context. */
 export interface Evaluation {
