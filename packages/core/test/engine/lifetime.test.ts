@@ -35,6 +35,7 @@ const EVALUATION = [
   'status',
   'refresh',
   'onImpression',
+  'onConfigurationChange',
 ];
 
 /** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
