@@ -25,13 +25,23 @@ const FLAG_TYPES: readonly FlagType[] = [
 /** Where flags are evaluated when nobody says: of the wrong answers, the careful one. */
 const PREFERRED_ENVIRONMENT = 'production';
 
-type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes' | 'environment'>>;
+type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes' | 'environment'>> & Details;
+
+/** What has its default where it is used. */
+type Details = Partial<
+  Pick<FlagsOptions, 'appName' | 'instanceId' | 'pollInterval' | 'usageInterval' | 'applicationRetention'>
+>;
+
+/** The longest time that a timer can wait, in milliseconds. */
+const LONGEST = 2 ** 31 - 1;
 
 /** The options' environments, roles and flag types with the defaults filled in, or `invalid_input`. */
 export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
-  const valid = validate({ environments, roles, flagTypes, environment });
+  const { appName, instanceId, pollInterval, usageInterval, applicationRetention } = options;
+  const details = { appName, instanceId, pollInterval, usageInterval, applicationRetention };
+  const valid = validate({ environments, roles, flagTypes, environment, ...details });
   return {
     environment: valid.environment,
     environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),
@@ -45,6 +55,11 @@ const validate = createValidator<Configuration>(
     type: 'object',
     properties: {
       environment: { type: 'string' },
+      appName: text(255),
+      instanceId: text(255),
+      pollInterval: { type: 'number', minimum: 0, maximum: LONGEST },
+      usageInterval: { type: 'number', minimum: 0, maximum: LONGEST },
+      applicationRetention: { type: 'number', minimum: 0 },
       environments: listOf({ name, displayName: text(100) }, ['name']),
       roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),
       flagTypes: listOf({ name: text(100), lifetimeDays: { type: ['number', 'null'], minimum: 0 } }, [

@@ -89,7 +89,7 @@ export class FlagCompilation {
 
   private test(name: string, parameters: Parameters): StrategyTest {
     const custom = this.parts.strategies.get(name);
-    if (custom) return { holds: this.guarded(custom, parameters) };
+    if (custom) return { holds: this.guarded(custom, Object.freeze({ ...parameters })) };
     const builtIn = BUILT_IN_STRATEGIES.get(name);
     if (builtIn) return builtIn(parameters, this.parts.surroundings);
     this.report('unknown_strategy', `${this.flag.name} has a strategy that is not known and never holds: ${name}.`);

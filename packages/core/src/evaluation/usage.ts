@@ -76,6 +76,11 @@ export class UsageCounters {
     if (counter) counter.retired = true;
   }
 
+  /** What was counted of a flag that was deleted must not be told of a later one of its name. */
+  forget(flag: string): void {
+    this.counters.delete(flag);
+  }
+
   /** @internal */
   retireAllBut(isKept: (flag: string) => boolean): void {
     for (const [flag, counter] of this.counters) if (!isKept(flag)) counter.retired = true;

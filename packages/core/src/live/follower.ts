@@ -37,7 +37,8 @@ export function startFollower(options: FollowerOptions): Follower {
   let { after } = options;
   let status: EvaluationStatus = { state: 'current', checkedAt: now().toISOString() };
   let latest: Promise<EvaluationStatus> = Promise.resolve(status);
-  let waiting = 0;
+  let next: Promise<EvaluationStatus> | undefined;
+  let isChecking = false;
   let isFailureTold = false;
 
   async function catchUp(): Promise<void> {
@@ -62,6 +63,8 @@ export function startFollower(options: FollowerOptions): Follower {
   }
 
   async function check(): Promise<EvaluationStatus> {
+    next = undefined;
+    isChecking = true;
     try {
       await catchUp();
       status = { state: 'current', checkedAt: now().toISOString() };
@@ -69,19 +72,19 @@ export function startFollower(options: FollowerOptions): Follower {
     } catch (error) {
       status = { state: 'stale', checkedAt: status.checkedAt, error };
     }
-    waiting -= 1;
+    isChecking = false;
     return status;
   }
 
-  /** A check that is under way may have read before the caller's moment: another one follows it. */
+  /** A check that is under way may have read before the caller's moment: another one follows it, for all who ask. */
   function refresh(): Promise<EvaluationStatus> {
-    waiting += 1;
-    latest = latest.then(check);
-    return latest;
+    next ??= latest.then(check);
+    latest = next;
+    return next;
   }
 
   async function poll(): Promise<void> {
-    if (waiting > 0) return;
+    if (isChecking || next) return;
     const { state, error } = await refresh();
     if (state === 'current' || isFailureTold) return;
     isFailureTold = true;

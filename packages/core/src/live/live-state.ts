@@ -46,6 +46,11 @@ export function createLiveState({ settings, documents, view, onChange }: LiveSta
     return created;
   }
 
+  /** What was counted of a flag that is gone for good is not told of a later one of its name. */
+  function forget(change: ViewChange): void {
+    if ('flag' in change) for (const { counters } of views.values()) counters.forget(change.flag);
+  }
+
   function configurationOf(environment: string): Configuration {
     const known = configurations.get(environment);
     if (known) return known;
@@ -65,7 +70,9 @@ export function createLiveState({ settings, documents, view, onChange }: LiveSta
     configurationOf: (environment) => (names.has(environment) ? configurationOf(environment) : undefined),
     take(key, revision, state) {
       const change = toViewChange(key);
-      if (!change || !documents.take(key, revision, state)) return;
+      if (!change || !documents.isNews(key, revision)) return;
+      if (state === undefined) forget(change);
+      if (!documents.take(key, revision, state)) return;
       for (const one of views.values()) one.update(change);
       configurations.clear();
       stamp += 1;

@@ -34,6 +34,20 @@ onEveryStorage((start) => {
       expect(flags.explain('checkout', SALES).strategies).toMatchObject([{ name: 'department', test: true }]);
     });
 
+    it('cannot change the parameters that later evaluations get', async () => {
+      const greedy: CustomStrategy = {
+        name: 'department',
+        isEnabled: (parameters, context) => {
+          Reflect.set(parameters, 'departments', 'it');
+          return DEPARTMENT.isEnabled(parameters, context);
+        },
+      };
+      const { flags } = await withStrategies(start, [greedy]);
+      const strategies = [{ name: 'department', parameters: { departments: 'sales' } }];
+      await createSwitchedOn(flags, { flag: 'checkout', strategies });
+      expect([flags.isEnabled('checkout', SALES), flags.isEnabled('checkout', SALES)]).toEqual([true, true]);
+    });
+
     it('holds only where its constraints do as well', async () => {
       const { flags } = await withStrategies(start, [DEPARTMENT]);
       const constraints = [{ contextName: 'userId', operator: 'IN' as const, values: ['ada'] }];

@@ -72,4 +72,19 @@ describe('settings', () => {
   ])('cannot be %j', (options, paths) => {
     expect(placesOf(options)).toEqual(paths);
   });
+
+  it.each([
+    ['pollInterval', -1],
+    ['pollInterval', Number.NaN],
+    ['usageInterval', 2 ** 31],
+    ['applicationRetention', '30 days'],
+    ['appName', ''],
+    ['instanceId', 7],
+  ])('refuse the option %s with %p', (option, value) => {
+    const refused = expect.objectContaining({
+      code: 'invalid_input',
+      details: [expect.objectContaining({ path: `/${option}` })],
+    });
+    expect(() => createSettings({ [option]: value })).toThrow(refused);
+  });
 });
