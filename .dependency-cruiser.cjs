@@ -60,7 +60,9 @@ module.exports = {
       name: 'core-knows-no-framework',
       severity: 'error',
       from: { path: '^packages/core/src/' },
-      to: { path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature)|^packages/(express|openfeature)/' },
+      to: {
+        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature)|^packages/(express|openfeature)/',
+      },
     },
     {
       name: 'core-loads-the-driver-in-one-place',
