@@ -3,6 +3,8 @@ const { createFlags, memoryStorage } = require('@flags/core');
 const { sqliteStorage } = require('@flags/core/sqlite');
 const { storageConformance } = require('@flags/core/testing');
 const { createFlagsRouter } = require('@flags/express');
+const { createFlagsProvider } = require('@flags/openfeature');
+const { OpenFeature } = require('@openfeature/server-sdk');
 const express = require('express');
 
 async function main() {
@@ -11,6 +13,9 @@ async function main() {
     await flags.createFlag({ project: 'default' }, { name: 'packed' });
     assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
     assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));
+    await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
+    assert.equal(await OpenFeature.getClient().getBooleanValue('packed', true), false);
+    await OpenFeature.close();
     await flags.close();
   }
   assert.equal(typeof storageConformance, 'function');

@@ -1,14 +1,19 @@
 const { createFlags, memoryStorage } = require('@flags/core');
 const { sqliteStorage } = require('@flags/core/sqlite');
 const { createFlagsRouter } = require('@flags/express');
+const { createFlagsProvider } = require('@flags/openfeature');
+const { OpenFeature } = require('@openfeature/server-sdk');
 
 test.each([
   ['memory', () => memoryStorage()],
   ['SQLite', () => sqliteStorage('jest.db')],
-])('jest without a configuration runs the engine and the router on %s', async (_name, storage) => {
+])('jest without a configuration runs the engine, the router and the provider on %s', async (_name, storage) => {
   const flags = await createFlags({ storage: storage() });
   await flags.createFlag({ project: 'default' }, { name: 'packed' });
   expect(await flags.listFlags({ project: 'default' })).toHaveLength(1);
   expect(createFlagsRouter(flags, { auth: 'none' })).toBeInstanceOf(Function);
+  await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
+  expect(await OpenFeature.getClient().getBooleanValue('packed', true)).toBe(false);
+  await OpenFeature.close();
   await flags.close();
 });

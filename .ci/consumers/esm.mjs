@@ -3,6 +3,8 @@ import { createFlags, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { storageConformance } from '@flags/core/testing';
 import { createFlagsRouter } from '@flags/express';
+import { createFlagsProvider } from '@flags/openfeature';
+import { OpenFeature } from '@openfeature/server-sdk';
 import express from 'express';
 
 for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
@@ -10,6 +12,9 @@ for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
   await flags.createFlag({ project: 'default' }, { name: 'packed' });
   assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
   assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));
+  await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
+  assert.equal(await OpenFeature.getClient().getBooleanValue('packed', true), false);
+  await OpenFeature.close();
   await flags.close();
 }
 assert.equal(typeof storageConformance, 'function');

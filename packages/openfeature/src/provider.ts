@@ -1,14 +1,8 @@
-import { type Flags, resolveSwitch, resolveVariant } from '@flags/core';
-import {
-  type EvaluationContext,
-  type JsonValue,
-  OpenFeatureEventEmitter,
-  type Provider,
-  ProviderEvents,
-} from '@openfeature/server-sdk';
+import type { Flags } from '@flags/core';
+import { OpenFeatureEventEmitter, type Provider, ProviderEvents } from '@openfeature/server-sdk';
 import { watchChanges } from './change-watch.js';
-import { type PayloadQuestion, payloadDetails, switchDetails } from './details.js';
 import type { FlagsProviderOptions } from './options.js';
+import { createResolvers } from './resolvers.js';
 import { watchStatus } from './status-watch.js';
 
 /**
@@ -35,10 +29,6 @@ export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions 
     watches = [];
   }
 
-  function ask<T>(question: PayloadQuestion<T>, context: EvaluationContext) {
-    return payloadDetails(question, resolveVariant(flags, question.flag, { context, environment }));
-  }
-
   return {
     metadata: { name: 'flags' },
     runsOn: 'server',
@@ -59,22 +49,7 @@ export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions 
       endWatches();
     },
 
-    async resolveBooleanEvaluation(flag, defaultValue, context) {
-      return switchDetails({ flag, defaultValue }, resolveSwitch(flags, flag, { context, environment }));
-    },
-
-    async resolveStringEvaluation(flag, defaultValue, context) {
-      return ask({ flag, defaultValue, type: 'string' }, context);
-    },
-
-    async resolveNumberEvaluation(flag, defaultValue, context) {
-      return ask({ flag, defaultValue, type: 'number' }, context);
-    },
-
-    async resolveObjectEvaluation<T extends JsonValue>(flag: string, defaultValue: T, context: EvaluationContext) {
-      return ask<T>({ flag, defaultValue, type: 'object' }, context);
-    },
-
+    ...createResolvers(flags, environment),
     ...(onTrack && { track: (name, context, details) => onTrack({ name, context, details }) }),
   };
 }

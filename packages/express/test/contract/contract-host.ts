@@ -6,9 +6,16 @@ import { NOW, strategyId } from './states.js';
 
 export const ADMIN_SECRET = 'secret-of-the-administrator';
 export const CLIENT_SECRET = 'secret-of-the-client';
+export const FRONTEND_SECRET = 'secret-of-the-frontend';
 
 /** The host does not know this user. */
 const STRANGER = 404;
+
+/** The token that a path takes. */
+export function secretFor(path: string): string {
+  if (path.startsWith('/api/client') || path.startsWith('/ofrep')) return CLIENT_SECRET;
+  return path.startsWith('/api/frontend') ? FRONTEND_SECRET : ADMIN_SECRET;
+}
 
 export type StorageName = (typeof STORAGES)[number];
 export const STORAGES = ['memory', 'SQLite'] as const;
@@ -31,10 +38,18 @@ export async function startContractHost(version: ExpressVersion, storage: Storag
       now: () => new Date(NOW),
       newId: () => strategyId(++strategies),
       isUser: (userId) => userId !== STRANGER,
+      // What is evaluated is recorded at the end: not in the middle of a comparison.
+      usageInterval: 0,
     },
   });
   await host.flags.createToken({ name: 'administrator', kind: 'admin', secret: ADMIN_SECRET });
   await host.flags.createToken({ name: 'client', kind: 'client', environment: 'production', secret: CLIENT_SECRET });
+  await host.flags.createToken({
+    name: 'frontend',
+    kind: 'frontend',
+    environment: 'production',
+    secret: FRONTEND_SECRET,
+  });
   return {
     ...host,
     async stop() {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EXPRESS_4, EXPRESS_5 } from '../express-versions.js';
-import { ADMIN_SECRET, CLIENT_SECRET, type StorageName, startContractHost } from './contract-host.js';
+import { type StorageName, secretFor, startContractHost } from './contract-host.js';
 import { everythingIn } from './everything.js';
 import { askRaw, type Ending, type RawAnswer, type RawRequest } from './raw-client.js';
 import { FEATURES, owned, reported, withStrategy } from './states.js';
@@ -53,6 +53,5 @@ export async function startHostileServer(storage: StorageName): Promise<HostileS
 
 /** Of two headers Authorization Node takes the first: one that the request brings itself comes before ours. */
 function withToken({ headers = [], ...request }: RawRequest): RawRequest {
-  const secret = request.path.startsWith('/api/client') ? CLIENT_SECRET : ADMIN_SECRET;
-  return { ...request, headers: [...headers, ['authorization', secret]] };
+  return { ...request, headers: [...headers, ['authorization', secretFor(request.path)]] };
 }

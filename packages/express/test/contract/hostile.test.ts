@@ -72,6 +72,8 @@ describe.each(STORAGES)('a server on %s', (storage) => {
     const head = constantFrom(
       '/api/admin/',
       '/api/client/',
+      '/api/frontend',
+      '/ofrep/v1/evaluate/flags/',
       '/api/admin/projects/',
       '/api/admin/projects/default/features/',
       '//',

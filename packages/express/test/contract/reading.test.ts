@@ -59,7 +59,7 @@ describe.each(EXPRESS_VERSIONS)('reading, upon Express $major', (version) => {
     expect(third.status).toBe(200);
   });
 
-  it.each(['/api/admin', '/api/admin/unknown', '/api/client/features', `${FEATURES}/a/b/c`])(
+  it.each(['/api/admin', '/api/admin/unknown', '/api/client/nothing', `${FEATURES}/a/b/c`])(
     'finds nothing at %s, as JSON',
     async (path) => {
       const response = await send(host.app, { method: 'GET', path });

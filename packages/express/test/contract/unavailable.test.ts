@@ -16,7 +16,8 @@ describe.each(EXPRESS_VERSIONS)('a closed engine, upon Express $major', (version
       openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' }),
     );
     await host.stop();
-    const row = WRITTEN_ROWS.find(({ endpoint, expect }) => actionOf(endpoint) === action && !expect.code);
+    const rows = WRITTEN_ROWS.filter(({ endpoint }) => actionOf(endpoint) === action);
+    const row = rows.find(({ expect }) => !expect.code) ?? rows[0];
     const request = row?.request ?? { method: 'GET', path: '' };
     const response = await send(host.app, request);
     expect(response.body).toMatchObject({ name: 'ServiceUnavailableError', code: 'closed' });

@@ -13,7 +13,9 @@ describe.each(EXPRESS_VERSIONS)('paths and methods, on Express $major', (version
     `${FLAGS}/checkout/environments`,
     '/api/admin/projects//features',
     '/api/client',
-    '/api/client/features',
+    '/api/client/nothing',
+    '/api/frontend/nothing',
+    '/ofrep/v1/configuration',
     '/API/Admin/nothing',
   ])('answer 404 as JSON to %s', async (path) => {
     const { app } = await createHostApp({ version });
@@ -32,6 +34,7 @@ describe.each(EXPRESS_VERSIONS)('paths and methods, on Express $major', (version
     ['get', `${FLAGS}/checkout/environments/production/on`, ['POST']],
     ['post', '/api/admin/archive/features', ['DELETE', 'GET', 'HEAD']],
     ['get', '/api/client/metrics', ['POST']],
+    ['get', '/ofrep/v1/evaluate/flags', ['POST']],
     ['propfind', '/api/admin/events', ['GET', 'HEAD']],
     ['put', '/api/admin/openapi.json', ['GET', 'HEAD']],
   ] as const)('answer 405 to %s %s, and allow %j', async (method, path, allowed) => {

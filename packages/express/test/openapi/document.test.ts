@@ -40,10 +40,11 @@ describe('the OpenAPI document', () => {
 
   it('offers If-None-Match with every GET, and If-Match where it is looked at', async () => {
     const { paths } = await documentFor('token');
-    for (const { method, path, ifMatch } of ROUTES) {
+    for (const { method, path, ifMatch, reply, conditional } of ROUTES) {
       const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
       const headers = operation?.parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
-      const expected = method === 'GET' ? ['If-None-Match'] : ifMatch === undefined ? [] : ['If-Match'];
+      const reading = reply.media === undefined ? ['If-None-Match'] : ['Last-Event-ID'];
+      const expected = method === 'GET' || conditional ? reading : ifMatch === undefined ? [] : ['If-Match'];
       expect([method, path, headers]).toEqual([method, path, expected]);
     }
   });
@@ -57,7 +58,7 @@ describe('the OpenAPI document', () => {
   it.each([
     ['none', [], []],
     ['host', ['hostApplication'], ['hostApplication']],
-    ['token', ['adminToken', 'clientToken'], ['adminToken']],
+    ['token', ['adminToken', 'clientToken', 'frontendToken'], ['adminToken']],
   ] as const)('asks for what authentication by %s needs', async (auth, schemes, admin) => {
     const { components, paths } = await documentFor(auth);
     expect(Object.keys(components.securitySchemes)).toEqual(schemes);

@@ -1,12 +1,17 @@
 import type { Row } from '../row.js';
 import { archiveRows } from './archive.js';
+import { bulkRows } from './bulk.js';
 import { clientRows } from './client.js';
+import { clientReadingRows } from './client-reading.js';
 import { dependencyRows } from './dependencies.js';
 import { eventRows } from './events.js';
 import { flagChangeRows } from './flag-changes.js';
 import { flagRows } from './flags.js';
+import { frontendRows } from './frontend.js';
 import { memberRows } from './members.js';
 import { metricsRows } from './metrics.js';
+import { ofrepRows } from './ofrep.js';
+import { playgroundRows } from './playground.js';
 import { projectRows } from './projects.js';
 import { segmentRows } from './segments.js';
 import { strategyRows } from './strategies.js';
@@ -27,6 +32,11 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...memberRows,
   ...metricsRows,
   ...clientRows,
+  ...clientReadingRows,
+  ...bulkRows,
+  ...frontendRows,
+  ...ofrepRows,
+  ...playgroundRows,
   ...archiveRows,
   ...tokenRows,
   ...eventRows,

@@ -1,0 +1,59 @@
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+
+/** A message that came. */
+export interface Message {
+  readonly id: string;
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what comes is compared, not used.
+  readonly events: readonly any[];
+}
+
+export interface EventClient {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly messages: readonly Message[];
+  /** How many comments came. */
+  readonly heartbeats: () => number;
+  readonly hasEnded: () => boolean;
+  readonly leave: () => void;
+}
+
+/** Listens, and resolves when the answer has begun. */
+export function listen(url: string, headers: Readonly<Record<string, string>> = {}): Promise<EventClient> {
+  return new Promise((resolve, reject) => {
+    const request: ClientRequest = get(url, { headers, agent: false }, (response) => {
+      const messages: Message[] = [];
+      let heartbeats = 0;
+      let ended = false;
+      let rest = '';
+      response.setEncoding('utf8');
+      response.on('data', (text: string) => {
+        const blocks = (rest + text).split('\n\n');
+        rest = blocks.pop() ?? '';
+        heartbeats += blocks.filter((block) => block.startsWith(':')).length;
+        messages.push(...blocks.filter((block) => !block.startsWith(':')).map(messageIn));
+      });
+      response.on('error', () => undefined);
+      response.on('close', () => {
+        ended = true;
+      });
+      resolve({
+        status: response.statusCode,
+        headers: response.headers,
+        messages,
+        heartbeats: () => heartbeats,
+        hasEnded: () => ended,
+        leave: () => request.destroy(),
+      });
+    });
+    request.on('error', reject);
+  });
+}
+
+function messageIn(block: string): Message {
+  const fields = new Map(
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
+  const { events } = JSON.parse(fields.get('data') ?? '{}');
+  return { id: fields.get('id') ?? '', event: fields.get('event') ?? '', events };
+}

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
+import type { FlagsRouter } from '../../src/create-router.js';
+import type { FlagsRouterOptions } from '../../src/options.js';
+import { EXPRESS_5, type ExpressVersion } from '../express-versions.js';
+
+export interface LiveServerOptions {
+  readonly version?: ExpressVersion;
+  readonly router?: FlagsRouterOptions;
+  readonly flags?: Partial<FlagsOptions>;
+  readonly port?: number;
+}
+
+/** A host that listens, with the flags and the router that it serves. */
+export interface LiveServer {
+  readonly url: string;
+  readonly port: number;
+  readonly flags: Flags;
+  readonly router: FlagsRouter;
+  readonly server: Server;
+  /** Ends streams, then the server, then the flags. */
+  readonly stop: () => Promise<void>;
+}
+
+export async function startLiveServer(options: LiveServerOptions = {}): Promise<LiveServer> {
+  const { version = EXPRESS_5, router: routerOptions = { auth: 'none' }, port = 0 } = options;
+  const flags = await createFlags({ storage: memoryStorage(), ...options.flags });
+  const router = version.createFlagsRouter(flags, routerOptions);
+  const server = createServer(version.express().use(router)).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    port: address.port,
+    flags,
+    router,
+    server,
+    async stop() {
+      router.close();
+      server.close();
+      server.closeIdleConnections();
+      await once(server, 'close');
+      await flags.close();
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { connect } from 'node:net';
+import { promisify } from 'node:util';
+import type { Flags } from '@flags/core';
+import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { until } from '../until.js';
+import { type EventClient, listen } from './event-client.js';
+import { type LiveServer, startLiveServer } from './live-server.js';
+import { createOn } from './states.js';
+
+const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
+const CONSTRAINT = { contextName: 'userId', operator: 'IN', values: ['7'] } as const;
+
+let server: LiveServer;
+let stream: string;
+const clients: EventClient[] = [];
+
+async function start(options: Parameters<typeof startLiveServer>[0] = {}): Promise<Flags> {
+  server = await startLiveServer(options);
+  stream = `${server.url}/api/client/streaming`;
+  return server.flags;
+}
+
+async function join(headers: Readonly<Record<string, string>> = {}, query = ''): Promise<EventClient> {
+  const client = await listen(`${stream}${query}`, headers);
+  clients.push(client);
+  return client;
+}
+
+async function received(client: EventClient, count: number): Promise<void> {
+  await until(() => client.messages.length >= count || client.hasEnded());
+}
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.leave();
+  await server.stop();
+});
+
+describe.each(EXPRESS_VERSIONS)('a stream, upon Express $major', (version) => {
+  it('begins with everything, then tells each change as it is committed', async () => {
+    const flags = await start({ version });
+    await createOn(flags, { name: 'checkout' });
+    const client = await join();
+    await received(client, 1);
+    expect(client.status).toBe(200);
+    expect(client.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+    });
+    expect(client.messages).toMatchObject([
+      {
+        event: 'unleash-connected',
+        events: [{ type: 'hydration', eventId: 1, features: [{ name: 'checkout', enabled: true }], segments: [] }],
+      },
+    ]);
+
+    await flags.disable(PRODUCTION);
+    await received(client, 2);
+    expect(client.messages[1]).toMatchObject({
+      event: 'unleash-updated',
+      events: [{ type: 'feature-updated', eventId: 2, feature: { name: 'checkout', enabled: false } }],
+    });
+
+    await flags.archiveFlag(PRODUCTION);
+    await received(client, 3);
+    expect(client.messages[2]?.events).toEqual([
+      { type: 'feature-removed', eventId: 3, featureName: 'checkout', project: 'default' },
+    ]);
+  });
+});
+
+describe('a stream', () => {
+  it('tells a segment before the flag that uses it, its changes, and that it is used no more', async () => {
+    const flags = await start();
+    await createOn(flags, { name: 'checkout' });
+    const { id } = await flags.createSegment({ name: 'beta', constraints: [CONSTRAINT] });
+    const client = await join();
+    await received(client, 1);
+    expect(client.messages[0]?.events[0].segments).toEqual([]);
+
+    const strategy = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [id] });
+    await received(client, 2);
+    expect(client.messages[1]?.events).toMatchObject([
+      { type: 'segment-updated', segment: { id, name: 'beta', constraints: [{ ...CONSTRAINT, inverted: false }] } },
+      { type: 'feature-updated', feature: { name: 'checkout' } },
+    ]);
+
+    await flags.updateSegment({ segment: id }, { name: 'first' });
+    await received(client, 3);
+    expect(client.messages[2]?.events).toMatchObject([{ type: 'segment-updated', segment: { id, name: 'first' } }]);
+
+    await flags.removeStrategy({ ...PRODUCTION, strategy: strategy.id });
+    await received(client, 4);
+    expect(client.messages[3]?.events).toMatchObject([
+      { type: 'feature-updated' },
+      { type: 'segment-removed', segmentId: id, eventId: 4 },
+    ]);
+  });
+
+  it('is silent about changes that do not show in its environment, or are of other projects', async () => {
+    const flags = await start();
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    await createOn(flags, { name: 'checkout' });
+    const client = await join({}, '?project=default&namePrefix=check');
+    await received(client, 1);
+    await flags.addStrategy({ ...PRODUCTION, environment: 'development' }, { name: 'default' });
+    await createOn(flags, { name: 'checkbox' }, 'shop');
+    await createOn(flags, { name: 'other' });
+    await flags.disable(PRODUCTION);
+    await received(client, 2);
+    expect(client.messages[1]?.events).toMatchObject([{ feature: { name: 'checkout', enabled: false } }]);
+  });
+
+  it('goes on after the last event that a client has seen', async () => {
+    const flags = await start();
+    await createOn(flags, { name: 'checkout' });
+    const first = await join();
+    await received(first, 1);
+    await flags.disable(PRODUCTION);
+    await received(first, 2);
+    first.leave();
+    await until(first.hasEnded);
+    await flags.enable(PRODUCTION);
+
+    const second = await join({ 'last-event-id': first.messages[1]?.id ?? '' });
+    await received(second, 1);
+    expect(second.messages).toMatchObject([
+      { event: 'unleash-updated', events: [{ type: 'feature-updated', eventId: 3, feature: { enabled: true } }] },
+    ]);
+    const third = await join({ 'last-event-id': first.messages[0]?.id ?? '' });
+    await received(third, 2);
+    expect(third.messages.flatMap(({ events }) => events.map(({ eventId }) => eventId))).toEqual([2, 3]);
+  });
+
+  it.each(['nonsense', '1', '0123456789abcdef-1', '-1', '9'.repeat(5000), '__proto__'])(
+    'begins anew for an event that it does not know: %.20s',
+    async (id) => {
+      const flags = await start();
+      await createOn(flags, { name: 'checkout' });
+      const client = await join({ 'last-event-id': id });
+      await received(client, 1);
+      expect(client.messages).toMatchObject([{ event: 'unleash-connected' }]);
+    },
+  );
+
+  it('does not take the events of one view for those of another', async () => {
+    const flags = await start();
+    await createOn(flags, { name: 'checkout' });
+    const production = await join();
+    await received(production, 1);
+    const development = await join({ 'last-event-id': production.messages[0]?.id ?? '' }, '?environment=development');
+    await received(development, 1);
+    expect(development.messages).toMatchObject([{ event: 'unleash-connected', events: [{ type: 'hydration' }] }]);
+  });
+
+  it('gives signs of life', async () => {
+    await start({ router: { auth: 'none', heartbeatInterval: 5 } });
+    const client = await join();
+    await until(() => client.heartbeats() >= 3);
+    expect(client.messages).toHaveLength(1);
+  });
+
+  it('ends when its token is deleted', async () => {
+    const flags = await start({ router: { auth: 'token', heartbeatInterval: 5 } });
+    const created = await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+    const client = await join({ authorization: created.secret });
+    await until(() => client.heartbeats() >= 2);
+    await flags.deleteToken({ token: created.token.id });
+    await until(client.hasEnded);
+  });
+
+  it('cuts a client off that does not read, and keeps the others', async () => {
+    const flags = await start();
+    await createOn(flags, { name: 'checkout' });
+    const reader = await join();
+    const sleeper = connect(server.port, '127.0.0.1');
+    let isCutOff = false;
+    sleeper.pause();
+    sleeper.on('error', () => undefined);
+    sleeper.on('close', () => {
+      isCutOff = true;
+    });
+    sleeper.write('GET /api/client/streaming HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await until(async () => (await connections()) === 2);
+    let changes = 0;
+    await until(async () => {
+      changes += 1;
+      await flags.updateFlag(PRODUCTION, { description: `${changes % 10}`.repeat(500_000) });
+      await received(reader, changes);
+      return (await connections()) < 2;
+    });
+    expect(reader.hasEnded()).toBe(false);
+    sleeper.resume();
+    await until(() => isCutOff);
+  }, 60_000);
+
+  it.each(['the router', 'the flags'])('ends when %s are closed, and refuses to begin again', async (which) => {
+    const flags = await start({ router: { auth: 'none' } });
+    const client = await join();
+    await received(client, 1);
+    if (which === 'the router') server.router.close();
+    else await flags.close();
+    await until(client.hasEnded);
+    const again = await fetch(stream);
+    expect([again.status, (await again.json()).code]).toEqual([503, 'closed']);
+    server.router.close();
+  });
+
+  it('answers HEAD without beginning', async () => {
+    await start();
+    const response = await fetch(stream, { method: 'HEAD' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  });
+
+  it('does not find an environment that is not there', async () => {
+    await start();
+    const response = await fetch(`${stream}?environment=moon`);
+    expect([response.status, (await response.json()).code]).toEqual([404, 'environment_not_found']);
+  });
+});
+
+/** How many connections the server has. */
+function connections(): Promise<number> {
+  return promisify(server.server.getConnections.bind(server.server))();
+}

@@ -1,0 +1,73 @@
+import type { Row } from '../row.js';
+import { enabled } from '../states.js';
+
+export const CLIENT_CHECKOUT = {
+  name: 'checkout',
+  type: 'release',
+  description: 'The new one',
+  project: 'default',
+  enabled: true,
+  stale: false,
+  impressionData: false,
+  strategies: [
+    {
+      name: 'flexibleRollout',
+      parameters: { rollout: '25', groupId: 'checkout', stickiness: 'default' },
+      constraints: [],
+    },
+  ],
+  variants: [],
+};
+
+const LONG = 'x'.repeat(101);
+
+export const clientReadingRows: readonly Row[] = [
+  {
+    endpoint: 'listClientFlags',
+    name: "lists the flags of the token's environment, parameters as text",
+    given: enabled,
+    request: { method: 'GET', path: '/api/client/features' },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: { version: 2, features: [CLIENT_CHECKOUT], segments: [], query: { environment: 'production' } },
+    },
+  },
+  {
+    endpoint: 'listClientFlags',
+    name: 'refuses a prefix that no name can have',
+    request: { method: 'GET', path: `/api/client/features?namePrefix=${LONG}` },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'getClientFlag',
+    name: 'shows one flag',
+    given: enabled,
+    request: { method: 'GET', path: '/api/client/features/checkout' },
+    expect: { status: 200, unchanged: true, body: CLIENT_CHECKOUT },
+  },
+  {
+    endpoint: 'getClientFlag',
+    name: 'does not find a flag that is not there',
+    request: { method: 'GET', path: '/api/client/features/unknown' },
+    expect: { status: 404, code: 'flag_not_found' },
+  },
+  {
+    endpoint: 'streamClientFlags',
+    name: 'refuses a prefix that no name can have',
+    request: { method: 'GET', path: `/api/client/streaming?namePrefix=${LONG}` },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'streamClientFlags',
+    name: 'lets nobody in without a token',
+    request: { method: 'GET', path: '/api/client/streaming', headers: { authorization: undefined } },
+    expect: { status: 401, code: 'unauthenticated' },
+  },
+  {
+    endpoint: 'streamClientFlags',
+    name: 'refuses a token of another kind',
+    request: { method: 'GET', path: '/api/client/streaming', headers: { authorization: 'secret-of-the-frontend' } },
+    expect: { status: 403, code: 'forbidden' },
+  },
+];

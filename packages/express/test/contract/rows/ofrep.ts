@@ -1,0 +1,67 @@
+import { inOrder, type Row, type Step } from '../row.js';
+import { CHECKOUT, checkout, PRODUCTION } from '../states.js';
+
+const FLAGS = '/ofrep/v1/evaluate/flags';
+
+/** On for user 7 alone, with one variant. */
+const onForSeven: Step = inOrder(
+  checkout,
+  (flags) => flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: '7' } }),
+  (flags) => flags.enable(PRODUCTION),
+  (flags) => flags.setVariants(CHECKOUT, [{ name: 'limited', payload: { type: 'number', value: '60' } }]),
+);
+
+const METADATA = { project: 'default', type: 'release', stale: false, impressionData: false };
+const LIMITED = { key: 'checkout', value: 60, reason: 'TARGETING_MATCH', variant: 'limited', metadata: METADATA };
+const OFF = { key: 'checkout', value: false, reason: 'DEFAULT', metadata: METADATA };
+
+export const ofrepRows: readonly Row[] = [
+  {
+    endpoint: 'resolveFlag',
+    name: "answers the value of the context's variant",
+    given: onForSeven,
+    request: { method: 'POST', path: `${FLAGS}/checkout`, body: { context: { targetingKey: '7', plan: 'pro' } } },
+    expect: { status: 200, unchanged: true, body: LIMITED },
+  },
+  {
+    endpoint: 'resolveFlag',
+    name: 'needs no context',
+    given: onForSeven,
+    request: { method: 'POST', path: `${FLAGS}/checkout` },
+    expect: { status: 200, unchanged: true, body: OFF },
+  },
+  {
+    endpoint: 'resolveFlag',
+    name: 'does not know an archived flag',
+    given: inOrder(onForSeven, (flags) => flags.archiveFlag(CHECKOUT)),
+    request: { method: 'POST', path: `${FLAGS}/checkout`, body: {} },
+    expect: { status: 404, code: 'flag_not_found' },
+  },
+  {
+    endpoint: 'resolveFlag',
+    name: 'refuses a context that is none',
+    given: onForSeven,
+    request: { method: 'POST', path: `${FLAGS}/checkout`, body: { context: 'user 7' } },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'resolveFlags',
+    name: 'answers all flags, for the context',
+    given: onForSeven,
+    request: { method: 'POST', path: FLAGS, body: { context: { targetingKey: '7' } } },
+    expect: { status: 200, unchanged: true, body: { flags: [LIMITED] }, headers: { etag: '"' } },
+  },
+  {
+    endpoint: 'resolveFlags',
+    name: 'needs no context',
+    given: onForSeven,
+    request: { method: 'POST', path: FLAGS },
+    expect: { status: 200, unchanged: true, body: { flags: [OFF] } },
+  },
+  {
+    endpoint: 'resolveFlags',
+    name: 'refuses a context that is none',
+    request: { method: 'POST', path: FLAGS, body: { context: [] } },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+];

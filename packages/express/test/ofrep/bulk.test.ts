@@ -1,0 +1,45 @@
+import request from 'supertest';
+import { createHostApp, type HostApp } from '../host-app.js';
+import { EVALUATE, switchOn } from './states.js';
+
+describe('all flags by OFREP', () => {
+  let host: HostApp;
+
+  beforeEach(async () => {
+    host = await createHostApp();
+    await switchOn(host.flags, 'checkout', { users: 'ada' });
+  });
+
+  afterEach(() => host.flags.close());
+
+  const ask = (targetingKey: string, etag = '') =>
+    request(host.app).post(EVALUATE).set('if-none-match', etag).send({ context: { targetingKey } });
+
+  it('are not sent again while nothing has changed for the context', async () => {
+    const { headers } = await ask('ada').expect(200);
+    const again = await ask('ada', headers.etag).expect(304);
+    expect(again.text).toBe('');
+    expect(again.headers.etag).toBe(headers.etag);
+    await ask('ada', `W/${headers.etag}`).expect(304);
+    await ask('ada', '*').expect(304);
+  });
+
+  it('are sent again once one has changed', async () => {
+    const { headers } = await ask('ada').expect(200);
+    await host.flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });
+    const { body } = await ask('ada', headers.etag).expect(200);
+    expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DISABLED' }]);
+  });
+
+  it('are sent again for another context that gets other answers', async () => {
+    const { headers } = await ask('ada').expect(200);
+    const { body } = await ask('bob', headers.etag).expect(200);
+    expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DEFAULT' }]);
+  });
+
+  it('can be none', async () => {
+    await host.flags.archiveFlag({ project: 'default', flag: 'checkout' });
+    const { body } = await ask('ada').expect(200);
+    expect(body).toEqual({ flags: [] });
+  });
+});

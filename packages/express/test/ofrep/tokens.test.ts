@@ -1,0 +1,89 @@
+import type { NewToken } from '@flags/core';
+import request from 'supertest';
+import { createHostApp, type HostApp } from '../host-app.js';
+import { EVALUATE, switchOn } from './states.js';
+
+describe('OFREP', () => {
+  let host: HostApp;
+
+  beforeEach(async () => {
+    host = await createHostApp({ router: { auth: 'token' } });
+    await switchOn(host.flags, 'checkout');
+  });
+
+  afterEach(() => host.flags.close());
+
+  const ask = async (path: string, token: NewToken) => {
+    const { secret } = await host.flags.createToken(token);
+    return request(host.app).post(path).set('authorization', secret);
+  };
+
+  it.each([EVALUATE, `${EVALUATE}/checkout`])('takes tokens of servers and of browsers at %s', async (path) => {
+    for (const kind of ['client', 'frontend'] as const) {
+      const { status, body } = await ask(path, { name: kind, kind, environment: 'production' });
+      expect([status, body.flags?.[0]?.value ?? body.value]).toEqual([200, true]);
+    }
+  });
+
+  it.each([EVALUATE, `${EVALUATE}/checkout`, '/ofrep/nothing'])('refuses others at %s', async (path) => {
+    const { status, body } = await ask(path, { name: 'admin', kind: 'admin' });
+    expect([status, body.code]).toEqual([403, 'forbidden']);
+    expect(body.message).toContain('client or frontend');
+    expect((await request(host.app).post(path)).status).toBe(401);
+  });
+
+  it('answers for the environment of the token', async () => {
+    const token = { name: 'web', kind: 'client', environment: 'development' } as const;
+    const { body } = await ask(`${EVALUATE}/checkout?environment=production`, token);
+    expect(body).toMatchObject({ value: false, reason: 'DISABLED' });
+  });
+
+  it('shows the project of the token only', async () => {
+    await host.flags.createProject({ id: 'shop', name: 'Shop' });
+    await switchOn(host.flags, 'basket', { project: 'shop' });
+    const token = { name: 'web', kind: 'client', environment: 'production', project: 'shop' } as const;
+    expect((await ask(EVALUATE, token)).body.flags).toMatchObject([{ key: 'basket' }]);
+    expect((await ask(`${EVALUATE}/basket`, token)).status).toBe(200);
+    const { status, body } = await ask(`${EVALUATE}/checkout`, token);
+    expect([status, body]).toEqual([
+      404,
+      { key: 'checkout', errorCode: 'FLAG_NOT_FOUND', errorDetails: 'There is no flag checkout for this client.' },
+    ]);
+  });
+});
+
+describe('OFREP without tokens', () => {
+  it('answers for the environment of the query, or else that of the flags', async () => {
+    const { app, flags } = await createHostApp();
+    await switchOn(flags, 'checkout');
+    const valueAt = async (query: string) => (await request(app).post(`${EVALUATE}/checkout${query}`)).body;
+    expect(await valueAt('')).toMatchObject({ value: true });
+    expect(await valueAt('?environment=development')).toMatchObject({ value: false });
+    expect(await valueAt('?environment=moon')).toMatchObject({ key: 'checkout', errorCode: 'GENERAL' });
+    await request(app).post(`${EVALUATE}?environment=moon`).expect(404);
+    await flags.close();
+  });
+
+  it('asks authorize for each of its actions', async () => {
+    const asked: unknown[] = [];
+    const authorize = (_actor: unknown, action: string, project: string | null) => asked.push([action, project]) < 2;
+    const { app, flags } = await createHostApp({ router: { auth: 'none', authorize } });
+    await request(app).post(EVALUATE).expect(200);
+    await request(app).post(`${EVALUATE}/checkout`).expect(403);
+    expect(asked).toEqual([
+      ['resolveFlags', null],
+      ['resolveFlag', null],
+    ]);
+    await flags.close();
+  });
+
+  it('is open to pages of configured origins', async () => {
+    const origin = 'https://shop.example.org';
+    const { app, flags } = await createHostApp({ router: { auth: 'token', cors: { origins: [origin] } } });
+    const preflight = { origin, 'access-control-request-method': 'POST' };
+    const { headers } = await request(app).options(EVALUATE).set(preflight).expect(204);
+    expect(headers['access-control-allow-origin']).toBe(origin);
+    expect((await request(app).post(EVALUATE).set({ origin })).headers['access-control-allow-origin']).toBe(origin);
+    await flags.close();
+  });
+});

@@ -1,0 +1,87 @@
+import { InMemStorageProvider, Unleash, UnleashEvents } from 'unleash-client';
+import { until } from '../until.js';
+import { expectMetricsOf } from './metrics-seen.js';
+import { PRODUCTION, type RestartingServer, startRestartingServer } from './restarting-server.js';
+
+let server: RestartingServer;
+let unleash: Unleash;
+let modes: unknown[];
+
+function start(type: 'polling' | 'streaming', appName: string): void {
+  unleash = new Unleash({
+    url: `${server.url}/api/`,
+    appName,
+    refreshInterval: 20,
+    metricsInterval: 50,
+    customHeaders: { Authorization: server.secrets.client },
+    storageProvider: new InMemStorageProvider(),
+    skipInstanceCountWarning: true,
+    experimentalMode: type === 'streaming' ? { type } : { type, format: 'full' },
+  });
+  modes = [];
+  unleash.on(UnleashEvents.Mode, (mode: unknown) => modes.push(mode));
+  // What it tells while the server is away is of no interest.
+  unleash.on(UnleashEvents.Error, () => undefined);
+}
+
+beforeEach(async () => {
+  server = await startRestartingServer();
+});
+
+afterEach(async () => {
+  unleash.destroy();
+  await server.stop();
+});
+
+describe.each(['polling', 'streaming'] as const)('unleash-client, %s', (type) => {
+  it('starts, sees a change after it is made, and goes on over a restart of the server', async () => {
+    start(type, 'node-app');
+    await until(() => unleash.isEnabled('checkout'));
+    expect(unleash.getVariant('checkout')).toEqual({
+      name: 'blue',
+      enabled: true,
+      feature_enabled: true,
+      featureEnabled: true,
+      payload: { type: 'string', value: '#00f' },
+    });
+
+    await server.flags().disable(PRODUCTION);
+    await until(() => !unleash.isEnabled('checkout'));
+    await server.flags().enable(PRODUCTION);
+    await until(() => unleash.isEnabled('checkout'));
+
+    await server.restart();
+    expect(unleash.isEnabled('checkout')).toBe(true);
+    await server.flags().disable(PRODUCTION);
+    await until(() => !unleash.isEnabled('checkout'));
+    expect(modes).toEqual([]);
+  }, 60_000);
+
+  it('agrees with evaluation in process on segments, constraints and rollouts', async () => {
+    const flags = server.flags();
+    const { id } = await flags.createSegment({
+      name: 'even',
+      constraints: [{ contextName: 'n', operator: 'STR_ENDS_WITH', values: ['0', '2', '4', '6', '8'] }],
+    });
+    const ref = { ...PRODUCTION, flag: 'search' };
+    await flags.createFlag({ project: 'default' }, { name: 'search' });
+    await flags.addStrategy(ref, {
+      name: 'flexibleRollout',
+      parameters: { rollout: 50, groupId: 'search', stickiness: 'userId' },
+      segments: [id],
+    });
+    await flags.enable(ref);
+    start(type, 'node-app');
+    const contexts = Array.from({ length: 200 }, (_, n) => ({ userId: `${n}`, properties: { n: `${n}` } }));
+    const expected = contexts.map((context) => flags.isEnabled('search', context));
+    expect(new Set(expected).size).toBe(2);
+    await until(() => unleash.getFeatureToggleDefinition('search')?.enabled);
+    expect(contexts.map((context) => unleash.isEnabled('search', context))).toEqual(expected);
+  }, 60_000);
+
+  it('has what it counts in every endpoint of the metrics', async () => {
+    start(type, `node-${type}`);
+    await until(() => unleash.isEnabled('checkout'));
+    await expectMetricsOf(`node-${type}`, server, ['default', 'flexibleRollout']);
+  }, 60_000);
+});
