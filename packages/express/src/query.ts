@@ -1,5 +1,6 @@
 import { createValidator, type InputSchemas, type JsonSchema } from '@flags/core';
-import type { QueryParameter, QueryValues } from './route.js';
+import type { QueryValues } from './query-values.js';
+import type { QueryParameter } from './route.js';
 import { propertiesOf } from './schema-properties.js';
 
 export type QueryReader = (url: string) => QueryValues;

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema } from '@flags/core';
 import type { Action } from './action.js';
 import type { ClientDocuments } from './client/documents.js';
+import type { QueryValues } from './query-values.js';
 import type { Scope } from './scope.js';
 import type { Serialized } from './serialized.js';
 import type { Hub } from './streaming/hub.js';
@@ -143,8 +144,6 @@ export interface RouteRequest<Parameter extends string = string> {
   /** Asks again whether the actor may come in. */
   readonly isStillAdmitted: () => Promise<boolean>;
 }
-
-export type QueryValues = Readonly<Record<string, unknown>>;
 
 /** What a handler answers; the status is the row's. */
 export interface RouteResult {

@@ -1,5 +1,6 @@
 import type { EventQuery } from '@flags/core';
-import { type QueryParameter, type QueryValues, type Route, route } from '../route.js';
+import type { QueryValues } from '../query-values.js';
+import { type QueryParameter, type Route, route } from '../route.js';
 import { propertyOf } from '../schema-properties.js';
 import { unchecked } from '../unchecked.js';
 import { eventListToWire } from '../wire/event.js';
