@@ -26,7 +26,7 @@ describe.each([false, true])('unleash-proxy-client, asking by POST: %s', (usePOS
       appName: 'page',
       refreshInterval: 0.02,
       metricsInterval: 0.05,
-      metricsIntervalInitial: 0.02,
+      metricsIntervalInitial: 0,
       usePOSTrequests,
     });
     client.on('error', () => undefined);
