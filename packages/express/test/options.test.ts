@@ -10,6 +10,12 @@ describe('the options', () => {
     ['an authorize that is no function', { auth: 'none', authorize: true }],
     ['a body limit of 0', { auth: 'none', bodyLimit: 0 }],
     ['a body limit with a unit', { auth: 'none', bodyLimit: '1mb' }],
+    ['other origins that are not named', { auth: 'none', cors: {} }],
+    ['one origin that is not in a list', { auth: 'none', cors: { origins: 'https://shop.example.org' } }],
+    ['an origin with a slash, which no browser sends', { auth: 'none', cors: { origins: ['https://a.example.org/'] } }],
+    ['an origin without a scheme', { auth: 'none', cors: { origins: ['shop.example.org'] } }],
+    ['no time between heartbeats', { auth: 'none', heartbeatInterval: 0 }],
+    ['more time between heartbeats than a timer has', { auth: 'none', heartbeatInterval: 2 ** 31 }],
   ])('refuses %s', async (_case, options) => {
     const flags = await createFlags({ storage: memoryStorage() });
     expect(() => createFlagsRouter(flags, options as FlagsRouterOptions)).toThrow(TypeError);

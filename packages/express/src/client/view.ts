@@ -1,5 +1,4 @@
 import type { FlagConfiguration, Settings } from '@flags/core';
-import type { QueryValues } from '../query-values.js';
 import type { Scope } from '../scope.js';
 
 /** What a client sees: the flags of one environment, all of them or those of some projects or with some names. */
@@ -12,7 +11,8 @@ export interface View {
 
 export interface ViewRequest {
   readonly scope: Scope;
-  readonly query: QueryValues;
+  /** The query parameters that were given. */
+  readonly query: Readonly<Record<string, unknown>>;
   readonly settings: Settings;
 }
 

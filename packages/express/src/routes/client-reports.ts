@@ -1,8 +1,8 @@
+import type { ReportOrigin } from '@flags/core';
 import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { bulkSchema, registrationsFromWire, reportsFromWire, type WireBulk } from '../wire/metrics-bulk.js';
 import { CLIENT, FRONTEND } from './paths.js';
-import { reportOrigin } from './report-origin.js';
 
 const REGISTRATION: RouteBody = { required: true, schema: ({ registration }) => registration, checkedBy: 'core' };
 const REPORT: RouteBody = { required: true, schema: ({ metricsReport }) => metricsReport, checkedBy: 'core' };
@@ -84,4 +84,8 @@ async function register({ flags, body, clientIp }: RouteRequest): Promise<RouteR
 async function report({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
   await flags.reportMetrics(unchecked(body), reportOrigin(clientIp));
   return {};
+}
+
+function reportOrigin(clientIp: string | undefined): ReportOrigin {
+  return clientIp === undefined ? {} : { clientIp };
 }

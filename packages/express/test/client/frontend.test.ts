@@ -53,13 +53,11 @@ describe('the context of a browser', () => {
     await createOn(flags, { name: 'checkout' });
     const name = oneof(
       constantFrom('userId', 'properties', 'properties[', 'properties[]', 'properties[[]]', '__proto__', 'currentTime'),
-      string({ unit: 'binary', maxLength: 10 }),
+      string({ unit: 'grapheme', maxLength: 10 }),
     );
-    const value = oneof(constantFrom('', '[object Object]', '\u0000', 'x'.repeat(2000)), string({ unit: 'binary' }));
+    const value = oneof(constantFrom('', '[object Object]', '\u0000', 'x'.repeat(2000)), string({ unit: 'grapheme' }));
     const property = asyncProperty(array(tuple(name, value), { maxLength: 5 }), async (pairs) => {
-      const query = pairs
-        .map((pair) => pair.map((text) => encodeURIComponent(text.toWellFormed())).join('='))
-        .join('&');
+      const query = pairs.map((pair) => pair.map((text) => encodeURIComponent(text)).join('=')).join('&');
       const { status } = await request(app).get(`/api/frontend?${query}`);
       expect([200, 400]).toContain(status);
     });
@@ -84,9 +82,9 @@ describe('the answers for a browser', () => {
     const { app, flags } = await createHostApp();
     await createOn(flags, { name: 'checkout' });
     const { etag } = (await request(app).get('/api/frontend?userId=7')).headers;
-    await request(app).get('/api/frontend?userId=7').set('if-none-match', etag).expect(304);
+    await request(app).get('/api/frontend?userId=7').set('if-none-match', `${etag}`).expect(304);
     await flags.disable(PRODUCTION);
-    await request(app).get('/api/frontend?userId=7').set('if-none-match', etag).expect(200);
+    await request(app).get('/api/frontend?userId=7').set('if-none-match', `${etag}`).expect(200);
     await flags.close();
   });
 

@@ -5,6 +5,7 @@ import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flag
 import type { FlagsRouter } from '../../src/create-router.js';
 import type { FlagsRouterOptions } from '../../src/options.js';
 import { EXPRESS_5, type ExpressVersion } from '../express-versions.js';
+import { until } from '../until.js';
 
 export interface LiveServerOptions {
   readonly version?: ExpressVersion;
@@ -39,9 +40,15 @@ export async function startLiveServer(options: LiveServerOptions = {}): Promise<
     server,
     async stop() {
       router.close();
-      server.close();
-      server.closeIdleConnections();
-      await once(server, 'close');
+      let isClosed = false;
+      server.close(() => {
+        isClosed = true;
+      });
+      // Clients that ask all the time keep their connections alive: each is ended between two requests.
+      await until(() => {
+        server.closeIdleConnections();
+        return isClosed;
+      });
       await flags.close();
     },
   };

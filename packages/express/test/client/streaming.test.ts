@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
-import type { Flags } from '@flags/core';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { until } from '../until.js';
 import { type EventClient, listen } from './event-client.js';
@@ -110,6 +110,18 @@ describe('a stream', () => {
     expect(client.messages[1]?.events).toMatchObject([{ feature: { name: 'checkout', enabled: false } }]);
   });
 
+  it('tells changes of another process on the same storage', async () => {
+    const storage = memoryStorage();
+    const flags = await start({ flags: { storage, pollInterval: 0 } });
+    const other = await createFlags({ storage, pollInterval: 0 });
+    const client = await join();
+    await received(client, 1);
+    await createOn(other, { name: 'checkout' });
+    await flags.refresh();
+    await received(client, 2);
+    expect(client.messages[1]?.events).toMatchObject([{ type: 'feature-updated', feature: { enabled: true } }]);
+  });
+
   it('goes on after the last event that a client has seen', async () => {
     const flags = await start();
     await createOn(flags, { name: 'checkout' });
@@ -201,7 +213,7 @@ describe('a stream', () => {
     else await flags.close();
     await until(client.hasEnded);
     const again = await fetch(stream);
-    expect([again.status, (await again.json()).code]).toEqual([503, 'closed']);
+    expect([again.status, await codeOf(again)]).toEqual([503, 'closed']);
     server.router.close();
   });
 
@@ -214,9 +226,13 @@ describe('a stream', () => {
   it('does not find an environment that is not there', async () => {
     await start();
     const response = await fetch(`${stream}?environment=moon`);
-    expect([response.status, (await response.json()).code]).toEqual([404, 'environment_not_found']);
+    expect([response.status, await codeOf(response)]).toEqual([404, 'environment_not_found']);
   });
 });
+
+async function codeOf(response: Response): Promise<string> {
+  return ((await response.json()) as { code: string }).code;
+}
 
 /** How many connections the server has. */
 function connections(): Promise<number> {

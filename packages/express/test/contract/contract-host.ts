@@ -6,7 +6,7 @@ import { NOW, strategyId } from './states.js';
 
 export const ADMIN_SECRET = 'secret-of-the-administrator';
 export const CLIENT_SECRET = 'secret-of-the-client';
-export const FRONTEND_SECRET = 'secret-of-the-frontend';
+const FRONTEND_SECRET = 'secret-of-the-frontend';
 
 /** The host does not know this user. */
 const STRANGER = 404;

@@ -5,31 +5,36 @@ interface Application {
   readonly appName: string;
 }
 
+interface SeenToggles extends Application {
+  readonly seenToggles: readonly string[];
+  readonly metricsCount: number;
+}
+
 /** Waits until an application's counts of `checkout` show, and expects them in every endpoint that tells of them. */
 export async function expectMetricsOf(appName: string, server: RestartingServer, strategies: readonly string[]) {
-  const read = async (path: string) => {
-    const response = await fetch(`${server.url}/api/admin/metrics/${path}`, {
-      headers: { authorization: server.secrets.admin },
-    });
-    expect(response.status).toBe(200);
-    return response.json();
-  };
-  const seen = async () =>
-    (await read('seen-toggles')).find((one: Application & { metricsCount: number }) => one.appName === appName);
+  const read = createReader(server);
+  const seen = async () => (await read<SeenToggles[]>('seen-toggles')).find((one) => one.appName === appName);
   await until(async () => ((await seen())?.metricsCount ?? 0) > 0);
 
-  expect((await seen()).seenToggles).toEqual(['checkout']);
-  const { yes, no } = (await read('feature-toggles')).lastHour.checkout;
-  expect(yes + no).toBeGreaterThan(0);
-  const isListed = ({ applications }: { applications: Application[] }) =>
-    applications.some((application) => application.appName === appName);
-  expect(isListed(await read('applications'))).toBe(true);
-  for (const strategy of strategies) {
-    expect(isListed(await read(`applications?strategyName=${strategy}`))).toBe(true);
+  expect((await seen())?.seenToggles).toEqual(['checkout']);
+  const counts = await read<{ lastHour: Record<string, { yes: number; no: number }> }>('feature-toggles');
+  expect((counts.lastHour.checkout?.yes ?? 0) + (counts.lastHour.checkout?.no ?? 0)).toBeGreaterThan(0);
+  for (const path of ['applications', ...strategies.map((strategy) => `applications?strategyName=${strategy}`)]) {
+    const { applications } = await read<{ applications: Application[] }>(path);
+    expect(applications.map((application) => application.appName)).toContain(appName);
   }
-  const detail = await read(`applications/${appName}`);
+  const detail = await read<{ instances: unknown[] }>(`applications/${appName}`);
   expect(detail).toMatchObject({ appName, seenToggles: ['checkout'] });
   expect(detail.instances.length).toBeGreaterThan(0);
-  expect((await read('seen-apps')).checkout.map((application: Application) => application.appName)).toContain(appName);
+  const byFlag = await read<Record<string, Application[]>>('seen-apps');
+  expect(byFlag.checkout?.map((application) => application.appName)).toContain(appName);
   expect((await server.flags().getFlag(PRODUCTION)).lastSeenAt).not.toBeNull();
+}
+
+function createReader({ url, secrets }: RestartingServer) {
+  return async <Body>(path: string): Promise<Body> => {
+    const response = await fetch(`${url}/api/admin/metrics/${path}`, { headers: { authorization: secrets.admin } });
+    expect(response.status).toBe(200);
+    return (await response.json()) as Body;
+  };
 }

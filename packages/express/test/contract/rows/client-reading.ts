@@ -1,7 +1,7 @@
 import type { Row } from '../row.js';
 import { enabled } from '../states.js';
 
-export const CLIENT_CHECKOUT = {
+const CLIENT_CHECKOUT = {
   name: 'checkout',
   type: 'release',
   description: 'The new one',

@@ -1,0 +1,47 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CreatedToken, Flags } from '@flags/core';
+import { codeBlocks, read } from './documents.js';
+import { runProgram } from './run-module.js';
+
+const codeOf = (path: string) => codeBlocks(read(path), 'js').join('\n');
+
+describe('the code of docs/moving-from-unleash-client.md', () => {
+  it('asks in process, and shows nothing new where nothing is on', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
+    const showNewCheckout = jest.fn();
+    const code = codeOf('docs/moving-from-unleash-client.md').replace(
+      "'./flags.db'",
+      JSON.stringify(join(directory, 'flags.db')),
+    );
+    const flags = (await runProgram(code, { result: 'flags', scope: { showNewCheckout } })) as Flags;
+    expect(showNewCheckout).not.toHaveBeenCalled();
+    await flags.close();
+    await rm(directory, { recursive: true });
+  });
+});
+
+describe('the code of docs/pointing-sdks.md', () => {
+  it('serves each kind of client by its token', async () => {
+    const code = codeOf('docs/pointing-sdks.md').replace('listen(4242,', 'listen(0,');
+    const result = '{ flags, server, backend, browsers }';
+    const program = (await runProgram(code, { result, scope: {} })) as {
+      readonly flags: Flags;
+      readonly server: Server;
+      readonly backend: CreatedToken;
+      readonly browsers: CreatedToken;
+    };
+    const { port } = program.server.address() as AddressInfo;
+    const statusOf = async (path: string, { secret }: CreatedToken) =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: secret } })).status;
+    expect(await statusOf('/api/client/features', program.backend)).toBe(200);
+    expect(await statusOf('/api/frontend', program.browsers)).toBe(200);
+    expect(await statusOf('/api/client/features', program.browsers)).toBe(403);
+    program.server.close();
+    program.server.closeAllConnections();
+    await program.flags.close();
+  });
+});
