@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,6 +35,7 @@ describe('the code of docs/pointing-sdks.md', () => {
       readonly backend: CreatedToken;
       readonly browsers: CreatedToken;
     };
+    await once(program.server, 'listening');
     const { port } = program.server.address() as AddressInfo;
     const statusOf = async (path: string, { secret }: CreatedToken) =>
       (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: secret } })).status;
