@@ -1,11 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { type Flags, FlagsError } from '@flags/core';
-import { keyOf, type View } from '../client/view.js';
-import { type Channel, createChannel } from './channel.js';
+import type { View } from '../client/view.js';
+import { createChannels } from './channels.js';
 import { createListener, type Listener } from './listener.js';
-
-/** So many channels are remembered that nobody listens to, for clients that come back. */
-const IDLE_CHANNELS = 20;
+import { watch } from './watch.js';
 
 export interface Listening {
   readonly view: View;
@@ -32,28 +30,10 @@ export interface HubOptions {
 }
 
 export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub {
-  const channels = new Map<string, Channel>();
+  const channels = createChannels(flags);
   const admissions = new Map<Listener, Listening['isStillAdmitted']>();
   let closed = false;
   let stop: (() => void) | undefined;
-
-  function channelOf(view: View): Channel {
-    const key = keyOf(view);
-    // Moved to the end: the first ones are those that were not asked for the longest.
-    const channel = channels.get(key) ?? createChannel(flags, view);
-    channels.delete(key);
-    channels.set(key, channel);
-    return channel;
-  }
-
-  function forgetIdle(): void {
-    const idle = [...channels].filter(([, { listeners }]) => listeners.size === 0);
-    for (const [key] of idle.slice(0, -IDLE_CHANNELS)) channels.delete(key);
-  }
-
-  function advance(): void {
-    for (const channel of channels.values()) if (channel.listeners.size > 0) channel.advance();
-  }
 
   async function beat(): Promise<void> {
     for (const [listener, isStillAdmitted] of [...admissions]) {
@@ -63,37 +43,27 @@ export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub 
   }
 
   function start(): () => void {
-    let due: NodeJS.Immediate | undefined;
-    // Changes that are made together are told together.
-    const stopFollowing = flags.onConfigurationChange(() => {
-      due ??= setImmediate(() => {
-        due = undefined;
-        advance();
-      });
-    });
-    const timer = setInterval(() => void beat(), heartbeatInterval).unref();
-    flags.closing.addEventListener('abort', close);
-    return () => {
-      stopFollowing();
-      clearImmediate(due);
-      clearInterval(timer);
-      flags.closing.removeEventListener('abort', close);
-    };
+    const onHeartbeat = () => void beat();
+    return watch(flags, { onChange: channels.advance, onHeartbeat, heartbeatInterval, onClosing: close });
+  }
+
+  function leave(listener: Listener): void {
+    admissions.delete(listener);
+    channels.forgetIdle();
+    if (admissions.size > 0) return;
+    stop?.();
+    stop = undefined;
   }
 
   function listen(response: ServerResponse, { view, lastEventId, isStillAdmitted }: Listening): void {
     // A client that has left already tells so no more.
     if (response.destroyed) return;
-    const channel = channelOf(view);
+    const channel = channels.of(view);
     const listener = createListener(response, {
       onReady: () => channel.deliver(listener),
       onLeft: () => {
         channel.leave(listener);
-        admissions.delete(listener);
-        forgetIdle();
-        if (admissions.size > 0) return;
-        stop?.();
-        stop = undefined;
+        leave(listener);
       },
     });
     admissions.set(listener, isStillAdmitted);
