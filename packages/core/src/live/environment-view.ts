@@ -30,7 +30,7 @@ export function createEnvironmentView(
   options: ViewOptions,
 ): EnvironmentView {
   const counters = new UsageCounters();
-  let snapshot = compileSnapshot({
+  const compiled = compileSnapshot({
     ...options,
     counters,
     flags: [...documents.flags.values()].map((flag) => toConfiguration(flag, environment)),
@@ -47,16 +47,17 @@ export function createEnvironmentView(
     return flag ? { flags: [toConfiguration(flag, environment)] } : { removedFlags: [change.flag] };
   }
 
-  return {
-    get snapshot() {
-      return snapshot;
-    },
+  // A member, not a getter: it is read with every evaluation.
+  const view = {
+    snapshot: compiled,
     counters,
-    flags: () => [...snapshot.names()].sort(compareCodePoints).flatMap((name) => configurationOf(snapshot, name)),
-    update(change) {
-      snapshot = snapshot.with(toSnapshotChange(change));
+    flags: () =>
+      [...view.snapshot.names()].sort(compareCodePoints).flatMap((name) => configurationOf(view.snapshot, name)),
+    update(change: ViewChange) {
+      view.snapshot = view.snapshot.with(toSnapshotChange(change));
     },
   };
+  return view;
 }
 
 /** The view gives the snapshot configurations, so that is what it gives back. */

@@ -11,8 +11,8 @@ import type { LiveDocuments } from './live-documents.js';
 
 /** All environments, ready to be evaluated, always as current as the documents in memory. */
 export interface LiveState {
-  /** The default environment's snapshot, as it is now. */
-  readonly snapshot: Snapshot;
+  /** The default environment. */
+  readonly standard: EnvironmentView;
   /** Compiled when first asked for; undefined when there is no such environment. */
   snapshotOf(environment: string): Snapshot | undefined;
   /** The same object until something changes; undefined when there is no such environment. */
@@ -63,9 +63,7 @@ export function createLiveState({ settings, documents, view, onChange }: LiveSta
   }
 
   return {
-    get snapshot() {
-      return standard.snapshot;
-    },
+    standard,
     snapshotOf: (environment) => (names.has(environment) ? viewOf(environment).snapshot : undefined),
     configurationOf: (environment) => (names.has(environment) ? configurationOf(environment) : undefined),
     take(key, revision, state) {

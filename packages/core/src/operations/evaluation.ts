@@ -12,18 +12,19 @@ import { requireEnvironment } from './find.js';
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
   const { state: live, follower, impressions, changes } = engine.live;
+  const { standard } = live;
 
   const snapshotFor = (options: EnvironmentChoice | undefined): Snapshot | undefined =>
-    options?.environment === undefined ? live.snapshot : live.snapshotOf(options.environment);
+    options?.environment === undefined ? standard.snapshot : live.snapshotOf(options.environment);
 
   return {
     isEnabled(flag, context, options) {
-      if (options === undefined) return live.snapshot.isEnabled(flag, context);
+      if (options === undefined) return standard.snapshot.isEnabled(flag, context);
       return snapshotFor(options)?.isEnabled(flag, context, options?.fallback) ?? options?.fallback ?? false;
     },
 
     getVariant(flag, context, options) {
-      if (options === undefined) return live.snapshot.getVariant(flag, context);
+      if (options === undefined) return standard.snapshot.getVariant(flag, context);
       return snapshotFor(options)?.getVariant(flag, context, options?.fallback) ?? unknownVariant(options?.fallback);
     },
 
