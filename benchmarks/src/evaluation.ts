@@ -8,7 +8,7 @@ import { at, type Engine, SCENARIOS, users } from './scenarios.js';
 /** Prints nanoseconds (median) and bytes of one call, per scenario and engine. */
 async function main(): Promise<void> {
   const only = process.argv[2];
-  const engines = [flagsEngine(), await unleashClientEngine(), flagdCoreEngine(), growthBookEngine()];
+  const engines = [await flagsEngine(), await unleashClientEngine(), flagdCoreEngine(), growthBookEngine()];
   const nothing = await nanosecondsPerCall((call) => at(users, call));
   console.log(`Picking the user of a call, which every figure includes: ${nothing.toFixed(1)} ns`);
   for (const engine of engines) {
