@@ -22,6 +22,8 @@ const config: Config = {
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: 'node',
+  // Ends what hangs; nothing is proven by how quick a test is.
+  testTimeout: 60_000,
   // Much of the time is spent waiting for disks and processes: one worker per core, the main one's included.
   maxWorkers: '100%',
   collectCoverageFrom: ['packages/*/src/**/*.ts'],

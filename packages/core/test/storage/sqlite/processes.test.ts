@@ -20,10 +20,11 @@ describe('several processes on one SQLite file', () => {
   });
 
   afterEach(async () => {
-    for (const child of children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
+    const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    // Listened to all at once: one that ends by itself while another is waited for says so only once.
+    const exits = running.map((child) => once(child, 'exit'));
+    for (const child of running) child.kill('SIGKILL');
+    await Promise.all(exits);
     directory.remove();
   });
 
