@@ -13,7 +13,7 @@ export function dependencyOperations(engine: Engine): DependencyOperations {
   const { read, validate } = engine;
   return {
     async addDependency(ref, input, context) {
-      const dependency = toDependency(detached(validate.dependency(input)));
+      const dependency = detached(toDependency(validate.dependency(input)));
       await changeFlag(engine, { ref, context }, async (child, read) => {
         const parent = await read(flagDocuments, dependency.flag);
         const children = await listChildren(engine, child.name);

@@ -1,4 +1,4 @@
-import type { SegmentOperations } from '../api/segments.js';
+import type { SegmentChanges, SegmentOperations } from '../api/segments.js';
 import { createSegment, deleteSegment, updateSegment } from '../domain/segment.js';
 import {
   NO_SEGMENTS,
@@ -21,7 +21,7 @@ export function segmentOperations(engine: Engine): SegmentOperations {
     ...segmentListOperations(engine),
 
     async createSegment(input, context) {
-      const valid = detached(validate.newSegment(input));
+      const valid = detachedSegment(validate.newSegment(input));
       const createdAt = now().toISOString();
       const created = await change({
         aggregate: segmentDocuments,
@@ -39,7 +39,7 @@ export function segmentOperations(engine: Engine): SegmentOperations {
     },
 
     async updateSegment({ segment }, input, context) {
-      const changes = detached(validate.segmentChanges(input));
+      const changes = detachedSegment(validate.segmentChanges(input));
       const updated = await change({
         aggregate: segmentDocuments,
         id: `${segment}`,
@@ -69,6 +69,11 @@ export function segmentOperations(engine: Engine): SegmentOperations {
       });
     },
   };
+}
+
+/** Texts, and constraints of the engine's own. */
+function detachedSegment<T extends SegmentChanges>(input: T): T {
+  return { ...input, ...(input.constraints && { constraints: detached(input.constraints) }) };
 }
 
 async function nextId(read: Read): Promise<number> {

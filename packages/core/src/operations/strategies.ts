@@ -21,13 +21,13 @@ export function strategyOperations(engine: Engine): StrategyOperations {
   const { validate, newId } = engine;
   return {
     async addStrategy(ref, input, context) {
-      const strategy = toStrategy(newId(), detached(validate.strategy(input)));
+      const strategy = detached(toStrategy(newId(), validate.strategy(input)));
       await changeEnvironment(engine, { ref, context }, (flag) => addStrategy(flag, ref.environment, strategy));
       return strategy;
     },
 
     async updateStrategy(ref, input, context) {
-      const replacement = detached(validate.strategy(input));
+      const replacement = detached(toStrategy(ref.strategy, validate.strategy(input)));
       const decide = (flag: FlagState) => replaceStrategy(flag, ref, replacement);
       return findStrategy((await changeEnvironment(engine, { ref, context }, decide)).state, ref);
     },
