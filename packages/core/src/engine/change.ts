@@ -60,15 +60,21 @@ export interface ChangeEnvironment {
   readonly take: (key: DocumentKey, revision: number, state: unknown) => void;
 }
 
-/** The only writer and the only loop: read, decide, commit, and again from the start when a race is lost. */
+/**
+ * The only writer and the only loop: read, decide, commit, and again from the start when a race is lost. Changes of
+ * different documents may have others in common (a segment, a parent), so losers of one process repeat one by one:
+ * however many they are, they do not lose against each other again.
+ */
 export function createPerform(environment: ChangeEnvironment): Perform {
   const takeTurn = createTurns();
+  const takeRetryTurn = createTurns();
   return (change) =>
     takeTurn(turnOf(change), async () => {
       const at = environment.now().toISOString();
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
         if (attempt > 2) await pause(attempt);
-        const outcome = await tryOnce(environment, change, at);
+        const tryNow = () => tryOnce(environment, change, at);
+        const outcome = await (attempt === 1 ? tryNow() : takeRetryTurn('', tryNow));
         if (outcome !== 'lost') return outcome;
       }
       const message = `Others keep changing the same ${change.aggregate.kind}; try again later.`;
