@@ -7,6 +7,8 @@ const HOUR = 3_600_000;
 export interface MetricsRetention {
   /** Drops what is no longer needed, at most once an hour. A failure is told, not thrown: a report has been taken. */
   pruneWhenDue(): Promise<void>;
+  /** Forgets flags that were deleted. A failure is told, not thrown: they are gone. */
+  forget(flags: readonly string[]): Promise<void>;
 }
 
 export interface RetentionOptions {
@@ -38,6 +40,9 @@ export function createMetricsRetention(options: RetentionOptions): MetricsRetent
       if (time < due) return;
       due = time + HOUR;
       await prune(time).catch(onError);
+    },
+    async forget(flags) {
+      await Promise.all(flags.map(async (flag) => metrics.forget(flag))).catch(onError);
     },
   };
 }

@@ -10,7 +10,7 @@ export interface UsageRecorder {
 
 export interface UsageOptions {
   readonly metrics: MetricsStorage;
-  readonly retention: MetricsRetention;
+  readonly retention: Pick<MetricsRetention, 'pruneWhenDue'>;
   readonly now: () => Date;
   readonly application: string;
   readonly instance: string;

@@ -41,7 +41,7 @@ export async function deleteProjectWithContents(
       return { events, along, vacant };
     },
   });
-  await Promise.all(forgotten.map((flag) => engine.metrics.forget(flag)));
+  await engine.retention.forget(forgotten);
 }
 
 type Found<State> = Versioned<State> & { readonly id: string };

@@ -5,17 +5,18 @@ import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
 import { findFlag, findProject, refuseUnknownFlag } from './find.js';
 import { inheritableDependencies, listLiveChildren } from './flag-family.js';
-import { toFlag } from './flag-views.js';
+import { readLastSeenAt, toFlag } from './flag-views.js';
 import { followReferences } from './follow-references.js';
 
 /** Copies, archives, revives and deletes flags. */
 export function flagLifecycleOperations(
   engine: Engine,
 ): Pick<FlagOperations, 'cloneFlag' | 'archiveFlag' | 'reviveFlag' | 'deleteFlag'> {
-  const { change, validate, metrics, now } = engine;
+  const { change, validate, metrics, retention, now } = engine;
   return {
     async cloneFlag(ref, input, context) {
       const { name } = validate.clone(input);
+      const lastSeenAt = await readLastSeenAt(metrics, name);
       const birth = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
       const created = await change({
         aggregate: flagDocuments,
@@ -30,7 +31,7 @@ export function flagLifecycleOperations(
           return { events, along: await followReferences(read, undefined, events) };
         },
       });
-      return toFlag(metrics, created ?? refuseUnknownFlag(name));
+      return toFlag(created ?? refuseUnknownFlag(name), lastSeenAt);
     },
 
     async archiveFlag(ref, context) {
@@ -40,13 +41,14 @@ export function flagLifecycleOperations(
     },
 
     async reviveFlag({ flag }, context) {
+      const lastSeenAt = await readLastSeenAt(metrics, flag);
       const revived = await change({
         aggregate: flagDocuments,
         id: flag,
         context,
         decide: (found) => reviveFlag((found ?? refuseUnknownFlag(flag)).state),
       });
-      return toFlag(metrics, revived ?? refuseUnknownFlag(flag));
+      return toFlag(revived ?? refuseUnknownFlag(flag), lastSeenAt);
     },
 
     async deleteFlag({ flag }, context) {
@@ -60,7 +62,7 @@ export function flagLifecycleOperations(
           return { events, along: await followReferences(read, state, events) };
         },
       });
-      await metrics.forget(flag);
+      await retention.forget([flag]);
     },
   };
 }

@@ -17,9 +17,17 @@ export async function readLastSeen(metrics: MetricsStorage, flags: readonly stri
   };
 }
 
-/** The flag as callers see it, with when it was last seen. */
-export async function toFlag(metrics: MetricsStorage, { state, revision }: Versioned<FlagState>): Promise<Flag> {
-  const lastSeen = await readLastSeen(metrics, [state.name]);
+/**
+ * When one flag was last seen. Changes ask for it first: what has happened must not fail afterwards. Where the name is no
+ * text, reading the flag refuses it.
+ */
+export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Promise<string | null> {
+  if (typeof flag !== 'string') return null;
+  return (await readLastSeen(metrics, [flag]))(flag);
+}
+
+/** The flag as callers see it. */
+export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: string | null): Flag {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = state;
   return {
     name,
@@ -30,7 +38,7 @@ export async function toFlag(metrics: MetricsStorage, { state, revision }: Versi
     impressionData,
     archived,
     createdAt,
-    lastSeenAt: lastSeen(name),
+    lastSeenAt,
     variants,
     revision,
   };

@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
 import { findFlag, findProject, refuseUnknownFlag } from './find.js';
 import { listLiveChildren } from './flag-family.js';
-import { readLastSeen, toDetail, toFlag } from './flag-views.js';
+import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
 
 /** Creates, reads and changes flags. */
 export function flagOperations(
@@ -17,6 +17,7 @@ export function flagOperations(
     async createFlag(ref, input, context) {
       const { type = defaultType(engine), ...rest } = validate.newFlag(input);
       const createdAt = now().toISOString();
+      const lastSeenAt = await readLastSeenAt(metrics, rest.name);
       const created = await change({
         aggregate: flagDocuments,
         id: rest.name,
@@ -26,27 +27,29 @@ export function flagOperations(
           return createFlag(existing?.state, { ...rest, type }, { project: state.id, createdAt });
         },
       });
-      return toFlag(metrics, created ?? refuseUnknownFlag(rest.name));
+      return toFlag(created ?? refuseUnknownFlag(rest.name), lastSeenAt);
     },
 
     async getFlag(ref) {
       const found = await findFlag(read, ref);
       const children = await listLiveChildren(engine, ref.flag);
-      return toDetail(await toFlag(metrics, found), found.state, { settings, children });
+      return toDetail(toFlag(found, await readLastSeenAt(metrics, ref.flag)), found.state, { settings, children });
     },
 
     async updateFlag(ref, input, context) {
       const changes = validate.flagChanges(input);
-      return toFlag(metrics, await changeFlag(engine, { ref, context }, (flag) => changeMetadata(flag, changes)));
+      const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
+      const updated = await changeFlag(engine, { ref, context }, (flag) => changeMetadata(flag, changes));
+      return toFlag(updated, lastSeenAt);
     },
 
     async patchFlag(ref, input, context) {
       const patch = validate.jsonPatch(input);
-      const lastSeenAt = (await readLastSeen(metrics, [ref.flag]))(ref.flag);
+      const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
       const patched = await changeFlag(engine, { ref, context }, (flag) =>
         patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
       );
-      return toFlag(metrics, patched);
+      return toFlag(patched, lastSeenAt);
     },
   };
 }
