@@ -3,6 +3,7 @@ import type { JsonPatch } from '../api/json-patch.js';
 import { FlagsError } from '../errors.js';
 import type { FlagEvent, FlagMetadata, FlagState } from './flag.js';
 import { refuseArchived } from './flag-lifecycle.js';
+import { isSameJson } from './json-equality.js';
 import { applyPatch } from './json-patch.js';
 import { pickChanged } from './pick-changed.js';
 
@@ -38,12 +39,20 @@ export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: 
   refuseArchived(flag);
   const { name, project, createdAt, description, type, stale, impressionData } = flag;
   const view = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt, description, type, stale, impressionData };
-  const result = applyPatch(view, patch, { changeable: CHANGEABLE, kept: KEPT }) as typeof view;
-  return changeMetadata(flag, validate(withoutGaps(result)));
+  const result = applyPatch(view, patch, { changeable: CHANGEABLE, kept: KEPT }) as Fields;
+  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What stays is not judged again: a flag's type may not be configured any more. */
+function changesBetween(before: Fields, after: Fields): Fields {
+  const changed = CHANGEABLE.filter((field) => !isSameJson(before[field], after[field]));
+  return Object.fromEntries(changed.map((field) => [field, after[field]]));
 }
 
 /** A removed description is cleared; the other fields always have a value. */
-function withoutGaps(result: Readonly<Record<string, unknown>>): unknown {
+function withoutGaps(result: Fields): Fields {
   const removed = CHANGEABLE.filter((field) => field !== 'description' && !Object.hasOwn(result, field));
   if (removed.length > 0) {
     const details = removed.map((field) => ({ message: 'cannot be removed', path: `/${field}` }));

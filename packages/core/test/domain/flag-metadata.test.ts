@@ -53,6 +53,14 @@ describe('changing metadata', () => {
 });
 
 describe('patching metadata', () => {
+  it('leaves alone what it does not change, such as a type that is no longer configured', () => {
+    const old = flagState({ type: 'retired' });
+    const patch: JsonPatch = [{ op: 'replace', path: '/description', value: 'new' }];
+    expect(patchMetadata(old, { patch, lastSeenAt: null, validate: validate.flagChanges })).toMatchObject([
+      { type: 'flag-updated', data: { description: 'new' } },
+    ]);
+  });
+
   const flag = flagState();
 
   function patched(...patch: JsonPatch) {
