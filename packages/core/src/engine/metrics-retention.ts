@@ -20,10 +20,13 @@ export interface RetentionOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps metrics bounded without a timer: reports are what makes them grow, so reports have them pruned. */
+/**
+ * Keeps metrics bounded without a timer: reports are what makes them grow, so reports have them pruned; the first one of
+ * a process too, as it may not live for an hour.
+ */
 export function createMetricsRetention(options: RetentionOptions): MetricsRetention {
   const { storage, metrics, now, applicationRetention, onError } = options;
-  let due = now().getTime() + HOUR;
+  let due = now().getTime();
 
   async function prune(time: number): Promise<void> {
     const flags = await storage.list({ kind: flagDocuments.kind, part: 'summary' });
