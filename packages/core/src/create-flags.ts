@@ -121,10 +121,13 @@ function attributed(context: ChangeContext | undefined, actor: unknown): Attribu
 }
 
 async function release({ feed, live, metrics, storage }: Engine): Promise<void> {
-  await feed.close();
-  await closeLive(live);
-  await metrics.close();
-  await storage.close();
+  try {
+    await feed.close();
+    await closeLive(live);
+    await metrics.close();
+  } finally {
+    await storage.close();
+  }
 }
 
 /** A host's function that throws is told of as well: nobody waits for what calls it. */
