@@ -119,7 +119,7 @@ export interface MetricsOperations {
    * Which application has evaluated which flags; at least those reported within the last hour. By application name.
    *
    * @example
-   * const [{ appName, flags: names, metricsCount }] = await flags.listSeenFlags();
+   * for (const { appName, metricsCount } of await flags.listSeenFlags()) console.log(appName, metricsCount);
    */
   listSeenFlags(): Promise<readonly SeenFlags[]>;
 
