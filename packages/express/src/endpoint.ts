@@ -36,7 +36,8 @@ export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts
   const checkBody = createBodyCheck(route.body, inputs);
   return async ({ request, response, visitor }) => {
     const params = request.params as Readonly<Record<string, string>>;
-    await visitor.check(route.action, params.projectId ?? null);
+    const project = params.projectId ?? null;
+    await visitor.check(route.action, project);
     const query = readQuery(request.url);
     const body = route.body === undefined ? undefined : checkBody(await readBody(request, response));
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
@@ -50,7 +51,7 @@ export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts
       context: ifRevision === undefined ? {} : { ifRevision },
       clientIp: request.ip,
       lastEventId: lastEventIdOf(request),
-      isStillAdmitted: visitor.isStillAdmitted,
+      isStillAdmitted: () => visitor.isStillAdmitted(route.action, project),
     });
     return replyTo(request, route, result);
   };

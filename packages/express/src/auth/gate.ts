@@ -15,8 +15,8 @@ export interface Visitor {
   readonly scope: Scope;
   /** Resolves when the visitor may do this, refuses with `forbidden` otherwise. */
   check(action: Action, project: string | null): Promise<void>;
-  /** Whether the visitor would be let in again: a token may have expired or been deleted meanwhile. */
-  isStillAdmitted(): Promise<boolean>;
+  /** Whether the visitor would be let in again to do this: a token may have expired, a permission been withdrawn. */
+  isStillAdmitted(action: Action, project: string | null): Promise<boolean>;
 }
 
 /** Lets a request in, or refuses it with `unauthenticated` or `forbidden`. */
@@ -32,17 +32,22 @@ export function createGate<A extends Actor>(flags: Flags, { auth, authorize }: F
 }
 
 function gateOf<A extends Actor>(identify: Identify<A>, authorize: Authorize<A> = () => true): Gate {
+  async function check(actor: A, action: Action, project: string | null): Promise<void> {
+    if ((await authorize(actor, action, project)) === true) return;
+    const place = project === null ? '' : ` in project ${project}`;
+    throw new Refusal('forbidden', `${actor.name} may not ${action}${place}. Ask for the permission.`);
+  }
+
   return async (request, access) => {
     const { actor, scope } = await identify(request, access);
     return {
       name: actor.name,
       scope,
-      async check(action, project) {
-        if ((await authorize(actor, action, project)) === true) return;
-        const place = project === null ? '' : ` in project ${project}`;
-        throw new Refusal('forbidden', `${actor.name} may not ${action}${place}. Ask for the permission.`);
-      },
-      isStillAdmitted: () => identify(request, access).then(() => true, isFault),
+      check: (action, project) => check(actor, action, project),
+      isStillAdmitted: (action, project) =>
+        identify(request, access)
+          .then((present) => check(present.actor, action, project))
+          .then(() => true, isFault),
     };
   };
 }

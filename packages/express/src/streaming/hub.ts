@@ -32,19 +32,27 @@ export interface HubOptions {
 export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub {
   const channels = createChannels(flags);
   const admissions = new Map<Listener, Listening['isStillAdmitted']>();
+  const asked = new Set<Listener>();
   let closed = false;
   let stop: (() => void) | undefined;
 
-  async function beat(): Promise<void> {
-    for (const [listener, isStillAdmitted] of [...admissions]) {
+  /** An answer that takes long keeps no other client waiting, and is not asked for twice at once. */
+  function beat(): void {
+    for (const [listener, isStillAdmitted] of admissions) {
       listener.beat();
-      if (!(await isStillAdmitted())) listener.end();
+      if (!asked.has(listener)) void review(listener, isStillAdmitted);
     }
   }
 
+  async function review(listener: Listener, isStillAdmitted: Listening['isStillAdmitted']): Promise<void> {
+    asked.add(listener);
+    const isAdmitted = await isStillAdmitted();
+    asked.delete(listener);
+    if (!isAdmitted) listener.end();
+  }
+
   function start(): () => void {
-    const onHeartbeat = () => void beat();
-    return watch(flags, { onChange: channels.advance, onHeartbeat, heartbeatInterval, onClosing: close });
+    return watch(flags, { onChange: channels.advance, onHeartbeat: beat, heartbeatInterval, onClosing: close });
   }
 
   function leave(listener: Listener): void {

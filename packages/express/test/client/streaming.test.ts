@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import type { Request } from 'express';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { until } from '../until.js';
 import { type EventClient, listen } from './event-client.js';
@@ -178,6 +179,39 @@ describe('a stream', () => {
     await until(() => client.heartbeats() >= 2);
     await flags.deleteToken({ token: created.token.id });
     await until(client.hasEnded);
+  });
+
+  it('ends when its permission is withdrawn', async () => {
+    let isAllowed = true;
+    await start({ router: { auth: 'none', authorize: () => isAllowed, heartbeatInterval: 5 } });
+    const client = await join();
+    await until(() => client.heartbeats() >= 2);
+    isAllowed = false;
+    await until(client.hasEnded);
+  });
+
+  it('gives signs of life, and ends, whoever else is asked for a permission and gets no answer', async () => {
+    const admitted = new Set(['slow', 'quick']);
+    let isAnswering = true;
+    let unanswered = 0;
+    const auth = async (request: Request) => {
+      const name = request.get('x-user') ?? '';
+      if (name === 'slow' && !isAnswering) {
+        unanswered += 1;
+        await new Promise(() => undefined);
+      }
+      return admitted.has(name) ? { name } : null;
+    };
+    await start({ router: { auth, heartbeatInterval: 5 } });
+    await join({ 'x-user': 'slow' });
+    const quick = await join({ 'x-user': 'quick' });
+    isAnswering = false;
+    await until(() => unanswered > 0);
+    const heartbeats = quick.heartbeats();
+    await until(() => quick.heartbeats() >= heartbeats + 3);
+    expect(unanswered).toBe(1);
+    admitted.delete('quick');
+    await until(quick.hasEnded);
   });
 
   it('cuts a client off that does not read, and keeps the others', async () => {
