@@ -1,7 +1,6 @@
-/** Sells by the new checkout where the flag `checkout` is on in production. */
-async function chooseCheckout(flags) {
-  const { environments } = await flags.getFlag({ project: 'default', flag: 'checkout' });
-  return environments.some(({ name, enabled }) => name === 'production' && enabled) ? 'new' : 'old';
+/** Sells to a user by the new checkout where the flag `checkout` is on for that user. */
+function chooseCheckout(flags, userId) {
+  return flags.isEnabled('checkout', { userId }) ? 'new' : 'old';
 }
 
 module.exports = { chooseCheckout };

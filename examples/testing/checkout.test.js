@@ -11,14 +11,15 @@ beforeEach(async () => {
 
 afterEach(() => flags.close());
 
-test('sells by the old checkout while the flag is off', async () => {
-  expect(await chooseCheckout(flags)).toBe('old');
+test('sells by the old checkout while the flag is off', () => {
+  expect(chooseCheckout(flags, '7')).toBe('old');
 });
 
-test('sells by the new checkout when the flag is on', async () => {
-  await flags.addStrategy(production, { name: 'default' });
+test('sells by the new checkout to those for whom the flag is on', async () => {
+  await flags.addStrategy(production, { name: 'userWithId', parameters: { userIds: '7' } });
   await flags.enable(production);
-  expect(await chooseCheckout(flags)).toBe('new');
+  expect(chooseCheckout(flags, '7')).toBe('new');
+  expect(chooseCheckout(flags, '8')).toBe('old');
 });
 
 test('each test has flags of its own', async () => {

@@ -14,10 +14,10 @@ async function main(): Promise<void> {
   try {
     await rollOut(flags.as('ada'));
     await shop.hasHeardOf(3);
-    await shop.report();
+    for (const userId of ['7', '10']) shop.sell(userId);
     await flags.as('ada').disable(production);
     await shop.hasHeardOf(4);
-    await shop.report();
+    shop.sell('10');
   } finally {
     await flags.close();
   }

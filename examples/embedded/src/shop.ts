@@ -1,9 +1,9 @@
 import type { Flags } from '@flags/core';
 
-/** The rest of the service: it hears of every change, whoever makes it, and reads what is on. */
+/** The rest of the service: it asks for each user, and hears of every change, whoever makes it. */
 export interface Shop {
-  /** Prints the flags and where they are on. */
-  report(): Promise<void>;
+  /** Prints which checkout a user sees. */
+  sell(userId: string): void;
   /** Resolves when the shop has heard of so many changes. */
   hasHeardOf(changes: number): Promise<void>;
 }
@@ -17,11 +17,9 @@ export function openShop(flags: Flags): Shop {
   });
 
   return {
-    async report() {
-      for (const { name, environments } of await flags.listFlags({ project: 'default' })) {
-        const on = environments.filter(({ enabled }) => enabled).map(({ displayName }) => displayName);
-        console.log(`${name} is on in: ${on.join(', ') || 'no environment'}`);
-      }
+    sell(userId) {
+      const checkout = flags.isEnabled('checkout', { userId }) ? 'new' : 'old';
+      console.log(`user ${userId} sees the ${checkout} checkout`);
     },
     async hasHeardOf(changes) {
       while (heard < changes) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -52,5 +52,5 @@ function flagsRouter(flags: Flags): RequestHandler {
 }
 
 function isReading(action: Action): boolean {
-  return /^(get|list|count)/.test(action);
+  return /^(get|list|count|explain)/.test(action);
 }

@@ -4,8 +4,13 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import { createApp } from './app.js';
 
 const flags = await createFlags({ storage: sqliteStorage('./shop.db') });
-const server = createApp(flags, randomUUID()).listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
-  console.log('Log in by POST /login; the flags are at /internal/flags/api/admin', server.address());
+const port = Number(process.env.PORT ?? 3000);
+const server = createApp(flags, randomUUID()).listen(port, '127.0.0.1', () => {
+  console.log(`http://127.0.0.1:${port}: log in by POST /login; the flags are at /internal/flags/api/admin`);
 });
 
-process.once('SIGTERM', () => server.close(() => void flags.close()));
+process.once('SIGTERM', () => {
+  server.close();
+  // Ends the streams too, which the server would wait for.
+  void flags.close();
+});

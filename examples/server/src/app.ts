@@ -1,23 +1,21 @@
 import type { Flags } from '@flags/core';
-import { createFlagsRouter } from '@flags/express';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
-import type { ServerConfig } from './config.js';
 import { requestLog } from './request-log.js';
 
 interface Parts {
   readonly flags: Flags;
-  readonly auth: ServerConfig['auth'];
+  readonly router: RequestHandler;
   readonly logger: Logger;
 }
 
 /** The application: health, the flags' router, and an answer for everything else. */
-export function createApp({ flags, auth, logger }: Parts): Express {
+export function createApp({ flags, router, logger }: Parts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(requestLog(logger));
   app.get('/health', health(flags));
-  app.use(createFlagsRouter(flags, { auth }));
+  app.use(router);
   app.use((_request, response) => {
     response.status(404).json({ name: 'NotFoundError', message: 'There is nothing here. The API is at /api/admin.' });
   });

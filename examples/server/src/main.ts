@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Flags } from '@flags/core';
+import { createFlagsRouter, type FlagsRouter } from '@flags/express';
 import { pino } from 'pino';
 import { ensureAdminToken } from './admin-token.js';
 import { createApp } from './app.js';
@@ -14,6 +15,13 @@ const SHUTDOWN_PATIENCE = 10_000;
 /** One Ctrl-C arrives twice under `npm start`: from the terminal, and passed on by npm. */
 const SAME_KEYSTROKE = 300;
 
+/** What has to end before the process does. */
+interface Running {
+  readonly server: Server;
+  readonly router: FlagsRouter;
+  readonly flags: Flags;
+}
+
 /** Writes each line before it goes on, so that the last ones before an exit are there, and in order. */
 const logger = pino(
   { base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -23,9 +31,10 @@ const logger = pino(
 async function start(config: ServerConfig): Promise<void> {
   const flags = await openFlags(config.database);
   try {
-    const server = await listen(createApp({ flags, auth: config.auth, logger }), config);
+    const router = createFlagsRouter(flags, { auth: config.auth });
+    const server = await listen(createApp({ flags, router, logger }), config);
     await announce(server, flags, config);
-    stopOnSignal(server, flags);
+    stopOnSignal({ server, router, flags });
   } catch (error) {
     await flags.close();
     throw error;
@@ -40,20 +49,21 @@ async function announce(server: Server, flags: Flags, config: ServerConfig): Pro
 }
 
 /** The first signal lets requests finish; a later one ends the process at once. */
-function stopOnSignal(server: Server, flags: Flags): void {
+function stopOnSignal(running: Running): void {
   let since: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     if (since === undefined) {
       since = performance.now();
       logger.info({ signal }, 'stopping');
-      stop(server, flags).catch(fail);
+      stop(running).catch(fail);
     } else if (performance.now() - since > SAME_KEYSTROKE) process.exit(1);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
 }
 
-async function stop(server: Server, flags: Flags): Promise<void> {
+async function stop({ server, router, flags }: Running): Promise<void> {
+  router.close();
   await closeServer(server, SHUTDOWN_PATIENCE);
   await flags.close();
   logger.info('stopped');

@@ -26,6 +26,15 @@ describe('a server that is told to stop', () => {
     expect(await server.exit).toBe(0);
   });
 
+  it('ends the streams, which would go on for ever', async () => {
+    const server = await startServer(ENVIRONMENT);
+    const stream = await fetch(`${server.url}/api/client/streaming`);
+    const text = stream.text();
+    server.send('SIGTERM');
+    expect(await text).toContain('event:unleash-connected');
+    expect(await server.exit).toBe(0);
+  });
+
   it('ends at once when it is told a second time', async () => {
     const server = await startServer(ENVIRONMENT);
     await beginCreation(server, 'never-finished');
