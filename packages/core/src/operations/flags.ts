@@ -4,6 +4,7 @@ import { changeMetadata, patchMetadata } from '../domain/flag-metadata.js';
 import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
+import { detachedPatch } from './detached.js';
 import { findFlag, findProject, refuseUnknownFlag } from './find.js';
 import { listLiveChildren } from './flag-family.js';
 import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
@@ -44,7 +45,7 @@ export function flagOperations(
     },
 
     async patchFlag(ref, input, context) {
-      const patch = validate.jsonPatch(input);
+      const patch = detachedPatch(validate.jsonPatch(input));
       const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
       const patched = await changeFlag(engine, { ref, context }, (flag) =>
         patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),

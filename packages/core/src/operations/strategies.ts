@@ -13,7 +13,7 @@ import { disable, enable } from '../domain/switching.js';
 import type { Versioned } from '../engine/aggregate.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
-import { detached } from './detached.js';
+import { detached, detachedPatch } from './detached.js';
 import { requireEnvironment } from './find.js';
 
 /** A flag's strategies per environment, and its switches. */
@@ -33,7 +33,7 @@ export function strategyOperations(engine: Engine): StrategyOperations {
     },
 
     async patchStrategy(ref, input, context) {
-      const change = { patch: validate.jsonPatch(input), validate: validate.strategy };
+      const change = { patch: detachedPatch(validate.jsonPatch(input)), validate: validate.strategy };
       const decide = (flag: FlagState) => patchStrategy(flag, ref, change);
       return findStrategy((await changeEnvironment(engine, { ref, context }, decide)).state, ref);
     },

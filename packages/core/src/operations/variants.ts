@@ -2,7 +2,7 @@ import type { VariantOperations } from '../api/variants.js';
 import { patchVariants, setVariants } from '../domain/variants.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
-import { detached } from './detached.js';
+import { detached, detachedPatch } from './detached.js';
 
 /** A flag's variants, in all environments at once. */
 export function variantOperations(engine: Engine): VariantOperations {
@@ -15,7 +15,7 @@ export function variantOperations(engine: Engine): VariantOperations {
     },
 
     async patchVariants(ref, input, context) {
-      const change = { patch: validate.jsonPatch(input), validate: validate.variants };
+      const change = { patch: detachedPatch(validate.jsonPatch(input)), validate: validate.variants };
       const { state } = await changeFlag(engine, { ref, context }, (flag) => patchVariants(flag, change));
       return state.variants;
     },
