@@ -27,11 +27,11 @@ import type { VariantOperations } from './variants.js';
  * application  a program that evaluates flags and reports metrics, from one or more instances.
  * token        a secret that admits a caller to the HTTP API.
  * event        one fact that happened, with actor and time.
- * revision     counts the changes to a flag, project or token.
+ * revision     counts the changes to a flag, project, segment or token.
  */
 
 /**
- * Feature flags inside this process: every operation of the administration. Operations that change something validate
+ * Feature flags inside this process: their administration and their evaluation. Operations that change something validate
  * their input, take effect whole or not at all, are durable when their promise resolves, and append one event per fact
  * in the same commit. Many may be under way at once; several processes may share one storage.
  *

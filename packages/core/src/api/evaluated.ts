@@ -1,7 +1,10 @@
 import type { EvaluationContext } from './evaluation-context.js';
 import type { Payload } from './variants.js';
 
-/** The variant that a flag has for a context. Frozen, and the same object for every call that answers this variant. */
+/**
+ * The variant that a flag has for a context. Frozen, and the same object for every call that answers this variant; only a
+ * fallback is copied anew.
+ */
 export interface EvaluatedVariant {
   /** `disabled` when there is none. */
   readonly name: string;

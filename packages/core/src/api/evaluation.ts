@@ -10,16 +10,16 @@ export interface EnvironmentChoice {
 }
 
 export interface EvaluationOptions extends EnvironmentChoice {
-  /** The answer for a flag that does not exist, or an environment that is not loaded; never for one that is off. */
+  /** The answer for a flag or an environment that does not exist, false when absent; never for a flag that is off. */
   readonly fallback?: boolean;
 }
 
 export interface VariantOptions extends EnvironmentChoice {
-  /** The answer for a flag that does not exist; the disabled variant when absent. */
+  /** The answer for a flag or an environment that does not exist; the disabled variant when absent. */
   readonly fallback?: FallbackVariant;
 }
 
-/** One flag's answer, as {@link EvaluationOperations.evaluateAll} gives it. */
+/** One flag's answer, as {@link ContextualFlags.evaluateAll} gives it. */
 export interface EvaluatedFlag {
   readonly name: string;
   readonly enabled: boolean;
@@ -44,8 +44,11 @@ export interface EvaluationStatus {
 
 /** All answers for one context from one state: what changes meanwhile does not show. */
 export interface ContextualFlags {
+  /** As {@link EvaluationOperations.isEnabled}; `fallback`, false when absent, is for a flag that does not exist. */
   isEnabled(flag: string, fallback?: boolean): boolean;
+  /** As {@link EvaluationOperations.getVariant}. */
   getVariant(flag: string, fallback?: FallbackVariant): EvaluatedVariant;
+  /** The answers of all flags, by name in code-point order; neither counted nor told as impressions. */
   evaluateAll(): readonly EvaluatedFlag[];
 }
 

@@ -69,7 +69,7 @@ export interface NewFlag {
   readonly name: string;
   /** `''` when absent. */
   readonly description?: string | null;
-  /** `release` when absent. */
+  /** `release` when absent, or else the first configured type. */
   readonly type?: string;
   /** false when absent. */
   readonly impressionData?: boolean;

@@ -66,7 +66,7 @@ export interface TokenOperations {
   /**
    * Deletes a token, named by its id or by its secret; it is refused from the moment this resolves.
    *
-   * @throws FlagsError `token_not_found`
+   * @throws FlagsError `token_not_found`, `revision_mismatch`
    * @example
    * await flags.deleteToken({ token: id });
    */
