@@ -67,20 +67,27 @@ function on(
   return { flag, enabled: true, reason, variant, ...decisions, ...(choice && { variantChoice: choice }) };
 }
 
-/** None for a context that cannot be read. */
-function explainChoice(
-  flag: CompiledFlag,
-  context: EvaluationContext,
-  winner?: CompiledStrategy,
-): VariantExplanation | undefined {
+/**
+ * What an explanation tells besides the decisions; none for a context that cannot be read. An evaluation may come to its
+ * decision without this, so what is thrown here decides nothing.
+ */
+function unlessUnreadable<T>(read: () => T): T | undefined {
   try {
-    return explainReadableChoice(flag, context, winner);
+    return read();
   } catch {
     return undefined;
   }
 }
 
 /** The strategy's variants, else the flag's. */
+function explainChoice(
+  flag: CompiledFlag,
+  context: EvaluationContext,
+  winner?: CompiledStrategy,
+): VariantExplanation | undefined {
+  return unlessUnreadable(() => explainReadableChoice(flag, context, winner));
+}
+
 function explainReadableChoice(
   flag: CompiledFlag,
   context: EvaluationContext,
@@ -107,7 +114,7 @@ function explainTest(
   test: StrategyTest,
   context: EvaluationContext,
 ): { test: boolean } & Pick<StrategyExplanation, 'rollout'> {
-  const rollout = test.explain?.(context);
+  const rollout = unlessUnreadable(() => test.explain?.(context));
   return rollout ? { test: rollout.holds, rollout } : { test: test.holds(context) };
 }
 
@@ -121,7 +128,7 @@ function explainConstraint(
   { definition, holds, read }: CompiledConstraint,
   context: EvaluationContext,
 ): ConstraintExplanation {
-  const value = read(context);
+  const value = unlessUnreadable(() => read(context));
   return { constraint: definition, ...(value !== undefined && { value }), holds: holds(context) };
 }
 

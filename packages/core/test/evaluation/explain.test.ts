@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { StrategyDefinition } from '../../src/api/definitions.js';
 import { arbitraryContext, arbitraryFlags, arbitrarySegments, FLAG_NAMES } from './arbitrary-documents.js';
 import { flag, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
 
@@ -20,6 +21,25 @@ describe('an explanation', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it.each<[string, StrategyDefinition]>([
+    [
+      'a constraint that never looks at it',
+      { name: 'default', constraints: [{ contextName: 'userId', operator: 'DATE_BEFORE', value: '2100-01-01' }] },
+    ],
+    ['a rollout to everybody', rollout(100)],
+    ['a rollout to nobody', rollout(0)],
+  ])('comes to the same where a field that cannot be read is not needed: %s', (_, strategy) => {
+    const snapshot = withStrategy(strategy);
+    const unreadable = {
+      get userId(): string {
+        throw new Error('unreadable');
+      },
+    };
+    const { enabled, reason } = snapshot.explain('checkout', unreadable);
+    expect(enabled).toBe(snapshot.isEnabled('checkout', unreadable));
+    expect(reason).not.toBe('unreadable_context');
   });
 
   it('lists the decisions in their order, up to the last needed', () => {
