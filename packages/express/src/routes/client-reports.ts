@@ -1,11 +1,20 @@
-import type { ReportOrigin } from '@flags/core';
+import type { ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core';
 import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
+import { clientReportFromWire, clientReportSchema } from '../wire/client-report.js';
 import { bulkSchema, registrationsFromWire, reportsFromWire, type WireBulk } from '../wire/metrics-bulk.js';
 import { CLIENT, FRONTEND } from './paths.js';
 
-const REGISTRATION: RouteBody = { required: true, schema: ({ registration }) => registration, checkedBy: 'core' };
-const REPORT: RouteBody = { required: true, schema: ({ metricsReport }) => metricsReport, checkedBy: 'core' };
+const REGISTRATION: RouteBody = {
+  required: true,
+  schema: ({ registration }) => clientReportSchema(registration),
+  checkedBy: 'router',
+};
+const REPORT: RouteBody = {
+  required: true,
+  schema: ({ metricsReport }) => clientReportSchema(metricsReport),
+  checkedBy: 'router',
+};
 
 /** What SDKs tell, those of servers and those of browsers alike. */
 export const clientReportRoutes: readonly Route[] = [
@@ -77,12 +86,13 @@ export const clientReportRoutes: readonly Route[] = [
 ];
 
 async function register({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
-  await flags.registerApplication(unchecked(body), reportOrigin(clientIp));
+  const registration = clientReportFromWire(unchecked<ClientRegistration>(body));
+  await flags.registerApplication(registration, reportOrigin(clientIp));
   return {};
 }
 
 async function report({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
-  await flags.reportMetrics(unchecked(body), reportOrigin(clientIp));
+  await flags.reportMetrics(clientReportFromWire(unchecked<MetricsReport>(body)), reportOrigin(clientIp));
   return {};
 }
 

@@ -1,5 +1,6 @@
 import type { ClientRegistration, FlagCounts, InputSchemas, JsonSchema, MetricsReport } from '@flags/core';
 import { propertiesOf, propertyOf } from '../schema-properties.js';
+import { clientReportFromWire, clientReportSchema } from './client-report.js';
 
 /** What proxies send: who has registered with them, and what was counted, flag by flag. */
 export interface WireBulk {
@@ -33,7 +34,11 @@ export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonS
     },
     required: ['appName', 'featureName', 'timestamp', 'yes', 'no'],
   };
-  const application = { type: 'object', properties: propertiesOf(registration), required: ['appName'] };
+  const application = {
+    type: 'object',
+    properties: propertiesOf(clientReportSchema(registration)),
+    required: ['appName'],
+  };
   return {
     type: 'object',
     properties: { applications: { type: 'array', items: application }, metrics: { type: 'array', items: metric } },
@@ -43,7 +48,7 @@ export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonS
 /** Proxies leave out what they do not know of an application. */
 export function registrationsFromWire({ applications = [] }: WireBulk, now: Date): readonly ClientRegistration[] {
   const unknown = { strategies: [], started: now.toISOString(), interval: 0 };
-  return applications.map((application) => ({ ...unknown, ...application }));
+  return applications.map((application) => ({ ...unknown, ...clientReportFromWire(application) }));
 }
 
 /** One report per application and time. */

@@ -48,6 +48,28 @@ export const bulkRows: readonly Row[] = [
   },
   {
     endpoint: 'reportMetricsInBulk',
+    name: 'takes null for what a proxy does not know of a client, and counts all the same',
+    request: {
+      method: 'POST',
+      path: PATH,
+      body: {
+        applications: [{ appName: 'web', instanceId: null, connectVia: null, projects: null, sdkVersion: null }],
+        metrics: [{ ...METRIC, sdkVersion: null }],
+      },
+    },
+    expect: {
+      status: 202,
+      body: null,
+      afterwards: async (flags) => {
+        expect([...(await flags.countEvaluations()).lastMinute]).toEqual([['checkout', { yes: 3, no: 1 }]]);
+        expect((await flags.getApplication({ application: 'web' })).instances).toContainEqual(
+          expect.objectContaining({ instanceId: 'default' }),
+        );
+      },
+    },
+  },
+  {
+    endpoint: 'reportMetricsInBulk',
     name: 'takes sums that a number cannot hold as the most it can',
     request: { method: 'POST', path: PATH, body: { metrics: [huge(), huge()] } },
     expect: { status: 202, body: null },

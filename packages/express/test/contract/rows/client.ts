@@ -41,6 +41,35 @@ export const clientRows: readonly Row[] = [
         }),
     },
   },
+  {
+    endpoint: 'registerApplication',
+    name: 'takes a registration with null for what a client does not know',
+    request: {
+      method: 'POST',
+      path: '/api/client/register',
+      body: {
+        ...REGISTRATION,
+        instanceId: null,
+        sdkVersion: null,
+        description: null,
+        url: null,
+        color: null,
+        icon: null,
+        connectionId: null,
+        environment: null,
+      },
+    },
+    expect: {
+      status: 202,
+      body: null,
+      afterwards: async (flags) =>
+        expect(await flags.getApplication({ application: 'web' })).toMatchObject({
+          description: '',
+          color: null,
+          instances: [{ instanceId: 'default' }],
+        }),
+    },
+  },
   register('a registration without strategies', { ...REGISTRATION, strategies: undefined }),
   register('a registration without a name', { ...REGISTRATION, appName: '' }),
   register('a time that is none', { ...REGISTRATION, started: 'now' }),
@@ -54,6 +83,23 @@ export const clientRows: readonly Row[] = [
       body: null,
       afterwards: async (flags) =>
         expect([...(await flags.countEvaluations()).lastMinute]).toEqual([['checkout', { yes: 8, no: 2 }]]),
+    },
+  },
+  {
+    endpoint: 'reportMetrics',
+    name: 'counts a report with null for what a client does not know',
+    request: {
+      method: 'POST',
+      path: '/api/client/metrics',
+      body: { appName: 'web', instanceId: null, connectionId: null, sdkVersion: null, bucket: BUCKET },
+    },
+    expect: {
+      status: 202,
+      body: null,
+      afterwards: async (flags) =>
+        expect((await flags.getApplication({ application: 'web' })).instances).toMatchObject([
+          { instanceId: 'default' },
+        ]),
     },
   },
   report('a negative count', { ...BUCKET, toggles: { ...BUCKET.toggles, other: { yes: -1, no: 0 } } }),
