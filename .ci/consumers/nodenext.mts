@@ -1,14 +1,17 @@
 import { createFlags, type ErrorCode, type Flags, type FlagsEvent, isFlagsError, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { storageConformance } from '@flags/core/testing';
-import { createFlagsRouter } from '@flags/express';
+import { createFlagsRouter, flagsMiddleware } from '@flags/express';
+import '@flags/express/request';
 import { createFlagsProvider } from '@flags/openfeature';
 import { OpenFeature } from '@openfeature/server-sdk';
 import express from 'express';
 
 const flags: Flags = await createFlags({ storage: memoryStorage() });
 flags.subscribe((event: FlagsEvent) => console.log(event.type));
-express().use(createFlagsRouter(flags, { auth: 'none' }));
+const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
+app.use(flagsMiddleware(flags, ({ ip }) => ({ remoteAddress: ip })));
+app.get('/', (request, response) => void response.json(request.flags.isEnabled('packed')));
 await OpenFeature.setProviderAndWait(createFlagsProvider(flags, { onTrack: ({ name }) => console.log(name) }));
 
 export const exactly: (error: unknown) => ErrorCode | undefined = (error) =>
