@@ -20,7 +20,9 @@ export function createCors({ origins }: CorsOptions): Cors {
     if (origin === undefined || !(allowed === '*' || allowed.has(origin))) return undefined;
     response.setHeader('access-control-allow-origin', allowed === '*' ? '*' : origin);
     response.setHeader('access-control-expose-headers', 'ETag');
-    return isPreflight(request) ? preflightReply(request) : undefined;
+    if (!isPreflight(request)) return undefined;
+    response.appendHeader('vary', 'Access-Control-Request-Headers');
+    return preflightReply(request);
   };
 }
 
@@ -36,7 +38,6 @@ function preflightReply({ headers }: Request): Reply {
     headers: {
       'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-max-age': MAX_AGE,
-      vary: 'Origin, Access-Control-Request-Headers',
       ...(asked && { 'access-control-allow-headers': asked }),
     },
   };

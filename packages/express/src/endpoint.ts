@@ -94,5 +94,5 @@ function streamReply({ method }: Request, stream: NonNullable<RouteResult['strea
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
   };
-  return method === 'HEAD' ? { status: 200, headers } : { status: 200, headers, stream };
+  return { status: 200, headers, stream: method === 'HEAD' ? (response) => void response.end() : stream };
 }

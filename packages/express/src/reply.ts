@@ -25,6 +25,9 @@ export function jsonReply({ status, headers = {}, body }: ReplyContent): Reply {
   return { status, headers: { ...headers, ...JSON_TYPE }, text: JSON.stringify(body) };
 }
 
+/** HTTP forbids 204 to tell a length, and 304 any but the document's. */
+const HAS_NO_LENGTH: ReadonlySet<number> = new Set([204, 304]);
+
 /** Writes by Node's own means, so that no setting of the host application (`etag`, `json spaces`, …) changes it. */
 export function writeReply(response: ServerResponse, { status, headers, text, bytes, stream }: Reply): void {
   // The host may have answered meanwhile, with a timeout for example.
@@ -37,6 +40,6 @@ export function writeReply(response: ServerResponse, { status, headers, text, by
     return;
   }
   const content = bytes ?? text;
-  if (status !== 304) response.setHeader('content-length', Buffer.byteLength(content ?? ''));
+  if (!HAS_NO_LENGTH.has(status)) response.setHeader('content-length', Buffer.byteLength(content ?? ''));
   response.end(content);
 }

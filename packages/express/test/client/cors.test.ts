@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import request from 'supertest';
 import type { CorsOptions } from '../../src/options.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
@@ -43,6 +44,18 @@ describe.each(EXPRESS_VERSIONS)('requests of other origins, upon Express $major'
         vary: 'Origin, Access-Control-Request-Headers',
       });
     }
+  });
+
+  it('keep what the host lets answers vary by, and get no length of a body that cannot be', async () => {
+    const varies: RequestHandler = (_request, response, next) => {
+      response.vary('Accept-Encoding');
+      next();
+    };
+    const router = { auth: 'none', cors: { origins: [SHOP] } } as const;
+    const { app } = await createHostApp({ version, router, before: [varies] });
+    const { headers } = await request(app).options('/api/frontend').set(PREFLIGHT).expect(204);
+    expect(headers.vary).toBe('Accept-Encoding, Origin, Access-Control-Request-Headers');
+    expect(headers).not.toHaveProperty('content-length');
   });
 
   it('are not allowed to others', async () => {

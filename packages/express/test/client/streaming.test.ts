@@ -255,6 +255,7 @@ describe('a stream', () => {
     await start();
     const response = await fetch(stream, { method: 'HEAD' });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    expect(response.headers.get('content-length')).toBeNull();
   });
 
   it('does not find an environment that is not there', async () => {
