@@ -26,7 +26,7 @@ const DAY = 86_400_000;
 const ACTORS = 1000;
 
 /**
- * Opens feature flags on a storage: the administration of this process, or of one of several that share the storage. A
+ * Opens feature flags on a storage: for this process alone, or for one of several that share the storage. A
  * new storage gets the project `default`. Resolves when it is ready; {@link Flags.close} gives everything back. When it
  * fails, the storage is closed.
  *

@@ -1,4 +1,5 @@
 import { compareCodePoints } from '../code-point-order.js';
+import { boundedSum } from './bounded-sum.js';
 import type { Applications } from './composition.js';
 import type {
   ApplicationRegistration,
@@ -29,7 +30,7 @@ export function memoryApplications(): Applications {
     add({ application: name, instance, at, counts }) {
       const { instances, usage } = sighted(name, at);
       instances.set(instance.id, sightedInstance(instances.get(instance.id), instance, at));
-      for (const { flag, yes, no } of counts) usage.set(flag, (usage.get(flag) ?? 0) + yes + no);
+      for (const { flag, yes, no } of counts) usage.set(flag, boundedSum(usage.get(flag) ?? 0, yes + no));
     },
     register(registration) {
       const { instance, at } = registration;

@@ -1,4 +1,5 @@
 import { compareCodePoints } from '../code-point-order.js';
+import { boundedSum } from './bounded-sum.js';
 import type { Counters } from './composition.js';
 import { counterSecond, lastSecondUntil } from './counter-second.js';
 import type { FlagCount } from './port.js';
@@ -34,5 +35,5 @@ export function memoryCounters(): Counters {
 /** Keeps objects of its own, never those of a caller. */
 function addTo(sums: Map<string, FlagCount>, { flag, yes, no }: FlagCount): void {
   const known = sums.get(flag);
-  sums.set(flag, { flag, yes: yes + (known?.yes ?? 0), no: no + (known?.no ?? 0) });
+  sums.set(flag, { flag, yes: boundedSum(yes, known?.yes ?? 0), no: boundedSum(no, known?.no ?? 0) });
 }

@@ -14,7 +14,8 @@ export function sqliteCounters(database: SqliteDatabase, prefix: string): Counte
   );
   const sumAfter = prepare(
     database,
-    `SELECT flag, total(yes) AS yes, total(no) AS no FROM ${prefix}counters
+    `SELECT flag, min(total(yes), ${Number.MAX_SAFE_INTEGER}) AS yes, min(total(no), ${Number.MAX_SAFE_INTEGER}) AS no
+    FROM ${prefix}counters
     WHERE second > ? GROUP BY flag ORDER BY flag`,
   );
   const forget = prepare(database, `DELETE FROM ${prefix}counters WHERE flag = ?`);
