@@ -35,7 +35,10 @@ export interface Constraint {
   readonly operator: ConstraintOperator;
   /** The operand of `IN`, `NOT_IN`, `STR_*` and `IN_CIDR` (addresses, or networks such as 10.0.0.0/8). */
   readonly values?: readonly string[];
-  /** The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601), `SEMVER_*` (semver 2.0) and `REGEX`. */
+  /**
+   * The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601; without an offset it is evaluated as local time, as SDKs
+   * do), `SEMVER_*` (semver 2.0) and `REGEX`.
+   */
   readonly value?: string;
   readonly inverted?: boolean;
   readonly caseInsensitive?: boolean;

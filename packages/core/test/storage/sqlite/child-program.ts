@@ -1,20 +1,24 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { buildSync } from 'esbuild';
 
-/** Bundles `children/<name>.ts` into a directory, and gives a way to start it with the path of a database. */
+/** A program that runs outside of the workspace, and the environment in which it finds the driver there. */
+export interface Bundle {
+  readonly file: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Bundles a source file into a directory. */
+export function bundle(source: string, directory: string): Bundle {
+  const file = join(directory, basename(source).replace(/ts$/, 'cjs'));
+  buildSync({ entryPoints: [source], outfile: file, bundle: true, platform: 'node', external: ['better-sqlite3'] });
+  return { file, env: { ...process.env, NODE_PATH: join(__dirname, '../../../node_modules') } };
+}
+
+/** Bundles `children/<name>.ts`, and gives a way to start it with the path of a database. */
 export function childProgram(name: string, directory: string): (database: string) => ChildProcess {
-  const file = join(directory, `${name}.cjs`);
-  buildSync({
-    entryPoints: [join(__dirname, 'children', `${name}.ts`)],
-    outfile: file,
-    bundle: true,
-    platform: 'node',
-    external: ['better-sqlite3'],
-  });
-  // The bundle lies outside of the workspace, and would not find the driver there.
-  const env = { ...process.env, NODE_PATH: join(__dirname, '../../../node_modules') };
+  const { file, env } = bundle(join(__dirname, 'children', `${name}.ts`), directory);
   return (database) => fork(file, [database], { env, execArgv: [] });
 }
 
