@@ -1,6 +1,7 @@
 import type { EventListener } from '../api/events.js';
 import type { Storage, StoredEvent } from '../storage/port.js';
 import { toFlagsEvent } from './public-event.js';
+import { newestPosition, readFeed } from './read-feed.js';
 
 /** So many events are read at once; a listener that is behind holds no more than these in memory. */
 const BATCH = 200;
@@ -31,7 +32,6 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
   let wanted = false;
   let running = false;
   let ended = false;
-  let beginning: Promise<void> | undefined;
   let reading: Promise<unknown> = Promise.resolve();
 
   function read<T>(query: Promise<T>): Promise<T> {
@@ -39,23 +39,15 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
     return query;
   }
 
-  /** Asked once, however many wait for the answer: what is committed after it must not become the beginning. */
-  function begin(): Promise<void> {
-    beginning ??= findBeginning().catch((error) => {
-      beginning = undefined;
-      throw error;
-    });
-    return beginning;
-  }
-
-  async function findBeginning(): Promise<void> {
+  // However many wait for the answer: what is committed after it must not become the beginning.
+  const begin = askedOnce(async () => {
     place ??= await read(newestPlace(storage));
-  }
+  });
 
   async function deliver(): Promise<void> {
     await begin();
     if (ended) return;
-    const events = await read(eventsAfter(storage, place ?? {}));
+    const events = await read(readFeed(storage, { after: place?.after, limit: BATCH }));
     wanted ||= events.length === BATCH;
     for (const event of events) await tell(event);
   }
@@ -101,15 +93,21 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
 }
 
 interface Place {
-  readonly after?: string;
+  readonly after: string | undefined;
 }
 
 async function newestPlace(storage: Storage): Promise<Place> {
-  const { events } = await storage.events({ order: 'newest-first', limit: 1 });
-  return events[0] ? { after: events[0].position } : {};
+  return { after: await newestPosition(storage) };
 }
 
-async function eventsAfter(storage: Storage, place: Place): Promise<readonly StoredEvent[]> {
-  const { events } = await storage.events({ order: 'oldest-first', limit: BATCH, ...place });
-  return events;
+/** A function that answers once for all who wait, and asks again only after a failure. */
+function askedOnce(ask: () => Promise<void>): () => Promise<void> {
+  let answer: Promise<void> | undefined;
+  return () => {
+    answer ??= ask().catch((error) => {
+      answer = undefined;
+      throw error;
+    });
+    return answer;
+  };
 }

@@ -1,4 +1,5 @@
 import type { EvaluationStatus } from '../api/evaluation.js';
+import { readFeed } from '../engine/read-feed.js';
 import type { DocumentKey, Storage, StoredEvent } from '../storage/port.js';
 
 /** So many events are read at once. */
@@ -33,34 +34,13 @@ export interface FollowerOptions {
  * keeps serving.
  */
 export function startFollower(options: FollowerOptions): Follower {
-  const { storage, now, pollInterval, isNews, take, onError } = options;
-  let { after } = options;
+  const { now, pollInterval, onError } = options;
+  const catchUp = createCatchUp(options);
   let status: EvaluationStatus = { state: 'current', checkedAt: now().toISOString() };
   let latest: Promise<EvaluationStatus> = Promise.resolve(status);
   let next: Promise<EvaluationStatus> | undefined;
   let isChecking = false;
   let isFailureTold = false;
-
-  async function catchUp(): Promise<void> {
-    for (;;) {
-      const { events } = await storage.events({
-        order: 'oldest-first',
-        limit: BATCH,
-        ...(after !== undefined && { after }),
-      });
-      for (const event of events) {
-        await follow(event);
-        after = event.position;
-      }
-      if (events.length < BATCH) return;
-    }
-  }
-
-  async function follow({ subject, revision }: StoredEvent): Promise<void> {
-    if (!isNews(subject, revision)) return;
-    const found = await storage.get(subject);
-    take(subject, found?.revision ?? revision, found?.body);
-  }
 
   async function check(): Promise<EvaluationStatus> {
     next = undefined;
@@ -99,5 +79,27 @@ export function startFollower(options: FollowerOptions): Follower {
       clearInterval(timer);
       return latest;
     },
+  };
+}
+
+/** Makes what reads all events since the last time, and the documents that they bring news of. */
+function createCatchUp({ storage, isNews, take, ...start }: FollowerOptions): () => Promise<void> {
+  let { after } = start;
+
+  async function follow({ subject, revision }: StoredEvent): Promise<void> {
+    if (!isNews(subject, revision)) return;
+    const found = await storage.get(subject);
+    take(subject, found?.revision ?? revision, found?.body);
+  }
+
+  return async () => {
+    for (;;) {
+      const events = await readFeed(storage, { after, limit: BATCH });
+      for (const event of events) {
+        await follow(event);
+        after = event.position;
+      }
+      if (events.length < BATCH) return;
+    }
   };
 }

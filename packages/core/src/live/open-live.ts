@@ -4,6 +4,7 @@ import type { Impression } from '../api/evaluation.js';
 import type { EvaluationProblem } from '../api/evaluation-problem.js';
 import type { FlagsOptions } from '../api/options.js';
 import type { MetricsRetention } from '../engine/metrics-retention.js';
+import { newestPosition } from '../engine/read-feed.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies/built-in.js';
 import type { MetricsStorage } from '../metrics/port.js';
 import type { Storage } from '../storage/port.js';
@@ -39,6 +40,7 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<void>(onError);
+  // Asked before the documents are read, so that no change falls in between.
   const after = await newestPosition(storage);
   const documents = createLiveDocuments(storage);
   await documents.load();
@@ -73,12 +75,6 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
 export async function closeLive({ follower, usage }: Live): Promise<void> {
   await follower.close();
   await usage.close();
-}
-
-/** Taken before the documents are read, so that no change falls in between. */
-async function newestPosition(storage: Storage): Promise<string | undefined> {
-  const { events } = await storage.events({ order: 'newest-first', limit: 1 });
-  return events[0]?.position;
 }
 
 function warnOf({ message, code }: EvaluationProblem): void {

@@ -31,32 +31,24 @@ export interface UsageOptions {
 export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const { metrics, retention, now, application, strategies, drain, onError } = options;
   const instance = { id: options.instance };
-  const waiting = new Map<string, FlagCount>();
+  const waiting = createTally();
   let registered = false;
   let isFailureTold = false;
   let closing = false;
   let latest: Promise<void> = Promise.resolve();
 
-  function keep(counts: readonly FlagCount[]): void {
-    for (const { flag, yes, no } of counts) {
-      const others = waiting.get(flag);
-      waiting.set(flag, { flag, yes: yes + (others?.yes ?? 0), no: no + (others?.no ?? 0) });
-    }
-  }
-
   async function record(): Promise<void> {
-    keep(drain());
-    if (waiting.size === 0) return;
-    const counts = [...waiting.values()];
+    waiting.add(drain());
+    const counts = waiting.take();
+    if (counts.length === 0) return;
     const at = now().getTime();
-    waiting.clear();
     try {
       if (!registered) await metrics.register({ application, instance, at, strategies });
       registered = true;
       await metrics.record({ application, instance, at, stop: at, counts });
       isFailureTold = false;
     } catch (error) {
-      keep(counts);
+      waiting.add(counts);
       if (!isFailureTold || closing) onError(error);
       isFailureTold = true;
       return;
@@ -77,6 +69,30 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
       clearInterval(timer);
       closing = true;
       return flush();
+    },
+  };
+}
+
+/** Counts that wait, added up by flag. */
+interface Tally {
+  add(counts: readonly FlagCount[]): void;
+  /** Gives all, and keeps none. */
+  take(): readonly FlagCount[];
+}
+
+function createTally(): Tally {
+  const sums = new Map<string, FlagCount>();
+  return {
+    add(counts) {
+      for (const { flag, yes, no } of counts) {
+        const others = sums.get(flag);
+        sums.set(flag, { flag, yes: yes + (others?.yes ?? 0), no: no + (others?.no ?? 0) });
+      }
+    },
+    take() {
+      const all = [...sums.values()];
+      sums.clear();
+      return all;
     },
   };
 }

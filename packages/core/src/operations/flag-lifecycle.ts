@@ -1,39 +1,19 @@
 import type { FlagOperations } from '../api/flags.js';
-import { archiveFlag, cloneFlag, deleteFlag, reviveFlag } from '../domain/flag-lifecycle.js';
+import { archiveFlag, deleteFlag, reviveFlag } from '../domain/flag-lifecycle.js';
 import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
-import { findFlag, findProject, refuseUnknownFlag } from './find.js';
-import { inheritableDependencies, listLiveChildren } from './flag-family.js';
+import { refuseUnknownFlag } from './find.js';
+import { listLiveChildren } from './flag-family.js';
 import { readLastSeenAt, toFlag } from './flag-views.js';
 import { followReferences } from './follow-references.js';
 
-/** Copies, archives, revives and deletes flags. */
+/** Archives, revives and deletes flags. */
 export function flagLifecycleOperations(
   engine: Engine,
-): Pick<FlagOperations, 'cloneFlag' | 'archiveFlag' | 'reviveFlag' | 'deleteFlag'> {
-  const { change, validate, metrics, retention, now } = engine;
+): Pick<FlagOperations, 'archiveFlag' | 'reviveFlag' | 'deleteFlag'> {
+  const { change, metrics, retention } = engine;
   return {
-    async cloneFlag(ref, input, context) {
-      const { name } = validate.clone(input);
-      const lastSeenAt = await readLastSeenAt(metrics, name);
-      const birth = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
-      const created = await change({
-        aggregate: flagDocuments,
-        id: name,
-        seen: { documents: flagDocuments, id: ref.flag },
-        context,
-        decide: async (existing, read) => {
-          const source = await findFlag(read, ref);
-          await findProject(read, ref);
-          const dependencies = await inheritableDependencies(engine, { source: source.state, name, read });
-          const events = cloneFlag(existing?.state, source.state, { ...birth, dependencies });
-          return { events, along: await followReferences(read, undefined, events) };
-        },
-      });
-      return toFlag(created ?? refuseUnknownFlag(name), lastSeenAt);
-    },
-
     async archiveFlag(ref, context) {
       await changeFlag(engine, { ref, context }, async (flag) => {
         return archiveFlag(flag, await listLiveChildren(engine, flag.name));
@@ -64,15 +44,5 @@ export function flagLifecycleOperations(
       });
       await retention.forget([flag]);
     },
-  };
-}
-
-/** The same new id for the same strategy, however often a decision is repeated. */
-function rememberIds(newId: () => string): (strategy: string) => string {
-  const ids = new Map<string, string>();
-  return (strategy) => {
-    const id = ids.get(strategy) ?? newId();
-    ids.set(strategy, id);
-    return id;
   };
 }

@@ -2,6 +2,7 @@ import type { Flags } from '../api/engine.js';
 import type { EvaluationOperations } from '../api/evaluation.js';
 import type { Engine } from '../engine/engine.js';
 import type { Lifetime } from '../engine/lifetime.js';
+import { cloneFlagOperations } from './clone-flag.js';
 import { dependencyOperations } from './dependencies.js';
 import { evaluationOperations } from './evaluation.js';
 import { eventOperations } from './events.js';
@@ -26,6 +27,7 @@ export function createOperations(engine: Engine, lifetime: Lifetime): Operations
     ...projectOperations(engine),
     ...flagOperations(engine),
     ...flagListOperations(engine),
+    ...cloneFlagOperations(engine),
     ...flagLifecycleOperations(engine),
     ...strategyOperations(engine),
     ...variantOperations(engine),

@@ -1,0 +1,16 @@
+import type { Storage, StoredEvent } from '../storage/port.js';
+
+/** The position of the newest event; undefined when nothing has happened yet. */
+export async function newestPosition(storage: Storage): Promise<string | undefined> {
+  const { events } = await storage.events({ order: 'newest-first', limit: 1 });
+  return events[0]?.position;
+}
+
+/** At most so many events after a position, or from the first without one, in order. */
+export async function readFeed(
+  storage: Storage,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<readonly StoredEvent[]> {
+  const { events } = await storage.events({ order: 'oldest-first', limit, ...(after !== undefined && { after }) });
+  return events;
+}
