@@ -10,10 +10,8 @@ import { createFeed } from './engine/feed.js';
 import { createLifetime } from './engine/lifetime.js';
 import { createMetricsRetention } from './engine/metrics-retention.js';
 import { createRead } from './engine/reader.js';
-import type { LiveState } from './live/live-state.js';
-import { closeLive, type Live, openLive } from './live/open-live.js';
+import { closeLive, openLive } from './live/open-live.js';
 import { memoryMetrics } from './metrics/memory.js';
-import { detached } from './operations/detached.js';
 import { createOperations } from './operations/operations.js';
 import { remember } from './remember.js';
 import { createSettings } from './settings.js';
@@ -54,7 +52,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const feed = createFeed({ storage, pollInterval, onError });
   const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
   const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError });
-  const perform = createPerform({ storage, now, feed, take: takeCopyInto(live) });
+  const perform = createPerform({ storage, now, feed, take: live.state.take });
   const validate = createValidators(settings);
   const base = {
     settings,
@@ -80,11 +78,6 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     throw error;
   }
   return createAttribution(engineOf)(actor);
-}
-
-/** The caller of a change is given parts of what was written: what happens to them does not happen to evaluation. */
-function takeCopyInto({ state: live }: Live): LiveState['take'] {
-  return (key, revision, state) => live.take(key, revision, state === undefined ? undefined : detached(state));
 }
 
 /** Several processes may open a new storage at once: whoever comes second finds the project there. */

@@ -1,5 +1,6 @@
 import type { Settings } from '../api/engine.js';
 import type { Configuration } from '../api/evaluation.js';
+import { detached } from '../detached.js';
 import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { groupBy } from '../group-by.js';
@@ -70,7 +71,8 @@ export function createLiveState({ settings, documents, view, onChange }: LiveSta
       const change = toViewChange(key);
       if (!change || !documents.isNews(key, revision)) return;
       if (state === undefined) forget(change);
-      if (!documents.take(key, revision, state)) return;
+      // The caller of a change is given parts of what was written: what happens to them does not happen to evaluation.
+      if (!documents.take(key, revision, state === undefined ? undefined : detached(state))) return;
       for (const one of views.values()) one.update(change);
       configurations.clear();
       stamp += 1;

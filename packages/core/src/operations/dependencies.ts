@@ -1,9 +1,9 @@
 import type { Dependency, DependencyInput, DependencyOperations } from '../api/dependencies.js';
+import { detached } from '../detached.js';
 import { addDependency, removeDependencies, removeDependency } from '../domain/dependencies.js';
 import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
-import { detached } from './detached.js';
 import { findFlag } from './find.js';
 import { listChildren } from './flag-family.js';
 import { listLiveFlags } from './flag-lists.js';

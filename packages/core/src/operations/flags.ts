@@ -1,10 +1,10 @@
 import type { FlagOperations } from '../api/flags.js';
+import { detachedPatch } from '../detached.js';
 import { createFlag } from '../domain/flag-lifecycle.js';
 import { changeMetadata, patchMetadata } from '../domain/flag-metadata.js';
 import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
-import { detachedPatch } from './detached.js';
 import { findFlag, findProject, refuseUnknownFlag } from './find.js';
 import { listLiveChildren } from './flag-family.js';
 import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';

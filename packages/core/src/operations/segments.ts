@@ -1,4 +1,5 @@
 import type { SegmentChanges, SegmentOperations } from '../api/segments.js';
+import { detached } from '../detached.js';
 import { createSegment, deleteSegment, updateSegment } from '../domain/segment.js';
 import {
   NO_SEGMENTS,
@@ -11,7 +12,6 @@ import { SEGMENT_REGISTRY, segmentDocuments, segmentRegistries } from '../engine
 import { type DocumentChange, writeIndex } from '../engine/document-change.js';
 import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
-import { detached } from './detached.js';
 import { listUses, refuseUnknownSegment, segmentListOperations, toSegment } from './segment-lists.js';
 
 /** Constraints that strategies of many flags share. */

@@ -1,5 +1,6 @@
 import type { ChangeContext, EnvironmentRef } from '../api/refs.js';
 import type { StrategyOperations } from '../api/strategies.js';
+import { detached, detachedPatch } from '../detached.js';
 import type { FlagEvent, FlagState } from '../domain/flag.js';
 import {
   addStrategy,
@@ -13,7 +14,6 @@ import { disable, enable } from '../domain/switching.js';
 import type { Versioned } from '../engine/aggregate.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
-import { detached, detachedPatch } from './detached.js';
 import { requireEnvironment } from './find.js';
 
 /** A flag's strategies per environment, and its switches. */

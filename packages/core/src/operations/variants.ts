@@ -1,8 +1,8 @@
 import type { VariantOperations } from '../api/variants.js';
+import { detached, detachedPatch } from '../detached.js';
 import { patchVariants, setVariants } from '../domain/variants.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
-import { detached, detachedPatch } from './detached.js';
 
 /** A flag's variants, in all environments at once. */
 export function variantOperations(engine: Engine): VariantOperations {

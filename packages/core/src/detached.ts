@@ -1,5 +1,5 @@
-import type { JsonPatch } from '../api/json-patch.js';
-import { unlessTooDeep } from '../domain/json-patch-refusal.js';
+import type { JsonPatch } from './api/json-patch.js';
+import { unlessTooDeep } from './domain/json-patch-refusal.js';
 
 /**
  * A copy of the caller's object, as JSON keeps it: what the caller does to it later changes nothing here. Give it members
