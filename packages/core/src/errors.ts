@@ -33,6 +33,8 @@ export const ERROR_CODES = [
   'revision_mismatch',
   'too_much_contention',
   'storage_busy',
+  'storage_unavailable',
+  'outcome_unknown',
   'storage_unsupported',
   'closed',
 ] as const;

@@ -48,6 +48,8 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | RefusalCode, ErrorKind>> =
   revision_mismatch: { status: 412, name: 'PreconditionFailedError' },
   too_much_contention: unavailable,
   storage_busy: unavailable,
+  storage_unavailable: unavailable,
+  outcome_unknown: { status: 504, name: 'OutcomeUnknownError' },
   storage_unsupported: { status: 501, name: 'NotImplementedError' },
   closed: unavailable,
   unauthenticated: { status: 401, name: 'AuthenticationRequired' },

@@ -25,8 +25,9 @@ function general(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(route.path.includes(':') ? (['invalid_input'] as const) : []),
     ...(route.body === undefined ? [] : bodyErrors(route)),
     ...(route.ifMatch === undefined ? [] : (['revision_mismatch'] as const)),
-    ...(route.method === 'GET' ? [] : (['too_much_contention'] as const)),
+    ...(route.method === 'GET' ? [] : (['too_much_contention', 'outcome_unknown'] as const)),
     'storage_busy',
+    'storage_unavailable',
     'closed',
   ];
 }

@@ -37,7 +37,8 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [412, 'The state that If-Match names is not the present one; nothing has changed.'],
   [413, 'The body is too large.'],
   [415, 'The body is not JSON, or is encoded in a way that is not read.'],
-  [503, 'Too busy, or closing; nothing has changed, try again.'],
+  [503, 'Too busy, away, or closing; nothing has changed, try again.'],
+  [504, 'The connection to the storage was lost during the commit: look whether the change was made.'],
 ]);
 
 /** Every answer of a route, by status. */

@@ -10,6 +10,8 @@ const ROWS = [...WRITTEN_ROWS, ...DERIVED_ROWS];
 const ELSEWHERE = new Map<string, string>([
   ['closed', 'closing leaves nothing to compare with: unavailable.test.ts asks every route'],
   ['storage_busy', 'needs another process that holds the file: the tests of the SQLite storage have one'],
+  ['storage_unavailable', 'needs a storage that is away: the tests of faults take one away'],
+  ['outcome_unknown', 'needs a database that dies in the middle of a commit: the tests of @flags/postgres kill one'],
   ['too_much_contention', 'needs writers that win every race: the tests of the engine have them'],
 ]);
 

@@ -26,9 +26,12 @@ describe('the answer to an error', () => {
     });
   });
 
-  it.each(['storage_busy', 'too_much_contention', 'closed'] as const)('invites to try again after %s', (code) => {
-    expect(errorReply(new FlagsError(code, 'Busy.'), NOWHERE)?.headers).toHaveProperty('retry-after');
-  });
+  it.each(['storage_busy', 'storage_unavailable', 'too_much_contention', 'closed'] as const)(
+    'invites to try again after %s',
+    (code) => {
+      expect(errorReply(new FlagsError(code, 'Busy.'), NOWHERE)?.headers).toHaveProperty('retry-after');
+    },
+  );
 
   it('shows every detail with its path', () => {
     const details = [
