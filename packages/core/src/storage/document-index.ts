@@ -1,6 +1,6 @@
 import { compareCodePoints } from '../code-point-order.js';
 import { createDocumentMap } from './document-map.js';
-import type { DocumentKey } from './port.js';
+import type { DocumentKey, ListQuery } from './port.js';
 
 /** The ids of existing documents, by kind and by parent, each list in code-point order. */
 export interface DocumentIndex {
@@ -8,8 +8,7 @@ export interface DocumentIndex {
   add(key: DocumentKey, parent: string | null): void;
   /** With the parent that it was added under. */
   remove(key: DocumentKey, parent: string | null): void;
-  /** Of all parents when `parent` is undefined. */
-  ids(kind: string, parent: string | undefined): readonly string[];
+  ids(query: Omit<ListQuery, 'part'>): readonly string[];
 }
 
 export function createDocumentIndex(): DocumentIndex {
@@ -32,8 +31,18 @@ export function createDocumentIndex(): DocumentIndex {
     remove(key, parent) {
       for (const ids of listsWith(key, parent)) ids.splice(placeOf(ids, key.id), 1);
     },
-    ids: (kind, parent) => (parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent })) ?? [],
+    ids({ kind, parent, after, limit }) {
+      const all = (parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent })) ?? [];
+      const start = after === undefined ? 0 : placeAfter(all, after);
+      return all.slice(start, limit === undefined ? undefined : start + limit);
+    },
   };
+}
+
+/** The index of the first id that comes after `id`. */
+function placeAfter(ids: readonly string[], id: string): number {
+  const place = placeOf(ids, id);
+  return ids[place] === id ? place + 1 : place;
 }
 
 /** The index of the first id that is not before `id`. */

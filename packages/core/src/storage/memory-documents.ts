@@ -27,8 +27,9 @@ export function memoryDocuments(): MemoryDocuments {
       if (!row?.content) return undefined;
       return { key: { kind, id }, parent: row.parent, revision: row.revision, body: JSON.parse(row.content.body) };
     },
-    list({ kind, parent, part }) {
-      return index.ids(kind, parent).flatMap((id) => {
+    list({ part, ...query }) {
+      const { kind } = query;
+      return index.ids(query).flatMap((id) => {
         const row = rows.get({ kind, id });
         if (!row?.content) return [];
         return {
@@ -53,6 +54,6 @@ export function memoryDocuments(): MemoryDocuments {
       const row = rows.get(key);
       return row?.content ? row.revision : 0;
     },
-    firstIds: ({ kind, parent }, limit) => index.ids(kind, parent).slice(0, limit),
+    firstIds: (vacancy, limit) => index.ids({ ...vacancy, limit }),
   };
 }

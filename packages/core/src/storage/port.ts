@@ -17,7 +17,7 @@ export interface Storage {
 
   /**
    * Documents of one kind, of one parent or of all, by id in code-point order, as one consistent view. Deleted documents
-   * are not listed. With `part: 'summary'` no body is read or parsed.
+   * are not listed. With `part: 'summary'` no body is read or parsed. A page costs what it holds, not what the list holds.
    */
   list(query: ListQuery): Awaitable<ListedDocument[]>;
 
@@ -63,6 +63,10 @@ export interface ListQuery {
   readonly parent?: string;
   /** Which of the two stored values to give as `content`. */
   readonly part: 'summary' | 'body';
+  /** Only documents whose ids come strictly after this one, whether or not such a document exists. */
+  readonly after?: string;
+  /** At most so many, at least 0; all when absent. */
+  readonly limit?: number;
 }
 
 export interface ListedDocument {

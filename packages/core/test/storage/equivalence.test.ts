@@ -46,6 +46,8 @@ async function answers(storage: Storage, history: readonly Commit[]): Promise<un
     lists.push(
       await storage.list({ kind, part: 'body' }),
       await storage.list({ kind, parent: 'shop', part: 'summary' }),
+      await storage.list({ kind, part: 'summary', after: 'a', limit: 2 }),
+      await storage.list({ kind, parent: 'shop', part: 'body', after: '\ufffd', limit: 1 }),
     );
   }
   const log = await storage.events({

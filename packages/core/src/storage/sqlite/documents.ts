@@ -1,6 +1,7 @@
 import type { CommitTarget } from '../apply-commit.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
 import { prepare, type SqliteDatabase } from './database.js';
+import { statementsByText } from './statements.js';
 
 export type SqliteDocuments = CommitTarget['documents'] & {
   get(key: DocumentKey): StoredDocument | undefined;
@@ -22,7 +23,9 @@ interface ListedRow {
 
 /** Synchronous; the caller sees to transactions. */
 export function sqliteDocuments(database: SqliteDatabase, prefix: string): SqliteDocuments {
-  const statements = prepareStatements(database, `${prefix}documents`);
+  const table = `${prefix}documents`;
+  const statements = prepareStatements(database, table);
+  const listStatement = statementsByText(database);
 
   return {
     get({ kind, id }) {
@@ -31,10 +34,9 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
       return { key: { kind, id }, parent: row.parent, revision: row.revision, body: JSON.parse(row.body) };
     },
     list(query) {
-      const { kind, parent, part } = query;
-      const rows =
-        parent === undefined ? statements.list[part].all(kind) : statements.listUnder[part].all(kind, parent);
-      return Array.from(rows as ListedRow[], (row) => toListedDocument(kind, row));
+      const { sql, parameters } = toListing(query, table);
+      const rows = listStatement(sql).all(...parameters) as ListedRow[];
+      return Array.from(rows, (row) => toListedDocument(query.kind, row));
     },
     revision({ kind, id }) {
       const row = statements.revision.get(kind, id) as Pick<DocumentRow, 'revision'> | undefined;
@@ -51,20 +53,12 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
   };
 }
 
-/** Deleted documents have neither body nor parent, so those under a parent all exist. */
 function prepareStatements(database: SqliteDatabase, table: string) {
   const existing = `FROM ${table} WHERE kind = ? AND id = ? AND body IS NOT NULL`;
-  const listing = (part: ListQuery['part']) => `SELECT id, parent, revision, ${part} AS content FROM ${table}`;
-  const list = (part: ListQuery['part']) =>
-    prepare(database, `${listing(part)} WHERE kind = ? AND body IS NOT NULL ORDER BY id`);
-  const listUnder = (part: ListQuery['part']) =>
-    prepare(database, `${listing(part)} WHERE kind = ? AND parent = ? ORDER BY id`);
   return {
     get: prepare(database, `SELECT parent, revision, body ${existing}`),
     revision: prepare(database, `SELECT revision ${existing}`),
     firstIds: prepare(database, `SELECT id FROM ${table} WHERE kind = ? AND parent = ? ORDER BY id LIMIT ?`),
-    list: { summary: list('summary'), body: list('body') },
-    listUnder: { summary: listUnder('summary'), body: listUnder('body') },
     write: prepare(
       database,
       `INSERT INTO ${table} (kind, id, parent, revision, summary, body) VALUES (?, ?, ?, 1, ?, ?)
@@ -72,6 +66,17 @@ function prepareStatements(database: SqliteDatabase, table: string) {
         parent = excluded.parent, revision = revision + 1, summary = excluded.summary, body = excluded.body
       RETURNING revision`,
     ),
+  };
+}
+
+/** Deleted documents have neither body nor parent, so those under a parent all exist. */
+function toListing({ kind, parent, part, after, limit }: ListQuery, table: string) {
+  const under = parent === undefined ? 'body IS NOT NULL' : 'parent = ?';
+  const from = after === undefined ? '' : ' AND id > ?';
+  const end = limit === undefined ? '' : ' LIMIT ?';
+  return {
+    sql: `SELECT id, parent, revision, ${part} AS content FROM ${table} WHERE kind = ? AND ${under}${from} ORDER BY id${end}`,
+    parameters: [kind, parent, after, limit].filter((parameter) => parameter !== undefined),
   };
 }
 

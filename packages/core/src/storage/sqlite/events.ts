@@ -1,7 +1,8 @@
 import type { CommitTarget } from '../apply-commit.js';
 import { parsePosition } from '../event-position.js';
 import type { EventPage, EventQuery, StoredEvent } from '../port.js';
-import { prepare, type SqliteDatabase, type SqliteStatement } from './database.js';
+import { prepare, type SqliteDatabase } from './database.js';
+import { statementsByText } from './statements.js';
 
 export type SqliteEvents = CommitTarget['events'] & {
   query(query: EventQuery): EventPage;
@@ -46,16 +47,6 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
       const count = statements(`SELECT COUNT(*) AS total FROM ${table} ${where}`).get(...parameters);
       return { events, total: (count as { total: number }).total };
     },
-  };
-}
-
-/** The texts differ by which filters are given, so there are few of them, and each is prepared once. */
-function statementsByText(database: SqliteDatabase): (sql: string) => SqliteStatement {
-  const prepared = new Map<string, SqliteStatement>();
-  return (sql) => {
-    const statement = prepared.get(sql) ?? prepare(database, sql);
-    prepared.set(sql, statement);
-    return statement;
   };
 }
 

@@ -7,6 +7,7 @@ import { documentRules } from './documents.js';
 import { eventFilterRules } from './event-filters.js';
 import { eventRules } from './events.js';
 import { instanceRules } from './instances.js';
+import { listPageRules } from './list-pages.js';
 import { listRules } from './lists.js';
 import { raceRules } from './races.js';
 import type { Rule } from './rule.js';
@@ -64,6 +65,7 @@ export function storageConformance(name: string, open: () => Awaitable<StorageUn
 const TOPICS: readonly (readonly [string, (rule: Rule) => void])[] = [
   ['documents', documentRules],
   ['lists', listRules],
+  ['pages of lists', listPageRules],
   ['commits', commitRules],
   ['vacancies', vacancyRules],
   ['tombstones', tombstoneRules],

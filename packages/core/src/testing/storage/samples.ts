@@ -5,6 +5,7 @@ import type {
   DocumentKey,
   DocumentPut,
   EventQuery,
+  ListQuery,
   NewEvent,
   Storage,
   StoredEvent,
@@ -59,8 +60,12 @@ export async function eventsOf(storage: Storage, query: Partial<EventQuery> = {}
 }
 
 export async function idsOf(storage: Storage, kind: string, parent?: string): Promise<string[]> {
-  const query = { kind, part: 'summary', ...(parent === undefined ? {} : { parent }) } as const;
-  const listed = await storage.list(query);
+  return pageOf(storage, { kind, ...(parent === undefined ? {} : { parent }) });
+}
+
+/** The ids that a list gives. */
+export async function pageOf(storage: Storage, query: Omit<ListQuery, 'part'>): Promise<string[]> {
+  const listed = await storage.list({ part: 'summary', ...query });
   return listed.map(({ key }) => key.id);
 }
 
