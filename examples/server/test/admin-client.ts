@@ -1,18 +1,12 @@
+export type AdminClient = ReturnType<typeof adminClient>;
+
 /** Calls the admin API as an administrator does. */
 export function adminClient(url: string, token: string) {
   return {
     createFlag: (name: string) => request('POST', '/api/admin/projects/default/features', { name }),
-    flagNames: async (): Promise<string[]> => {
-      const response = await request('GET', '/api/admin/projects/default/features');
-      const { features } = (await response.json()) as { features: { name: string }[] };
-      return features.map(({ name }) => name);
-    },
-    namesOfCreationEvents: async (): Promise<string[]> => {
-      const response = await request('GET', '/api/admin/events?type=feature-created&limit=1000');
-      const { events } = (await response.json()) as { events: { featureName: string }[] };
-      return events.map(({ featureName }) => featureName);
-    },
     get: (path: string) => request('GET', path),
+    post: (path: string, body?: unknown) => request('POST', path, body),
+    put: (path: string, body: unknown) => request('PUT', path, body),
     remove: (path: string) => request('DELETE', path),
   };
 

@@ -13,7 +13,7 @@ export async function contentOf(storage: Storage): Promise<Content> {
   const list = async (part: 'body' | 'summary') => {
     return (await Promise.all(KINDS.map(async (kind) => storage.list({ kind, part })))).flat();
   };
-  const { events } = await storage.events({ order: 'oldest-first', limit: 100_000 });
+  const { events } = await storage.events({ order: 'oldest-first', limit: 10_000_000 });
   return {
     documents: await list('body'),
     summaries: await list('summary'),

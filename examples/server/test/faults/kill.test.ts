@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { extent } from '../../../../test/extent.js';
+import { adminClient } from '../admin-client.js';
+import { endAll, type ServerProcess, startServer, temporaryDirectory } from '../server-process.js';
+import { LIFE, reportOnce } from './flag-life.js';
+import { expectSoundFile, readStored } from './stored.js';
+
+const ROUNDS = extent({ short: 4, full: 100 });
+const WRITERS = 8;
+/** A server is killed when it has answered some number of changes, at most so many. */
+const MOST_ANSWERS = 200;
+
+afterEach(endAll);
+
+describe('a server that is killed while it writes', () => {
+  it('has every acknowledged change once, whole, and counts every acknowledged report, in a sound file', async () => {
+    const directory = await temporaryDirectory();
+    const file = join(directory.path, 'flags.db');
+    const acknowledged: string[] = [];
+    const reports = { sent: 0, acknowledged: 0 };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const server = await startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' });
+      acknowledged.push(...(await writeUntilKilled(server, { prefix: `round-${round}`, reports })));
+      expectSoundFile(file);
+    }
+    const { events, counted } = await readStored(file);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS);
+    expect(acknowledged.filter((event) => events.get(event) !== 1)).toEqual([]);
+    expect([...events].filter(([, count]) => count !== 1)).toEqual([]);
+    expect(counted).toBeGreaterThanOrEqual(reports.acknowledged);
+    expect(counted).toBeLessThanOrEqual(reports.sent);
+    await directory.remove();
+  });
+});
+
+interface Round {
+  readonly prefix: string;
+  readonly reports: { sent: number; acknowledged: number };
+}
+
+/** Changes flags from several callers at once, kills the server among them, and gives the events it has answered for. */
+async function writeUntilKilled(server: ServerProcess, { prefix, reports }: Round): Promise<string[]> {
+  const client = adminClient(server.url, 'none');
+  const last = 1 + Math.floor(Math.random() * MOST_ANSWERS);
+  const acknowledged: string[] = [];
+  const report = async (): Promise<boolean> => {
+    reports.sent += 1;
+    const isAnswered = await isDone(reportOnce(client));
+    if (isAnswered) reports.acknowledged += 1;
+    return isAnswered;
+  };
+  const write = async (writer: number): Promise<void> => {
+    for (let count = 0; ; count += 1) {
+      for (const { event, request } of LIFE) {
+        const flag = `${prefix}-${writer}-${count}`;
+        if (!(await isDone(request(client, flag)))) return;
+        acknowledged.push(`${flag} ${event}`);
+        if (acknowledged.length === last) server.send('SIGKILL');
+      }
+      if (!(await report())) return;
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+  await server.exit;
+  return acknowledged;
+}
+
+/** Whether a change was answered with success; it fails when it was refused. */
+async function isDone(answer: Promise<Response>): Promise<boolean> {
+  const response = await answer.catch(() => undefined);
+  if (response === undefined) return false;
+  if (!response.ok) throw new Error(`A change was refused with ${response.status}: ${await response.text()}`);
+  return true;
+}
