@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import type { Aggregate } from '../../../src/engine/aggregate.js';
+import { flagDocuments, projectDocuments, segmentDocuments, tokenDocuments } from '../../../src/engine/aggregates.js';
+import { createFlags } from '../../../src/index.js';
+import type { Storage } from '../../../src/storage/port.js';
+import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+import { ADMIN_SECRET, CHECKOUT } from './released/lived-in.js';
+import { storedIn } from './released/stored.js';
+
+const RELEASED = join(__dirname, 'released');
+const NAMES = readdirSync(RELEASED).flatMap((file) => (file.endsWith('.db.gz') ? [file.replace('.db.gz', '')] : []));
+const AGGREGATES = [flagDocuments, projectDocuments, tokenDocuments, segmentDocuments] as Aggregate<unknown, never>[];
+
+describe('files that earlier versions have written', () => {
+  let directory: ReturnType<typeof temporaryDirectory>;
+
+  beforeEach(() => {
+    directory = temporaryDirectory();
+  });
+
+  afterEach(() => directory.remove());
+
+  function unpack(name: string): string {
+    const path = join(directory.path, `${name}.db`);
+    writeFileSync(path, gunzipSync(readFileSync(join(RELEASED, `${name}.db.gz`))));
+    return path;
+  }
+
+  it('are kept of every schema version before the present one', async () => {
+    const path = join(directory.path, 'new.db');
+    await (await sqliteStorage(path)).close();
+    const earlier = Array.from({ length: Math.max(1, schemaVersion(path) - 1) }, (_, index) => index + 1);
+    const kept = new Set(NAMES.map((name) => schemaVersion(unpack(name))));
+    expect(earlier.filter((version) => !kept.has(version))).toEqual([]);
+  });
+
+  it.each(NAMES)('hold all that they held, and what its events say: %s', async (name) => {
+    const storage = await sqliteStorage(unpack(name));
+    expect(await storedIn(storage)).toEqual(JSON.parse(readFileSync(join(RELEASED, `${name}.json`), 'utf8')));
+    for (const aggregate of AGGREGATES) await expectReplayed(storage, aggregate);
+    await storage.close();
+  });
+
+  it.each(NAMES)('are brought to the present schema, the very one that new files have: %s', async (name) => {
+    const [path, fresh] = [unpack(name), join(directory.path, 'new.db')];
+    await (await sqliteStorage(path)).close();
+    await (await sqliteStorage(fresh)).close();
+    expect(schemaVersion(path)).toBe(schemaVersion(fresh));
+    expect(schemaOf(path)).toEqual(schemaOf(fresh));
+  });
+
+  it.each(NAMES)('are used like any other: %s', async (name) => {
+    const path = unpack(name);
+    const flags = await createFlags({ storage: sqliteStorage(path), onProblem: () => undefined });
+    expect(await flags.verifyToken(ADMIN_SECRET)).toMatchObject({ name: 'the admin', kind: 'admin' });
+    expect(await flags.verifyToken('*:*.a-deleted-secret')).toBeUndefined();
+    expect(flags.isEnabled('checkout', { userId: '7' })).toBe(true);
+    expect(flags.isEnabled('banner', { userId: '7' })).toBe(false);
+    await flags.disable({ ...CHECKOUT, environment: 'production' });
+    expect(flags.isEnabled('checkout', { userId: '7' })).toBe(false);
+    // Created, archived and deleted before: its revision goes on.
+    expect(await flags.createFlag({ project: 'shop' }, { name: 'deleted' })).toMatchObject({ revision: 4 });
+    await flags.close();
+
+    const again = await createFlags({ storage: sqliteStorage(path), onProblem: () => undefined });
+    const [newest] = (await again.listEvents({ limit: 1 })).events;
+    expect(newest).toMatchObject({ type: 'flag-created', flag: 'deleted' });
+    await again.close();
+  });
+});
+
+async function expectReplayed(storage: Storage, { kind, evolve }: Aggregate<unknown, never>): Promise<void> {
+  for (const { key, content } of await storage.list({ kind, part: 'body' })) {
+    const { events } = await storage.events({ order: 'oldest-first', filter: { subject: key }, limit: 1000 });
+    expect(events.reduce<unknown>((state, event) => evolve(state, event as never), undefined)).toEqual(content);
+  }
+}
+
+function schemaVersion(path: string): number {
+  return inFile(path, (database) =>
+    Number(database.prepare("SELECT value FROM flags_meta WHERE name = 'schema_version'").pluck().get()),
+  );
+}
+
+function schemaOf(path: string): unknown {
+  return inFile(path, (database) =>
+    database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all(),
+  );
+}
+
+function inFile<T>(path: string, read: (database: Database.Database) => T): T {
+  const database = new Database(path, { readonly: true });
+  try {
+    return read(database);
+  } finally {
+    database.close();
+  }
+}
