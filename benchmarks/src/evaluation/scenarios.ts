@@ -4,14 +4,16 @@ export const SCENARIOS = [
   '50 % rollout',
   'two constraints and rollout',
   'variant',
-  'among 1,000 flags',
-  '10,000 ids',
+  '50 % rollout among 1,000 flags',
+  'list of 10,000 ids',
 ] as const;
 
 export type Scenario = (typeof SCENARIOS)[number];
 
 export interface Engine {
   readonly name: string;
+  /** Its package. */
+  readonly dependency: string;
   readonly calls: Readonly<Record<Scenario, (call: number) => unknown>>;
   close(): void;
 }

@@ -23,13 +23,14 @@ export function growthBookEngine(): Engine {
   const client = new GrowthBookClient().initSync({ payload: { features } });
   return {
     name: 'GrowthBook',
+    dependency: '@growthbook/growthbook',
     calls: {
       'on for all': (call) => client.isOn('on-for-all', at(contexts, call)),
       '50 % rollout': (call) => client.isOn('half', at(contexts, call)),
       'two constraints and rollout': (call) => client.isOn('constrained', at(contexts, call)),
       variant: (call) => client.getFeatureValue('varied', 'red', at(contexts, call)),
-      'among 1,000 flags': (call) => client.isOn(at(manyNames, call), at(contexts, call)),
-      '10,000 ids': (call) => client.isOn('listed', at(contexts, call)),
+      '50 % rollout among 1,000 flags': (call) => client.isOn(at(manyNames, call), at(contexts, call)),
+      'list of 10,000 ids': (call) => client.isOn('listed', at(contexts, call)),
     },
     close: () => client.destroy(),
   };

@@ -36,13 +36,14 @@ export function flagdCoreEngine(): Engine {
   const isOn = (name: string, call: number) => core.resolveBooleanEvaluation(name, false, at(contexts, call)).value;
   return {
     name: 'flagd-core',
+    dependency: '@openfeature/flagd-core',
     calls: {
       'on for all': (call) => isOn('on-for-all', call),
       '50 % rollout': (call) => isOn('half', call),
       'two constraints and rollout': (call) => isOn('constrained', call),
       variant: (call) => core.resolveStringEvaluation('varied', 'red', at(contexts, call)).value,
-      'among 1,000 flags': (call) => isOn(at(manyNames, call), call),
-      '10,000 ids': (call) => isOn('listed', call),
+      '50 % rollout among 1,000 flags': (call) => isOn(at(manyNames, call), call),
+      'list of 10,000 ids': (call) => isOn('listed', call),
     },
     close: () => undefined,
   };

@@ -21,13 +21,14 @@ export async function unleashClientEngine(): Promise<Engine> {
   await once(unleash, 'ready');
   return {
     name: 'unleash-client',
+    dependency: 'unleash-client',
     calls: {
       'on for all': (call) => unleash.isEnabled('on-for-all', at(contexts, call)),
       '50 % rollout': (call) => unleash.isEnabled('half', at(contexts, call)),
       'two constraints and rollout': (call) => unleash.isEnabled('constrained', at(contexts, call)),
       variant: (call) => unleash.getVariant('varied', at(contexts, call)),
-      'among 1,000 flags': (call) => unleash.isEnabled(at(manyNames, call), at(contexts, call)),
-      '10,000 ids': (call) => unleash.isEnabled('listed', at(contexts, call)),
+      '50 % rollout among 1,000 flags': (call) => unleash.isEnabled(at(manyNames, call), at(contexts, call)),
+      'list of 10,000 ids': (call) => unleash.isEnabled('listed', at(contexts, call)),
     },
     close: () => unleash.destroy(),
   };

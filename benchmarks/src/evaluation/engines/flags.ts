@@ -10,13 +10,14 @@ export async function flagsEngine(): Promise<Engine> {
   await Promise.all(features.map((feature) => create(flags, feature)));
   return {
     name: '@flags/core',
+    dependency: '@flags/core',
     calls: {
       'on for all': (call) => flags.isEnabled('on-for-all', at(contexts, call)),
       '50 % rollout': (call) => flags.isEnabled('half', at(contexts, call)),
       'two constraints and rollout': (call) => flags.isEnabled('constrained', at(contexts, call)),
       variant: (call) => flags.getVariant('varied', at(contexts, call)),
-      'among 1,000 flags': (call) => flags.isEnabled(at(manyNames, call), at(contexts, call)),
-      '10,000 ids': (call) => flags.isEnabled('listed', at(contexts, call)),
+      '50 % rollout among 1,000 flags': (call) => flags.isEnabled(at(manyNames, call), at(contexts, call)),
+      'list of 10,000 ids': (call) => flags.isEnabled('listed', at(contexts, call)),
     },
     close: () => void flags.close(),
   };

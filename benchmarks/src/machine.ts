@@ -1,0 +1,10 @@
+import { cpus, release, totalmem, type } from 'node:os';
+
+/** What the figures depend on, and nothing that tells whose machine it is. */
+export function machine(): string {
+  const processors = cpus();
+  const model = processors[0]?.model.trim() || 'unknown processor';
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB of memory`;
+  const [kernel = ''] = /^\d+\.\d+/.exec(release()) ?? [];
+  return `${model}, ${processors.length} cores, ${memory}, ${type()} ${kernel}, Node ${process.versions.node}`;
+}
