@@ -19,7 +19,7 @@ module.exports = {
       name: 'unresolvable',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true, pathNot: '^better-sqlite3$' },
+      to: { couldNotResolve: true, pathNot: '^(better-sqlite3|pg)$' },
     },
     {
       name: 'domain-is-pure',
@@ -68,7 +68,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/core/src/' },
       to: {
-        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature)|^packages/(express|openfeature)/',
+        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature|pg|@types/pg)|^packages/(express|openfeature|postgres)/',
       },
     },
     {
@@ -78,10 +78,16 @@ module.exports = {
       to: { path: 'better-sqlite3' },
     },
     {
+      name: 'postgres-loads-the-driver-in-one-place',
+      severity: 'error',
+      from: { path: '^packages/postgres/src/', pathNot: '/load-driver\\.cts$' },
+      to: { path: '^pg$|/node_modules/(pg|@types/pg)/' },
+    },
+    {
       name: 'published-entries-only',
       comment: 'What stands on the core uses it as a stranger would.',
       severity: 'error',
-      from: { path: '^packages/(express|openfeature)/src/' },
+      from: { path: '^packages/(express|openfeature|postgres)/src/' },
       to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/index\\.(d\\.)?[jt]s$' },
     },
   ],

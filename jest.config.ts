@@ -15,7 +15,7 @@ const config: Config = {
     ],
   },
   moduleNameMapper: {
-    '^@flags/(core|express|openfeature)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@flags/(core|express|openfeature|postgres)$': '<rootDir>/packages/$1/src/index.ts',
     '^@flags/core/(sqlite|testing)$': '<rootDir>/packages/core/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^(\\.{1,2}/.*)\\.cjs$': '$1.cts',

@@ -1,0 +1,1 @@
+export type { PgClient, PgPool, PgQuery, PgResult } from './driver.js';
