@@ -4,7 +4,7 @@ import { type AttributedContext, createPerform, type Decision } from '../../src/
 import type { Read } from '../../src/engine/reader.js';
 import { memoryStorage } from '../../src/storage/memory.js';
 import type { Storage } from '../../src/storage/port.js';
-import { losingRaces } from './storage-wrappers.js';
+import { losingRaces } from './losing-races.js';
 
 type Counted = DomainEvent<'project-updated', number>;
 

@@ -3,23 +3,15 @@ import { createFlags } from '../../src/create-flags.js';
 import type { FlagsOptions } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory.js';
-import type { Storage } from '../../src/storage/port.js';
+import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { hearing, until } from './listening.js';
-import { losingRaces } from './storage-wrappers.js';
+import { losingRaces } from './losing-races.js';
 
 const DEFAULT = { project: 'default' };
 
-function closable(storage: Storage): Storage & { closings: number } {
-  const wrapper = {
-    ...storage,
-    closings: 0,
-    async close() {
-      wrapper.closings += 1;
-      await storage.close();
-    },
-  };
-  return wrapper;
+function closingsOf({ calls }: FaultyStorage): number {
+  return calls.filter(({ method }) => method === 'close').length;
 }
 
 describe('createFlags', () => {
@@ -66,15 +58,15 @@ describe('createFlags', () => {
     ['no environments', { environments: [] }],
     ['no owner', { roles: [{ id: 1, name: 'admin' }] }],
   ])('closes the storage when its options do not fit: %s', async (_, options) => {
-    const storage = closable(memoryStorage());
+    const storage = faultyStorage(memoryStorage());
     await expect(createFlags({ storage, ...options })).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(storage.closings).toBe(1);
+    expect(closingsOf(storage)).toBe(1);
   });
 
   it('closes the storage when it cannot be written to', async () => {
-    const storage = closable(losingRaces(memoryStorage(), 20));
+    const storage = faultyStorage(losingRaces(memoryStorage(), 20));
     await expect(createFlags({ storage })).rejects.toMatchObject({ code: 'too_much_contention' });
-    expect(storage.closings).toBe(1);
+    expect(closingsOf(storage)).toBe(1);
   });
 
   it('gives one default project when many open one new SQLite file at once', async () => {

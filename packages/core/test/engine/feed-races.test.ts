@@ -1,28 +1,27 @@
 import { createFeed } from '../../src/engine/feed.js';
 import { memoryStorage } from '../../src/storage/memory.js';
+import type { Storage } from '../../src/storage/port.js';
+import { faultyStorage } from '../../src/testing.js';
 import { happen, hearing } from './listening.js';
-import { withEvents } from './storage-wrappers.js';
 
 const options = { pollInterval: 0, onError: (error: unknown) => expect(error).toBeUndefined() };
 
 describe('a subscription that begins now', () => {
   it('asks once where to begin, so that nothing committed after the answer is taken for the beginning', async () => {
     const memory = memoryStorage();
-    let questions = 0;
-    let answerLate: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => {
-      answerLate = resolve;
-    });
-    const storage = withEvents(memory, async (query, read) => {
-      if (query.order === 'newest-first' && ++questions > 1) await late;
-      return read();
+    const storage = faultyStorage(memory);
+    const late = storage.inject({
+      when: ({ method, input }) => method === 'events' && input[0].order === 'newest-first',
+      nth: 2,
+      times: 100,
+      hang: true,
     });
     const feed = createFeed({ storage, ...options });
     const { heard, listener } = hearing();
     feed.subscribe(listener);
     await feed.settled();
     await happen(memory, 'a');
-    answerLate();
+    late.release();
     feed.wake();
     await new Promise(setImmediate);
     await new Promise(setImmediate);
@@ -40,11 +39,14 @@ describe('a wake', () => {
       const [before] = (await memory.events({ order: 'oldest-first', limit: 1 })).events;
       let visible = false;
       let isRead = false;
-      const storage = withEvents(memory, async (_, read) => {
-        const page = visible ? await read() : { events: [] };
-        isRead = true;
-        return page;
-      });
+      const storage: Storage = {
+        ...memory,
+        async events(query) {
+          const page = visible ? await memory.events(query) : { events: [] };
+          isRead = true;
+          return page;
+        },
+      };
       const feed = createFeed({ storage, ...options });
       const { heard, listener } = hearing();
       feed.subscribe(listener, before?.position);

@@ -1,14 +1,22 @@
 import { createFeed, type Feed } from '../../src/engine/feed.js';
 import { memoryStorage } from '../../src/storage/memory.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { EventQuery, Storage } from '../../src/storage/port.js';
+import { faultyStorage, type PortCall } from '../../src/testing.js';
 import { happen, hearing, until } from './listening.js';
-import { withEvents } from './storage-wrappers.js';
 
 /** A feed that looks for events only when it is woken. */
 function feedOf(storage: Storage) {
   const errors: unknown[] = [];
   const feed = createFeed({ storage, pollInterval: 0, onError: (error) => errors.push(error) });
   return { feed, errors };
+}
+
+/** A storage on which the first read of events in this order fails. */
+function failingOnce(memory: Storage, order: EventQuery['order']): Storage {
+  const storage = faultyStorage(memory);
+  const when = ({ method, input }: PortCall<Storage>) => method === 'events' && input[0].order === order;
+  storage.inject({ when, nth: 1, error: new Error('disk') });
+  return storage;
 }
 
 async function happenAndWake(storage: Storage, feed: Feed, ...ids: readonly string[]): Promise<void> {
@@ -92,10 +100,7 @@ describe('a subscription', () => {
 
   it('repeats a read that fails, from the same position', async () => {
     const memory = memoryStorage();
-    let failures = 1;
-    const storage = withEvents(memory, (query, read) =>
-      query.order === 'oldest-first' && failures-- > 0 ? Promise.reject(new Error('disk')) : read(),
-    );
+    const storage = failingOnce(memory, 'oldest-first');
     await happen(memory, 'a');
     const { feed, errors } = feedOf(storage);
     const { heard, listener } = hearing();
@@ -110,10 +115,7 @@ describe('a subscription', () => {
 
   it('asks again where to begin when that could not be read, before anything more is committed', async () => {
     const memory = memoryStorage();
-    let failures = 1;
-    const storage = withEvents(memory, (query, read) =>
-      query.order === 'newest-first' && failures-- > 0 ? Promise.reject(new Error('disk')) : read(),
-    );
+    const storage = failingOnce(memory, 'newest-first');
     const { feed, errors } = feedOf(storage);
     const { heard, listener } = hearing();
     feed.subscribe(listener);
@@ -158,18 +160,13 @@ describe('a subscription', () => {
   });
 
   it('does not read the storage any more once the feed is closed', async () => {
-    const memory = memoryStorage();
-    let reads = 0;
-    const storage = withEvents(memory, (_, read) => {
-      reads += 1;
-      return read();
-    });
+    const storage = faultyStorage(memoryStorage());
     const { feed, errors } = feedOf(storage);
     feed.subscribe(() => undefined);
     await feed.close();
-    const before = reads;
+    const before = storage.calls.length;
     feed.wake();
     await new Promise(setImmediate);
-    expect([reads, errors]).toEqual([before, []]);
+    expect([storage.calls.length, errors]).toEqual([before, []]);
   });
 });

@@ -1,20 +1,19 @@
-import { createFlags, type Flags, type MetricsStorage, memoryMetrics, memoryStorage } from '../../src/index.js';
+import { createFlags, type Flags, memoryMetrics, memoryStorage } from '../../src/index.js';
+import { faultyMetrics } from '../../src/testing.js';
 import { DEFAULT } from './references.js';
 
 const FAULT = new Error('The metrics cannot be reached.');
-const fail = () => Promise.reject(FAULT);
 const ref = { ...DEFAULT, flag: 'checkout' };
 
 /** An engine whose metrics begin to fail when told to. */
 async function running() {
-  const working = memoryMetrics();
   const errors: unknown[] = [];
-  const metrics = { ...working } as { -readonly [Method in keyof MetricsStorage]: MetricsStorage[Method] };
+  const metrics = faultyMetrics(memoryMetrics());
   const flags = await createFlags({ storage: memoryStorage(), metrics, onError: (error) => errors.push(error) });
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   await flags.createFlag(DEFAULT, { name: 'archived' });
   await flags.archiveFlag({ ...DEFAULT, flag: 'archived' });
-  const breakMetrics = () => Object.assign(metrics, { lastSeen: fail, forget: fail });
+  const breakMetrics = () => metrics.inject({ method: ['lastSeen', 'forget'], error: FAULT });
   return { flags, errors, breakMetrics };
 }
 
