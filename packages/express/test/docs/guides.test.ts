@@ -47,3 +47,22 @@ describe('the code of docs/pointing-sdks.md', () => {
     await program.flags.close();
   });
 });
+
+describe('the code of docs/faults.md', () => {
+  it('answers as it says while the storage fails', async () => {
+    const result = '{ flags, server, statuses }';
+    const program = (await runProgram(codeOf('docs/faults.md'), { result, scope: {} })) as {
+      readonly flags: Flags;
+      readonly server: Server;
+      readonly statuses: readonly number[];
+    };
+    expect(program.statuses).toEqual([503, 504, 201]);
+    expect((await program.flags.listFlags({ project: 'default' })).map(({ name }) => name)).toEqual([
+      'checkout',
+      'payments',
+    ]);
+    program.server.close();
+    program.server.closeAllConnections();
+    await program.flags.close();
+  });
+});
