@@ -1,9 +1,11 @@
 /** @jest-config-loader esbuild-register */
 import type { Config } from 'jest';
 
-const config: Config = {
+/** Tests on a PostgreSQL, which is started for a run that has any of them. */
+const POSTGRES_TESTS = ['<rootDir>/packages/postgres/test/**/*.test.ts', '<rootDir>/examples/*/test/postgres/**/*.test.ts'];
+
+const project: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples/server'],
-  testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts'],
   transform: {
     '^.+\\.[cm]?ts$': [
       '@swc/jest',
@@ -16,6 +18,7 @@ const config: Config = {
   },
   moduleNameMapper: {
     '^@flags/(core|express|openfeature|postgres)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@flags/test-postgres$': '<rootDir>/test/postgres/src/index.ts',
     '^@flags/core/(sqlite|testing)$': '<rootDir>/packages/core/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^(\\.{1,2}/.*)\\.cjs$': '$1.cts',
@@ -24,10 +27,27 @@ const config: Config = {
   testEnvironment: 'node',
   // Ends what hangs; nothing is proven by how quick a test is.
   testTimeout: 60_000,
+  modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
+};
+
+const config: Config = {
+  projects: [
+    {
+      ...project,
+      displayName: 'flags',
+      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts', ...POSTGRES_TESTS.map((pattern) => `!${pattern}`)],
+    },
+    {
+      ...project,
+      displayName: 'postgres',
+      testMatch: POSTGRES_TESTS,
+      globalSetup: '<rootDir>/test/postgres/dist/global-setup.js',
+      globalTeardown: '<rootDir>/test/postgres/dist/global-teardown.js',
+    },
+  ],
   // Much of the time is spent waiting for disks and processes: one worker per core, the main one's included.
   maxWorkers: '100%',
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };
 
 export default config;

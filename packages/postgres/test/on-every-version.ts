@@ -1,0 +1,24 @@
+import { installedBinaries } from './binaries.js';
+import { sharedServer } from './shared-server.js';
+import { type PostgresServer, startPostgres } from './start-postgres.js';
+
+/**
+ * Declares the same tests on the PostgreSQL of the run, and on each other major version that is installed, where they
+ * have a server of their own. `server` gives its connection string once tests run.
+ */
+export function onEveryVersion(declare: (name: string, server: () => string) => void): void {
+  declare('PostgreSQL', sharedServer);
+  const others = installedBinaries();
+  if (others.length === 0) it.skip('on a second major version: none is installed, FLAGS_TEST_POSTGRES_BIN names one', () => undefined);
+  for (const binaries of others) {
+    const name = `PostgreSQL ${binaries.version}`;
+    describe(`with ${name} installed`, () => {
+      let server: PostgresServer;
+      beforeAll(async () => {
+        server = await startPostgres({ binaries });
+      });
+      afterAll(() => server.close());
+      declare(name, () => server.url());
+    });
+  }
+}

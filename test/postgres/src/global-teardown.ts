@@ -1,0 +1,3 @@
+import { closeSharedServer } from './shared-server.js';
+
+export default closeSharedServer;

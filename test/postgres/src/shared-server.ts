@@ -1,0 +1,23 @@
+import { type PostgresServer, startPostgres } from './start-postgres.js';
+
+/** Tells every test of the run which server was started for it. */
+const VARIABLE = 'FLAGS_TEST_POSTGRES';
+
+let shared: PostgresServer | undefined;
+
+/** Starts the PostgreSQL that a whole run of jest shares. */
+export async function startSharedServer(): Promise<void> {
+  shared = await startPostgres();
+  process.env[VARIABLE] = shared.url();
+}
+
+export async function closeSharedServer(): Promise<void> {
+  await shared?.close();
+}
+
+/** The connection string of the server that the whole run shares. Take a database of your own: `freshDatabase()`. */
+export function sharedServer(): string {
+  const url = process.env[VARIABLE];
+  if (url) return url;
+  throw new Error('No PostgreSQL was started: this test belongs to the project "postgres" of jest.config.ts.');
+}
