@@ -1,8 +1,8 @@
 /** @jest-config-loader esbuild-register */
 import type { Config } from 'jest';
 
-/** Tests on a PostgreSQL, which is started for a run that has any of them. */
-const POSTGRES_TESTS = ['<rootDir>/packages/postgres/test/**/*.test.ts', '<rootDir>/examples/*/test/postgres/**/*.test.ts'];
+/** Tests on a PostgreSQL: one is started for a run that has any of them. */
+const ON_POSTGRES = ['packages/postgres', 'examples/server/test/postgres'];
 
 const project: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples/server'],
@@ -25,8 +25,6 @@ const project: Config = {
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: 'node',
-  // Ends what hangs; nothing is proven by how quick a test is.
-  testTimeout: 60_000,
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };
 
@@ -35,16 +33,19 @@ const config: Config = {
     {
       ...project,
       displayName: 'flags',
-      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts', ...POSTGRES_TESTS.map((pattern) => `!${pattern}`)],
+      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', ...ON_POSTGRES.map((path) => `<rootDir>/${path}/`)],
     },
     {
       ...project,
       displayName: 'postgres',
-      testMatch: POSTGRES_TESTS,
+      testMatch: ON_POSTGRES.map((path) => `<rootDir>/${path}/**/*.test.ts`),
       globalSetup: '<rootDir>/test/postgres/dist/global-setup.js',
       globalTeardown: '<rootDir>/test/postgres/dist/global-teardown.js',
     },
   ],
+  // Ends what hangs; nothing is proven by how quick a test is.
+  testTimeout: 60_000,
   // Much of the time is spent waiting for disks and processes: one worker per core, the main one's included.
   maxWorkers: '100%',
   collectCoverageFrom: ['packages/*/src/**/*.ts'],

@@ -34,14 +34,14 @@ export function installedBinaries(): Binaries[] {
 }
 
 function candidates(): string[] {
-  const named = directoriesOf(process.env['FLAGS_TEST_POSTGRES_BIN']);
+  const named = directoriesOf(process.env.FLAGS_TEST_POSTGRES_BIN);
   const versions = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt'].filter(existsSync);
   const distributed = versions.flatMap((root) =>
     readdirSync(root)
       .filter((name) => /^(postgresql@)?\d+$/.test(name))
       .map((name) => join(root, name, 'bin')),
   );
-  return [...named, ...distributed, ...directoriesOf(process.env['PATH'])];
+  return [...named, ...distributed, ...directoriesOf(process.env.PATH)];
 }
 
 function directoriesOf(list: string | undefined): string[] {

@@ -17,7 +17,10 @@ export interface DatabaseOrigin {
 }
 
 /** Makes a database that nobody else uses. */
-export async function freshDatabase({ server = sharedServer(), template }: DatabaseOrigin = {}): Promise<FreshDatabase> {
+export async function freshDatabase({
+  server = sharedServer(),
+  template,
+}: DatabaseOrigin = {}): Promise<FreshDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await execute(server, `CREATE DATABASE ${name}${template ? ` TEMPLATE ${nameOf(template)}` : ''}`);
   return {

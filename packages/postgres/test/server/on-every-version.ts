@@ -1,6 +1,7 @@
-import { installedBinaries } from './binaries.js';
-import { sharedServer } from './shared-server.js';
-import { type PostgresServer, startPostgres } from './start-postgres.js';
+import { installedBinaries, type PostgresServer, sharedServer, startPostgres } from '@flags/test-postgres';
+
+const SKIPPED =
+  'a second major version: none is installed; FLAGS_TEST_POSTGRES_BIN names the directory of its programs';
 
 /**
  * Declares the same tests on the PostgreSQL of the run, and on each other major version that is installed, where they
@@ -9,7 +10,7 @@ import { type PostgresServer, startPostgres } from './start-postgres.js';
 export function onEveryVersion(declare: (name: string, server: () => string) => void): void {
   declare('PostgreSQL', sharedServer);
   const others = installedBinaries();
-  if (others.length === 0) it.skip('on a second major version: none is installed, FLAGS_TEST_POSTGRES_BIN names one', () => undefined);
+  if (others.length === 0) it.skip(SKIPPED, () => undefined);
   for (const binaries of others) {
     const name = `PostgreSQL ${binaries.version}`;
     describe(`with ${name} installed`, () => {
