@@ -1,3 +1,4 @@
-export type { SqliteDatabase, SqliteStatement } from './storage/sqlite/database.js';
+export type { BackupProgress, SqliteDatabase, SqliteStatement } from './storage/sqlite/database.js';
 export type { SqliteStorageOptions, SqliteStorageSettings } from './storage/sqlite/options.js';
+export type { SqliteStorage } from './storage/sqlite/storage.js';
 export { sqliteStorage } from './storage/sqlite/storage.js';

@@ -4,7 +4,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CreatedToken, Flags } from '@flags/core';
+import { type CreatedToken, createFlags, type Flags } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
 import { codeBlocks, read } from './documents.js';
 import { runProgram } from './run-module.js';
 
@@ -20,6 +21,19 @@ describe('the code of docs/moving-from-unleash-client.md', () => {
     );
     const flags = (await runProgram(code, { result: 'flags', scope: { showNewCheckout } })) as Flags;
     expect(showNewCheckout).not.toHaveBeenCalled();
+    await flags.close();
+    await rm(directory, { recursive: true });
+  });
+});
+
+describe('the code of docs/backups.md', () => {
+  it('makes a backup that can be opened', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
+    const code = codeOf('docs/backups.md').replaceAll("'./", `'${directory}/`);
+    const flags = (await runProgram(code, { result: 'flags', scope: {} })) as Flags;
+    const restored = await createFlags({ storage: sqliteStorage(join(directory, 'flags-2026-01-01.backup')) });
+    expect((await restored.listProjects()).map(({ id }) => id)).toEqual(['default']);
+    await restored.close();
     await flags.close();
     await rm(directory, { recursive: true });
   });

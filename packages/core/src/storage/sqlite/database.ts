@@ -8,7 +8,15 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
+  /** Needed for backups alone. */
+  backup?(path: string, options: { progress: (progress: BackupProgress) => number }): Promise<unknown>;
   close(): unknown;
+}
+
+/** How far a backup is; the answer is how many pages to copy next. */
+export interface BackupProgress {
+  readonly totalPages: number;
+  readonly remainingPages: number;
 }
 
 /** A prepared statement of {@link SqliteDatabase}. */

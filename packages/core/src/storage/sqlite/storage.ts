@@ -3,6 +3,7 @@ import { sqliteMetrics } from '../../metrics/sqlite.js';
 import { applyCommit } from '../apply-commit.js';
 import type { Storage } from '../port.js';
 import { prepareCommit } from '../prepared-commit.js';
+import { backUp } from './backup.js';
 import { assertOpen, readWhenFree } from './busy.js';
 import type { Connection } from './database.js';
 import { sqliteDocuments } from './documents.js';
@@ -13,6 +14,28 @@ import { explainOpening } from './opening-faults.js';
 import { type CheckedOptions, checkOptions, type SqliteStorageOptions } from './options.js';
 import { inSnapshot } from './snapshot.js';
 import { createWriteQueue, type WriteQueue } from './write-queue.js';
+
+/** A storage in a SQLite database, which can be backed up. */
+export interface SqliteStorage extends Storage {
+  /**
+   * Copies the database into a new file, while everybody goes on reading and writing. The copy is the state of one moment:
+   * all that was acknowledged before the call, and of what is written meanwhile everything up to some commit. It is the
+   * whole database, the host's own tables included where the handle is the host's. To restore it, stop every process and
+   * put the file in the database's place; there must be no `-wal` and `-shm` of the old database beside it.
+   *
+   * The file gets its name when it is complete and flushed to disk: a crash leaves no half backup, at most files
+   * `<path>.<id>.partial*`. Nothing is overwritten. `close` waits for backups that are under way.
+   *
+   * @throws FlagsError `invalid_input` (no usable path, or one that exists), `storage_unavailable` (the file cannot be
+   * written), `storage_busy` (a transaction of the host's stayed open), `storage_unsupported` (a handle without
+   * `backup`), `closed`
+   * @example
+   * const storage = await sqliteStorage('./flags.db');
+   * const flags = await createFlags({ storage });
+   * await storage.backup(`./flags-${Date.now()}.backup`);
+   */
+  backup(path: string): Promise<void>;
+}
 
 /**
  * Keeps everything in a SQLite database, for any number of processes on one machine. Nothing is acknowledged before it is
@@ -35,7 +58,7 @@ import { createWriteQueue, type WriteQueue } from './write-queue.js';
  * const database = new Database('./app.db');
  * const storage = await sqliteStorage({ database, tablePrefix: 'feature_' });
  */
-export async function sqliteStorage(options: SqliteStorageOptions): Promise<Storage> {
+export async function sqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
   const { source, tablePrefix, busyTimeout } = checkOptions(options);
   const { connection, name, release } = await connect(source, busyTimeout);
   try {
@@ -80,11 +103,12 @@ interface Parts extends Pick<Session, 'connection' | 'release'> {
   readonly tablePrefix: string;
 }
 
-function storageOn({ connection, writeQueue, tablePrefix, release }: Parts): Storage {
+function storageOn({ connection, writeQueue, tablePrefix, release }: Parts): SqliteStorage {
   const { database } = connection;
   const documents = sqliteDocuments(database, tablePrefix);
   const events = sqliteEvents(database, tablePrefix);
   const metrics = sqliteMetrics({ connection, writeQueue, tablePrefix });
+  const backups = new Set<Promise<void>>();
   let closing: Promise<void> | undefined;
 
   async function read<T>(work: () => T): Promise<T> {
@@ -94,6 +118,7 @@ function storageOn({ connection, writeQueue, tablePrefix, release }: Parts): Sto
 
   async function close(): Promise<void> {
     await writeQueue.close();
+    await Promise.allSettled(backups);
     await metrics.close();
     release();
   }
@@ -107,6 +132,12 @@ function storageOn({ connection, writeQueue, tablePrefix, release }: Parts): Sto
     async commit(commit) {
       const prepared = prepareCommit(commit);
       return writeQueue.run(() => applyCommit(prepared, { documents, events }));
+    },
+    async backup(path) {
+      if (closing) throw new FlagsError('closed', 'The storage has been closed.');
+      const backup = backUp(connection, path);
+      backups.add(backup);
+      return backup.finally(() => backups.delete(backup));
     },
     close() {
       closing ??= close();

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { FlagsError, isFlagsError } from '../../errors.js';
+import { assertOpen, busyError, pause, readWhenFree } from './busy.js';
+import type { BackupProgress, Connection } from './database.js';
+import { publishFile } from './publish-file.js';
+
+/** So many pages are copied before others get their turn; a page mostly has 4 KiB. */
+const PAGES_PER_STEP = 100;
+const MOST_PAGES = 2 ** 31 - 1;
+
+/** Copies the whole database into a new file; see `SqliteStorage.backup`. */
+export async function backUp(connection: Connection, path: string): Promise<void> {
+  const target = checkTarget(path);
+  const partial = `${target}.${randomUUID()}.partial`;
+  try {
+    await copyWhenFree(connection, partial);
+    await publishFile(partial, target);
+  } catch (error) {
+    await Promise.allSettled([partial, `${partial}-journal`].map((file) => rm(file, { force: true })));
+    throw explain(connection, target, error);
+  }
+}
+
+function checkTarget(path: string): string {
+  if (typeof path !== 'string' || path.trim() === '' || path === ':memory:' || path.includes('\0')) {
+    throw new FlagsError('invalid_input', 'The path of a backup must be that of a file to create.');
+  }
+  const target = resolve(path);
+  if (existsSync(target)) throw occupied(target);
+  if (!existsSync(dirname(target))) {
+    throw new FlagsError('invalid_input', `${target} cannot be made: create the directory ${dirname(target)} first.`);
+  }
+  return target;
+}
+
+/**
+ * Begins where no transaction of the host's is open, which the copy would be without, or wait for. The driver takes a
+ * database that it meets locked at the first step for one without pages, and leaves no file.
+ */
+async function copyWhenFree(connection: Connection, partial: string): Promise<void> {
+  const { database, busyTimeout } = connection;
+  const deadline = performance.now() + busyTimeout;
+  for (;;) {
+    await readWhenFree(connection, () => undefined);
+    if (!database.backup) throw unsupported();
+    await database.backup(partial, { progress: pace(connection) });
+    if (existsSync(partial)) return;
+    if (performance.now() >= deadline) throw busyError(connection);
+    await pause();
+  }
+}
+
+/**
+ * Says how many pages come next. What this connection writes meanwhile is copied along; a commit of another connection
+ * makes SQLite begin anew. Each time, steps get twice as large, until the copy fits between two commits of the others.
+ */
+function pace(connection: Connection): (progress: BackupProgress) => number {
+  let pages = PAGES_PER_STEP;
+  let copied = 0;
+  let movedAt = performance.now();
+  return ({ totalPages, remainingPages }) => {
+    const now = performance.now();
+    const reached = totalPages - remainingPages;
+    const isBegunAnew = reached <= copied && reached === Math.min(pages, totalPages);
+    if (isBegunAnew) pages = Math.min(pages * 2, MOST_PAGES);
+    if (isBegunAnew || reached > copied) movedAt = now;
+    if (now - movedAt > connection.busyTimeout) throw busyError(connection);
+    copied = reached;
+    return pages;
+  };
+}
+
+function explain(connection: Connection, target: string, error: unknown): unknown {
+  if (isFlagsError(error)) return error;
+  if ((error as { code?: unknown }).code === 'EEXIST') return occupied(target);
+  try {
+    assertOpen(connection);
+  } catch (closed) {
+    return closed;
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new FlagsError(
+    'storage_unavailable',
+    `The backup ${target} could not be written (${reason}), and nothing is left of it.`,
+    undefined,
+    { cause: error },
+  );
+}
+
+function occupied(target: string): FlagsError {
+  return new FlagsError('invalid_input', `${target} exists, and a backup overwrites nothing. Give another path.`);
+}
+
+function unsupported(): FlagsError {
+  const message = 'The given database cannot be backed up: it has no backup(), as better-sqlite3 has.';
+  return new FlagsError('storage_unsupported', message);
+}

@@ -1,0 +1,33 @@
+import { link, open, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Gives a finished file its name, in one step and durably: nobody sees it unfinished, not even after a power cut. Fails with
+ * `EEXIST` when something has that name.
+ */
+export async function publishFile(finished: string, path: string): Promise<void> {
+  try {
+    await link(finished, path);
+    await unlink(finished);
+  } catch (error) {
+    if (!isWithoutLinks(error)) throw error;
+    await rename(finished, path);
+  }
+  await flushDirectory(dirname(path));
+}
+
+/** Some file systems, such as exFAT, have no hard links. */
+function isWithoutLinks(error: unknown): boolean {
+  return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(String((error as { code?: unknown }).code));
+}
+
+/** Windows does not open directories, and needs none of this. */
+async function flushDirectory(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const directory = await open(path);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
