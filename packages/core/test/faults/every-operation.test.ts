@@ -1,0 +1,168 @@
+import { extent } from '../../../../test/extent.js';
+import { isFlagsError, type MetricsStorage } from '../../src/index.js';
+import type { Storage } from '../../src/storage/port.js';
+import type { Fault } from '../../src/testing.js';
+import { STORAGES } from '../properties/storages.js';
+import { CHECKOUT, DEFAULT } from '../rules/references.js';
+import { type Attempt, EVALUATIONS, OPERATIONS } from './operations.js';
+import { createWorld, expectCurrent, expectReplayed, type World } from './world.js';
+
+const CASES = Object.entries(OPERATIONS).flatMap(([name, attempts]) =>
+  [attempts].flat().map((attempt, index, all) => [all.length > 1 ? `${name} ${index + 1}` : name, attempt] as const),
+);
+
+/** A fault at one call of an operation, at one point. */
+interface Strike {
+  readonly port: 'storage' | 'metrics';
+  readonly nth: number;
+  readonly point: 'before' | 'after';
+  /** Whether the storage writes at that call. */
+  readonly isWrite: boolean;
+  readonly error: Error;
+}
+
+/** The latest calls of an operation are those that write. */
+const STRIKES = extent({ short: 4, full: Number.POSITIVE_INFINITY });
+const WRITES: ReadonlySet<string> = new Set(['commit', 'record', 'register', 'forget', 'prune']);
+
+describe.each(extent({ short: STORAGES.slice(0, 1), full: STORAGES }))('on $name', ({ open }) => {
+  async function withWorld<T>(work: (world: World) => Promise<T>): Promise<T> {
+    const { storage, dispose } = await open();
+    const world = await createWorld(storage);
+    try {
+      return await work(world);
+    } finally {
+      world.storage.heal();
+      world.metrics.heal();
+      await world.flags.close();
+      await dispose();
+    }
+  }
+
+  /** What stands before and after the operation when nothing fails, and every place at which something can. */
+  function rehearse(attempt: Attempt) {
+    return withWorld(async (world) => {
+      const before = await world.content();
+      const made = { storage: world.storage.calls.length, metrics: world.metrics.calls.length };
+      world.resetIds();
+      await attempt(world.flags);
+      const strikes = (['storage', 'metrics'] as const).flatMap((port) =>
+        world[port].calls
+          .slice(made[port])
+          .flatMap(({ method }, index) =>
+            (['before', 'after'] as const).map((point) => strikeAt({ port, method, nth: index + 1, point })),
+          ),
+      );
+      return { before, after: await world.content(), strikes };
+    });
+  }
+
+  it.each(CASES)('%s happens whole or not at all, and says which, wherever the storage fails', async (_, attempt) => {
+    const { before, after, strikes } = await rehearse(attempt);
+    expect(strikes.length).toBeGreaterThan(0);
+    for (const strike of strikes.slice(-STRIKES)) {
+      await withWorld(async (world) => {
+        const isDone = await isDoneDespite(world, { attempt, strike });
+        expect([strike.error.message, await world.content()]).toEqual([strike.error.message, isDone ? after : before]);
+        await expectReplayed(world.stored);
+        await expectCurrent(world);
+        await expectRepeatable(world, { attempt, isDone, after });
+      });
+    }
+  });
+
+  it.each(Object.entries(EVALUATIONS))('%s does not ask the storage', (_, evaluate) =>
+    withWorld(async ({ flags, storage, metrics }) => {
+      const before = evaluate(flags);
+      const faults = [storage.inject({}), metrics.inject({})];
+      expect(evaluate(flags)).toEqual(before);
+      await new Promise(setImmediate);
+      expect(faults.map((fault) => fault.strikes())).toEqual([0, 0]);
+    }),
+  );
+
+  it('a commit that hangs holds up changes of the same document, and nothing else', () =>
+    withWorld(async ({ flags, storage }) => {
+      const hanging = storage.inject({ method: 'commit', nth: 1, hang: true });
+      const order: string[] = [];
+      const first = flags.updateFlag(CHECKOUT, { description: 'first' }).then(() => order.push('first'));
+      while (hanging.strikes() === 0) await new Promise(setImmediate);
+      const second = flags.updateFlag(CHECKOUT, { description: 'second' }).then(() => order.push('second'));
+      await flags.updateFlag({ ...DEFAULT, flag: 'parent' }, { description: 'other' }).then(() => order.push('other'));
+      expect((await flags.getFlag(CHECKOUT)).description).toBe('');
+      expect(flags.isEnabled('checkout', {}, { environment: 'development' })).toBe(true);
+      hanging.release();
+      await Promise.all([first, second]);
+      expect(order).toEqual(['other', 'first', 'second']);
+      expect((await flags.getFlag(CHECKOUT)).description).toBe('second');
+    }));
+
+  it('closing waits for a commit that hangs', () =>
+    withWorld(async ({ flags, storage }) => {
+      const hanging = storage.inject({ method: 'commit', nth: 1, hang: true });
+      const change = flags.updateFlag(CHECKOUT, { description: 'last' });
+      while (hanging.strikes() === 0) await new Promise(setImmediate);
+      const ended: string[] = [];
+      const closing = flags.close().then(() => ended.push('closing'));
+      await new Promise(setImmediate);
+      expect(ended).toEqual([]);
+      hanging.release();
+      expect((await change).description).toBe('last');
+      await closing;
+    }));
+});
+
+function strikeAt(place: Pick<Strike, 'port' | 'nth' | 'point'> & { readonly method: string }): Strike {
+  const { method, ...where } = place;
+  const message = `${where.port} call ${where.nth}, ${method}, fails ${where.point} it took effect`;
+  return { ...where, isWrite: WRITES.has(method), error: Object.assign(new Error(message), { code: 'EIO' }) };
+}
+
+/** Carries the operation out while its storage fails, and gives whether it says that it has taken effect. */
+async function isDoneDespite(
+  world: World,
+  { attempt, strike }: { readonly attempt: Attempt; readonly strike: Strike },
+): Promise<boolean> {
+  const { port, nth, point, isWrite, error } = strike;
+  const fault: Fault<Storage> & Fault<MetricsStorage> = { nth, point, error };
+  const injected = world[port].inject(fault);
+  world.resetIds();
+  const outcome = await settled(attempt(world.flags));
+  expect([error.message, injected.strikes()]).toEqual([error.message, 1]);
+  injected.remove();
+  // A rejection that nobody hears would come to light here, and fail the test.
+  await new Promise(setImmediate);
+  if (!outcome.ok) {
+    expect(outcome.error).toBe(error);
+    return isWrite && point === 'after';
+  }
+  // What follows a change cannot undo it: the host is told.
+  expect(world.told).toEqual([error]);
+  return true;
+}
+
+/** What was not done is done by asking again; what was done is done or refused; others are not affected. */
+async function expectRepeatable(
+  world: World,
+  { attempt, isDone, after }: { readonly attempt: Attempt; readonly isDone: boolean; readonly after: unknown },
+): Promise<void> {
+  world.resetIds();
+  const again = await settled(attempt(world.flags));
+  if (isDone) expect(again.ok || isFlagsError(again.error)).toBe(true);
+  else expect([again.ok, await world.content()]).toEqual([true, after]);
+  await world.flags.createFlag(DEFAULT, { name: 'afterwards' });
+  await world.flags.updateFlag({ ...DEFAULT, flag: 'parent' }, { description: 'afterwards' });
+  await expectReplayed(world.stored);
+  await expectCurrent(world);
+}
+
+type Settled = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
+
+async function settled(promise: Promise<unknown>): Promise<Settled> {
+  try {
+    await promise;
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}

@@ -1,0 +1,112 @@
+import type { EvaluationOperations, Flags } from '../../src/index.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
+
+export type Attempt = (flags: Flags) => Promise<unknown>;
+
+type OwnTests = keyof EvaluationOperations | 'subscribe' | 'settings' | 'as' | 'closing' | 'close';
+
+const SHOP = { project: 'shop' };
+const OLD = { ...SHOP, flag: 'old' };
+const CHILD = { ...DEFAULT, flag: 'child' };
+const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
+const USED = { segment: 1 };
+const UNUSED = { segment: 2 };
+const TIME = '2026-03-01T12:00:00.000Z';
+
+/** A state in which every operation has something to do. */
+export async function furnish(flags: Flags): Promise<void> {
+  await flags.createSegment({ name: 'beta', constraints: [] });
+  await flags.createSegment({ name: 'unused', constraints: [] });
+  for (const name of ['checkout', 'parent', 'child']) await flags.createFlag(DEFAULT, { name });
+  await flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1] });
+  await flags.addStrategy(PRODUCTION, { name: 'default' });
+  await flags.enable(DEVELOPMENT);
+  await flags.addDependency(CHILD, { flag: 'parent' });
+  await flags.addMember(DEFAULT, { userId: 1, roleId: 5 });
+  await flags.createProject({ id: 'shop', name: 'Shop' });
+  await flags.createFlag(SHOP, { name: 'old' });
+  await flags.addStrategy({ ...OLD, environment: 'production' }, { name: 'default', segments: [1] });
+  await flags.archiveFlag(OLD);
+  await flags.createToken({ name: 'known', kind: 'admin', secret: 'secret' });
+  await flags.createToken({ name: 'shop', kind: 'client', environment: 'production', project: 'shop', secret: 's2' });
+  await flags.registerApplication({ appName: 'web', strategies: ['default'], started: TIME, interval: 60_000 });
+  await flags.reportMetrics(report(3));
+}
+
+/** Every operation that reads or changes what is stored: one that is added does not compile until it is here. */
+export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt | readonly Attempt[]>> = {
+  createProject: (flags) => flags.createProject({ id: 'new', name: 'New' }),
+  updateProject: (flags) => flags.updateProject(DEFAULT, { name: 'Changed' }),
+  deleteProject: (flags) => flags.deleteProject(SHOP),
+  listProjects: (flags) => flags.listProjects(),
+  getProject: (flags) => flags.getProject(DEFAULT),
+  createFlag: (flags) => flags.createFlag(DEFAULT, { name: 'new' }),
+  listFlags: (flags) => flags.listFlags(DEFAULT),
+  getFlag: (flags) => flags.getFlag(CHECKOUT),
+  updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
+  patchFlag: (flags) => flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/description', value: 'patched' }]),
+  cloneFlag: (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' }),
+  archiveFlag: (flags) => flags.archiveFlag(CHECKOUT),
+  reviveFlag: (flags) => flags.reviveFlag(OLD),
+  deleteFlag: (flags) => flags.deleteFlag(OLD),
+  listArchivedFlags: [(flags) => flags.listArchivedFlags(), (flags) => flags.listArchivedFlags(SHOP)],
+  addStrategy: [
+    (flags) => flags.addStrategy(DEVELOPMENT, { name: 'default' }),
+    (flags) => flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1, 2] }),
+  ],
+  updateStrategy: (flags) => flags.updateStrategy(STRATEGY, { name: 'default', segments: [2] }),
+  patchStrategy: (flags) => flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }]),
+  removeStrategy: (flags) => flags.removeStrategy(STRATEGY),
+  enable: (flags) => flags.enable(PRODUCTION),
+  disable: (flags) => flags.disable(DEVELOPMENT),
+  setVariants: (flags) => flags.setVariants(CHECKOUT, [{ name: 'blue' }]),
+  patchVariants: (flags) => flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/0', value: { name: 'blue' } }]),
+  addMember: (flags) => flags.addMember(DEFAULT, { userId: 2, roleId: 4 }),
+  changeMemberRole: (flags) => flags.changeMemberRole(DEFAULT, { userId: 1, roleId: 4 }),
+  removeMember: (flags) => flags.removeMember(DEFAULT, { userId: 1, roleId: 5 }),
+  listMembers: (flags) => flags.listMembers(DEFAULT),
+  createSegment: (flags) => flags.createSegment({ name: 'new', constraints: [] }),
+  updateSegment: (flags) => flags.updateSegment(USED, { name: 'renamed', description: 'changed' }),
+  deleteSegment: (flags) => flags.deleteSegment(UNUSED),
+  getSegment: (flags) => flags.getSegment(USED),
+  listSegments: [(flags) => flags.listSegments(), (flags) => flags.listSegments({ strategy: 'id-1' })],
+  listSegmentUses: (flags) => flags.listSegmentUses(USED),
+  addDependency: (flags) => flags.addDependency(CHECKOUT, { flag: 'parent' }),
+  removeDependency: (flags) => flags.removeDependency(CHILD, { flag: 'parent' }),
+  removeDependencies: (flags) => flags.removeDependencies(CHILD),
+  listPossibleParents: (flags) => flags.listPossibleParents(CHECKOUT),
+  createToken: [
+    (flags) => flags.createToken({ name: 'new', kind: 'admin', secret: 'new' }),
+    (flags) =>
+      flags.createToken({ name: 'n', kind: 'client', project: 'shop', environment: 'production', secret: 'n' }),
+  ],
+  listTokens: (flags) => flags.listTokens(),
+  deleteToken: (flags) => flags.deleteToken({ token: 'secret' }),
+  verifyToken: (flags) => flags.verifyToken('secret'),
+  listEvents: (flags) => flags.listEvents(),
+  registerApplication: (flags) =>
+    flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
+  reportMetrics: (flags) => flags.reportMetrics(report(5)),
+  listSeenFlags: (flags) => flags.listSeenFlags(),
+  countEvaluations: (flags) => flags.countEvaluations(),
+  listApplications: (flags) => flags.listApplications(),
+  getApplication: (flags) => flags.getApplication({ application: 'web' }),
+  listApplicationsByFlag: (flags) => flags.listApplicationsByFlag(),
+};
+
+/** Evaluation works on memory alone, whatever becomes of the storage. */
+export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'refresh'>, (flags: Flags) => unknown>> =
+  {
+    isEnabled: (flags) => flags.isEnabled('checkout', {}, { environment: 'development' }),
+    getVariant: (flags) => flags.getVariant('checkout', {}, { environment: 'development' }),
+    forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
+    explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
+    onImpression: (flags) => flags.onImpression(() => undefined)(),
+    configuration: (flags) => flags.configuration({ environment: 'development' }),
+    onConfigurationChange: (flags) => flags.onConfigurationChange(() => undefined)(),
+    status: (flags) => flags.status(),
+  };
+
+function report(yes: number) {
+  return { appName: 'web', bucket: { start: TIME, stop: TIME, toggles: { checkout: { yes, no: 1 } } } };
+}

@@ -1,0 +1,102 @@
+import type { Aggregate } from '../../src/engine/aggregate.js';
+import {
+  dependencyEdges,
+  flagDocuments,
+  projectDocuments,
+  segmentDocuments,
+  segmentRegistries,
+  tokenDocuments,
+} from '../../src/engine/aggregates.js';
+import { createFlags, type Flags, type MetricsStorage, memoryMetrics } from '../../src/index.js';
+import type { Storage } from '../../src/storage/port.js';
+import { type FaultyMetrics, type FaultyStorage, faultyMetrics, faultyStorage } from '../../src/testing.js';
+import { SILENT } from '../live/silent.js';
+import { settableClock } from '../rules/settable-clock.js';
+import { furnish } from './operations.js';
+
+type Documents = Pick<Aggregate<unknown, never>, 'kind' | 'evolve'>;
+
+const AGGREGATES = [flagDocuments, projectDocuments, segmentDocuments, tokenDocuments] as readonly Documents[];
+const KINDS = [...AGGREGATES, dependencyEdges, segmentRegistries].map(({ kind }) => kind);
+
+/** An engine upon storages that can be made to fail, and a way past the faults to what they hold. */
+export interface World {
+  readonly flags: Flags;
+  readonly storage: FaultyStorage;
+  readonly metrics: FaultyMetrics;
+  readonly stored: Storage;
+  /** What the host was told of. */
+  readonly told: unknown[];
+  /** Everything that is stored: documents, events, metrics. */
+  readonly content: () => Promise<unknown>;
+  /** Ids begin anew, so that an attempt that is repeated makes the same. */
+  readonly resetIds: () => void;
+}
+
+export async function createWorld(stored: Storage): Promise<World> {
+  const { now } = settableClock();
+  const told: unknown[] = [];
+  const [storage, kept] = [faultyStorage(stored), memoryMetrics()];
+  const metrics = faultyMetrics(kept);
+  let ids = 0;
+  const newId = () => `id-${++ids}`;
+  const flags = await createFlags({ ...SILENT, storage, metrics, now, newId, onError: (error) => told.push(error) });
+  await furnish(flags);
+  return {
+    flags,
+    storage,
+    metrics,
+    stored,
+    told,
+    content: async () => ({ ...(await storedIn(stored)), metrics: await countedIn(kept) }),
+    resetIds: () => {
+      ids = 100;
+    },
+  };
+}
+
+async function storedIn(storage: Storage) {
+  const documents = [];
+  for (const kind of KINDS) {
+    for (const part of ['body', 'summary'] as const) documents.push(await storage.list({ kind, part }));
+  }
+  return { documents: documents.flat(), ...(await storage.events({ order: 'oldest-first', limit: 10_000 })) };
+}
+
+async function countedIn(metrics: MetricsStorage) {
+  const applications = await metrics.applications({ seenSince: 0 });
+  return {
+    applications: await Promise.all(applications.map(({ name }) => metrics.application(name))),
+    usage: await metrics.usage(),
+    counts: await metrics.counts({ after: 0 }),
+    lastSeen: await metrics.lastSeen(['checkout', 'new', 'old']),
+  };
+}
+
+/** Every document is what its events make of it. */
+export async function expectReplayed(storage: Storage): Promise<void> {
+  const { events } = await storage.events({ order: 'oldest-first', limit: 10_000 });
+  for (const { kind, evolve } of AGGREGATES) {
+    const states = new Map<string, unknown>();
+    for (const event of events) {
+      if (event.subject.kind !== kind) continue;
+      states.set(event.subject.id, evolve(states.get(event.subject.id) as never, event as never));
+    }
+    const listed = await storage.list({ kind, part: 'body' });
+    const replayed = [...states].filter(([, state]) => state !== undefined);
+    expect(new Map(listed.map(({ key, content }) => [key.id, content]))).toEqual(new Map(replayed));
+  }
+}
+
+/** What is evaluated here is what an instance that opens now would evaluate. */
+export async function expectCurrent({ flags, stored }: World): Promise<void> {
+  expect(await flags.refresh()).toMatchObject({ state: 'current' });
+  const keptOpen: Storage = { ...stored, close: () => undefined };
+  const fresh = await createFlags({ ...SILENT, storage: keptOpen, metrics: memoryMetrics() });
+  for (const { name: environment } of flags.settings.environments) {
+    const here = flags.configuration({ environment });
+    const there = fresh.configuration({ environment });
+    expect([here.flags, here.segments]).toEqual([there.flags, there.segments]);
+  }
+  await fresh.close();
+}
