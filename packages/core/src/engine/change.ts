@@ -94,7 +94,7 @@ async function tryOnce<State, Event extends DomainEvent>(
 ): Promise<Versioned<State> | undefined | 'lost'> {
   const { storage, feed, take } = environment;
   const reader = createTrackingReader(createRead(storage));
-  const id = typeof change.id === 'string' ? change.id : await change.id(reader.read);
+  const id = typeof change.id === 'function' ? await change.id(reader.read) : change.id;
   const found = await reader.read(change.aggregate, id);
   await refuseMoved(change, { id, found }, reader.read);
   const decision = await change.decide(found, reader.read, change.context.actor);

@@ -30,9 +30,12 @@ export interface LiveStateOptions {
   readonly view: ViewOptions;
   /** Called after every change. */
   readonly onChange: () => void;
+  /** Called when a flag is deleted: what waits to be told of it must not be told of a later one of its name. */
+  readonly onDeleted: (flag: string) => void;
 }
 
-export function createLiveState({ settings, documents, view, onChange }: LiveStateOptions): LiveState {
+export function createLiveState(options: LiveStateOptions): LiveState {
+  const { settings, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
   const configurations = new Map<string, Configuration>();
@@ -49,7 +52,9 @@ export function createLiveState({ settings, documents, view, onChange }: LiveSta
 
   /** What was counted of a flag that is gone for good is not told of a later one of its name. */
   function forget(change: ViewChange): void {
-    if ('flag' in change) for (const { counters } of views.values()) counters.forget(change.flag);
+    if (!('flag' in change)) return;
+    for (const { counters } of views.values()) counters.forget(change.flag);
+    onDeleted(change.flag);
   }
 
   function configurationOf(environment: string): Configuration {

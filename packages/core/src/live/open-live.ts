@@ -47,7 +47,13 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
 
   const clock = () => now().getTime();
   const view = { strategies, idEncoding, onProblem, now: clock, hostname: hostname(), onImpression: impressions.tell };
-  const state = createLiveState({ settings, documents, view, onChange: changes.tell });
+  const state = createLiveState({
+    settings,
+    documents,
+    view,
+    onChange: changes.tell,
+    onDeleted: (flag) => usage.forget(flag),
+  });
   const usage = startUsageRecorder({
     metrics,
     retention,

@@ -4,6 +4,8 @@ import type { FlagCount, MetricsStorage } from '../metrics/port.js';
 export interface UsageRecorder {
   /** Records what was counted since the last time. A failure keeps the counts for the next time, and is told. */
   flush(): Promise<void>;
+  /** Drops what waits of a flag that was deleted. */
+  forget(flag: string): void;
   /** Ends the timer and records the rest. */
   close(): Promise<void>;
 }
@@ -32,12 +34,15 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const { metrics, retention, now, application, strategies, drain, onError } = options;
   const instance = { id: options.instance };
   const waiting = createTally();
+  // Since the record that is under way began: what it cannot record must not come back.
+  const forgotten = new Set<string>();
   let registered = false;
   let isFailureTold = false;
   let closing = false;
   let latest: Promise<void> = Promise.resolve();
 
   async function record(): Promise<void> {
+    forgotten.clear();
     waiting.add(drain());
     const counts = waiting.take();
     if (counts.length === 0) return;
@@ -48,7 +53,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
       await metrics.record({ application, instance, at, stop: at, counts });
       isFailureTold = false;
     } catch (error) {
-      waiting.add(counts);
+      waiting.add(counts.filter(({ flag }) => !forgotten.has(flag)));
       if (!isFailureTold || closing) onError(error);
       isFailureTold = true;
       return;
@@ -65,6 +70,10 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const timer = options.interval > 0 ? setInterval(() => void flush(), options.interval).unref() : undefined;
   return {
     flush,
+    forget(flag) {
+      waiting.forget(flag);
+      forgotten.add(flag);
+    },
     close() {
       clearInterval(timer);
       closing = true;
@@ -78,6 +87,7 @@ interface Tally {
   add(counts: readonly FlagCount[]): void;
   /** Gives all, and keeps none. */
   take(): readonly FlagCount[];
+  forget(flag: string): void;
 }
 
 function createTally(): Tally {
@@ -94,5 +104,6 @@ function createTally(): Tally {
       sums.clear();
       return all;
     },
+    forget: (flag) => void sums.delete(flag),
   };
 }

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { groupBy } from '../group-by.js';
 import type { StoredApplication } from '../metrics/port.js';
+import { invalidInput } from '../validation/validator.js';
 
 const DAY = 86_400_000;
 
@@ -23,6 +24,9 @@ export function applicationOperations({
     },
 
     async getApplication({ application }) {
+      if (typeof application !== 'string') {
+        throw invalidInput([{ message: 'must name an application, as a string', path: '/application' }]);
+      }
       const found = await metrics.application(application);
       if (!found) {
         throw new FlagsError('application_not_found', `No application ${application} has registered or reported.`);

@@ -1,5 +1,7 @@
 import { createFlags, memoryMetrics, memoryStorage } from '../../src/index.js';
+import { faultyMetrics } from '../../src/testing.js';
 import { DEFAULT } from '../rules/references.js';
+import { until } from './until.js';
 
 describe('what was counted of a flag', () => {
   async function countedAfter(change: 'archived' | 'deleted') {
@@ -22,5 +24,22 @@ describe('what was counted of a flag', () => {
 
   it('is not told of a later flag of its name when it is deleted', async () => {
     expect(await countedAfter('deleted')).toEqual([]);
+  });
+
+  it('is not told of a later flag of its name when it could not be recorded before', async () => {
+    const kept = memoryMetrics();
+    const metrics = faultyMetrics(kept);
+    const failing = metrics.inject({ method: 'record' });
+    const onError = () => undefined;
+    const flags = await createFlags({ storage: memoryStorage(), metrics, pollInterval: 0, usageInterval: 1, onError });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    flags.isEnabled('checkout');
+    await until(() => failing.strikes() > 0);
+    await flags.archiveFlag({ ...DEFAULT, flag: 'checkout' });
+    await flags.deleteFlag({ flag: 'checkout' });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    metrics.heal();
+    await flags.close();
+    expect(await kept.counts({ after: 0 })).toEqual([]);
   });
 });

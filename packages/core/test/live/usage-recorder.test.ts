@@ -1,6 +1,7 @@
-import type { FlagCount, MetricsStorage } from '../../src/index.js';
+import type { FlagCount } from '../../src/index.js';
 import { startUsageRecorder, type UsageOptions } from '../../src/live/usage-recorder.js';
 import { memoryMetrics } from '../../src/metrics/memory.js';
+import { faultyMetrics } from '../../src/testing.js';
 
 const FAILURE = new Error('The disk is gone.');
 const START = new Date('2026-03-01T12:00:00.000Z');
@@ -10,20 +11,9 @@ type Broken = 'register' | 'record';
 /** A recorder that is only flushed by hand, over metrics that can be made to fail before anything is taken. */
 function recording(options: Partial<UsageOptions> = {}) {
   const stored = memoryMetrics();
-  const broken = new Set<Broken>();
   const errors: unknown[] = [];
   let counted: FlagCount[] = [];
-  const guarded =
-    <Input>(operation: Broken, call: (input: Input) => unknown) =>
-    async (input: Input) => {
-      if (broken.has(operation)) throw FAILURE;
-      await call(input);
-    };
-  const metrics: MetricsStorage = {
-    ...stored,
-    register: guarded('register', stored.register),
-    record: guarded('record', stored.record),
-  };
+  const metrics = faultyMetrics(stored);
   const recorder = startUsageRecorder({
     ...{ metrics, now: () => START, application: 'shop', instance: 'shop-1', strategies: [], interval: 0 },
     retention: { pruneWhenDue: async () => undefined },
@@ -34,7 +24,7 @@ function recording(options: Partial<UsageOptions> = {}) {
   const count = (...counts: readonly FlagCount[]) => {
     counted = [...counted, ...counts];
   };
-  return { recorder, stored, broken, errors, count };
+  return { recorder, stored, metrics, errors, count };
 }
 
 const on = (flag: string, yes = 1): FlagCount => ({ flag, yes, no: 0 });
@@ -43,14 +33,14 @@ describe('recording usage', () => {
   it.each<Broken>(['register', 'record'])(
     'keeps the counts while it cannot %s, and counts nothing twice',
     async (operation) => {
-      const { recorder, stored, broken, errors, count } = recording();
-      broken.add(operation);
+      const { recorder, stored, metrics, errors, count } = recording();
+      metrics.inject({ method: operation, error: FAILURE });
       count(on('checkout', 2), on('other'));
       await recorder.flush();
       count({ flag: 'checkout', yes: 1, no: 4 });
       await recorder.flush();
       expect(await stored.counts({ after: 0 })).toEqual([]);
-      broken.delete(operation);
+      metrics.heal();
       await recorder.flush();
       await recorder.flush();
       expect(await stored.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 3, no: 4 }, on('other')]);
@@ -59,20 +49,20 @@ describe('recording usage', () => {
   );
 
   it('tells of a failure once, and again only after it has worked in between', async () => {
-    const { recorder, broken, errors, count } = recording();
+    const { recorder, metrics, errors, count } = recording();
     for (const round of [1, 2]) {
-      broken.add('record');
+      metrics.inject({ method: 'record', error: FAILURE });
       count(on('checkout'));
       for (let attempt = 0; attempt < 3; attempt++) await recorder.flush();
       expect(errors).toHaveLength(round);
-      broken.delete('record');
+      metrics.heal();
       await recorder.flush();
     }
   });
 
   it('tells that counts are lost when the last attempt fails as well, and closes', async () => {
-    const { recorder, broken, errors, count } = recording();
-    broken.add('record');
+    const { recorder, metrics, errors, count } = recording();
+    metrics.inject({ method: 'record', error: FAILURE });
     count(on('checkout'));
     await recorder.flush();
     await recorder.close();
@@ -92,15 +82,31 @@ describe('recording usage', () => {
     expect(await stored.counts({ after: 0 })).toEqual([on('checkout', 5)]);
   });
 
+  it('drops what waits of a flag that is deleted, while it is being recorded as well', async () => {
+    const { recorder, stored, metrics, count } = recording();
+    const failing = metrics.inject({ method: 'record', hang: true, error: FAILURE });
+    count(on('waiting'), on('checkout'));
+    const first = recorder.flush();
+    while (failing.strikes() === 0) await new Promise(setImmediate);
+    recorder.forget('checkout');
+    failing.release();
+    await first;
+    recorder.forget('waiting');
+    metrics.heal();
+    count(on('checkout', 7));
+    await recorder.flush();
+    expect(await stored.counts({ after: 0 })).toEqual([on('checkout', 7)]);
+  });
+
   it('holds one pair of numbers for a flag, however long recording fails', async () => {
     const reports: number[] = [];
-    const { recorder, stored, broken, count } = recording();
-    broken.add('record');
+    const { recorder, stored, metrics, count } = recording();
+    metrics.inject({ method: 'record', error: FAILURE });
     for (let round = 0; round < 1000; round++) {
       count(on('checkout'), on('__proto__'));
       await recorder.flush();
     }
-    broken.delete('record');
+    metrics.heal();
     await recorder.flush();
     for (const { yes } of await stored.counts({ after: 0 })) reports.push(yes);
     expect(reports).toEqual([1000, 1000]);

@@ -1,0 +1,30 @@
+import type { Flags } from '../../src/index.js';
+import { onEveryStorage } from './on-every-storage.js';
+import { CHECKOUT, DEFAULT } from './references.js';
+
+const OTHERS: readonly unknown[] = [7, null, {}, [], true, undefined];
+
+type Attempt = (flags: Flags, name: never) => Promise<unknown>;
+
+const BY_NAME: readonly (readonly [string, Attempt])[] = [
+  ['getProject', (flags, project) => flags.getProject({ project })],
+  ['updateProject', (flags, project) => flags.updateProject({ project }, { name: 'x' })],
+  ['deleteProject', (flags, project) => flags.deleteProject({ project })],
+  ['getFlag', (flags, flag) => flags.getFlag({ ...DEFAULT, flag })],
+  ['updateFlag', (flags, flag) => flags.updateFlag({ ...DEFAULT, flag }, {})],
+  ['cloneFlag', (flags, flag) => flags.cloneFlag({ ...DEFAULT, flag }, { name: 'copy' })],
+  ['reviveFlag', (flags, flag) => flags.reviveFlag({ flag })],
+  ['deleteFlag', (flags, flag) => flags.deleteFlag({ flag })],
+  ['deleteToken', (flags, token) => flags.deleteToken({ token })],
+  ['getApplication', (flags, application) => flags.getApplication({ application })],
+];
+
+onEveryStorage((start) => {
+  it.each(BY_NAME)('%s refuses a name that is not text', async (_, attempt) => {
+    const flags = await start();
+    await flags.createFlag(DEFAULT, { name: CHECKOUT.flag });
+    for (const name of OTHERS) {
+      await expect(attempt(flags, name as never)).rejects.toMatchObject({ name: 'FlagsError' });
+    }
+  });
+});
