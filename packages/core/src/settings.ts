@@ -3,6 +3,7 @@ import type { Role } from './api/members.js';
 import type { FlagsOptions } from './api/options.js';
 import { OWNER } from './domain/members.js';
 import type { ErrorDetail } from './errors.js';
+import { frozen } from './frozen.js';
 import { name, positiveInteger, text } from './validation/schemas/names.js';
 import { createValidator } from './validation/validator.js';
 
@@ -35,19 +36,19 @@ type Details = Partial<
 /** The longest time that a timer can wait, in milliseconds. */
 const LONGEST = 2 ** 31 - 1;
 
-/** The options' environments, roles and flag types with the defaults filled in, or `invalid_input`. */
+/** The options' environments, roles and flag types with the defaults filled in, frozen; or `invalid_input`. */
 export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
   const { appName, instanceId, pollInterval, usageInterval, applicationRetention } = options;
   const details = { appName, instanceId, pollInterval, usageInterval, applicationRetention };
   const valid = validate({ environments, roles, flagTypes, environment, ...details });
-  return {
+  return frozen({
     environment: valid.environment,
     environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),
     roles: valid.roles.map(({ id, name }) => ({ id, name })),
     flagTypes: valid.flagTypes.map(({ name, lifetimeDays }) => ({ name, lifetimeDays })),
-  };
+  });
 }
 
 const validate = createValidator<Configuration>(

@@ -53,7 +53,7 @@ export interface Flags
     SegmentOperations,
     DependencyOperations,
     EvaluationOperations {
-  /** What this instance was configured with, defaults filled in. */
+  /** What this instance was configured with, defaults filled in; frozen. */
   readonly settings: Settings;
 
   /**

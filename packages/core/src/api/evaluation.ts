@@ -64,8 +64,8 @@ export interface FlagConfiguration extends FlagDefinition {
 export type SegmentConfiguration = Pick<Segment, 'id' | 'name' | 'constraints'>;
 
 /**
- * All that clients of one environment need. The same object is given until something changes; a flag's object is the same
- * until that flag changes.
+ * All that clients of one environment need, frozen. The same object is given until something changes; a flag's object is
+ * the same until that flag changes.
  */
 export interface Configuration {
   /** Another number after every change, in any environment. */

@@ -36,7 +36,7 @@ export interface FollowerOptions {
 export function startFollower(options: FollowerOptions): Follower {
   const { now, pollInterval, onError } = options;
   const catchUp = createCatchUp(options);
-  let status: EvaluationStatus = { state: 'current', checkedAt: now().toISOString() };
+  let status: EvaluationStatus = Object.freeze({ state: 'current', checkedAt: now().toISOString() });
   let latest: Promise<EvaluationStatus> = Promise.resolve(status);
   let next: Promise<EvaluationStatus> | undefined;
   let isChecking = false;
@@ -47,10 +47,10 @@ export function startFollower(options: FollowerOptions): Follower {
     isChecking = true;
     try {
       await catchUp();
-      status = { state: 'current', checkedAt: now().toISOString() };
+      status = Object.freeze({ state: 'current', checkedAt: now().toISOString() });
       isFailureTold = false;
     } catch (error) {
-      status = { state: 'stale', checkedAt: status.checkedAt, error };
+      status = Object.freeze({ state: 'stale', checkedAt: status.checkedAt, error });
     }
     isChecking = false;
     return status;

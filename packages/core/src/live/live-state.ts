@@ -3,6 +3,7 @@ import type { Configuration } from '../api/evaluation.js';
 import { detached } from '../detached.js';
 import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
+import { frozen } from '../frozen.js';
 import { groupBy } from '../group-by.js';
 import type { FlagCount } from '../metrics/port.js';
 import type { DocumentKey } from '../storage/port.js';
@@ -16,7 +17,7 @@ export interface LiveState {
   readonly standard: EnvironmentView;
   /** Compiled when first asked for; undefined when there is no such environment. */
   snapshotOf(environment: string): Snapshot | undefined;
-  /** The same object until something changes; undefined when there is no such environment. */
+  /** Frozen, and the same object until something changes; undefined when there is no such environment. */
   configurationOf(environment: string): Configuration | undefined;
   /** Takes a document as it is at a revision; undefined when it was deleted. What is known already changes nothing. */
   take(key: DocumentKey, revision: number, state: unknown): void;
@@ -63,7 +64,7 @@ export function createLiveState(options: LiveStateOptions): LiveState {
     const segments = [...documents.segments.values()]
       .sort((one, other) => one.id - other.id)
       .map(toSegmentConfiguration);
-    const configuration = { stamp, flags: viewOf(environment).flags(), segments };
+    const configuration = frozen({ stamp, flags: viewOf(environment).flags(), segments });
     configurations.set(environment, configuration);
     return configuration;
   }

@@ -6,6 +6,7 @@ import type { Engine } from '../engine/engine.js';
 import { explainUnknown } from '../evaluation/explain.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { OFF } from '../evaluation/variants.js';
+import { frozen } from '../frozen.js';
 import { requireEnvironment } from './find.js';
 
 /** What is asked on the hot path: nothing here waits, and nothing but `configuration` throws. */
@@ -30,7 +31,8 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     forContext: (context, options) => pin(snapshotFor(options), context),
 
-    explain: (flag, context, options) => snapshotFor(options)?.explain(flag, context) ?? explainUnknown(flag),
+    // It shows parts of what is evaluated.
+    explain: (flag, context, options) => frozen(snapshotFor(options)?.explain(flag, context) ?? explainUnknown(flag)),
 
     onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
 

@@ -1,4 +1,5 @@
 import type { Settings } from '../api/engine.js';
+import { frozen } from '../frozen.js';
 import type { JsonSchema } from './json-schema.js';
 import { dependency } from './schemas/dependencies.js';
 import { eventQuery } from './schemas/events.js';
@@ -23,7 +24,7 @@ export type InputSchemas = ReturnType<typeof inputSchemas>;
  */
 export function inputSchemas(settings: Settings) {
   const flagTypes = settings.flagTypes.map((type) => type.name);
-  return {
+  return frozen({
     newFlag: newFlag(flagTypes) as JsonSchema,
     flagChanges: flagChanges(flagTypes) as JsonSchema,
     clone: clone as JsonSchema,
@@ -42,5 +43,5 @@ export function inputSchemas(settings: Settings) {
     metricsReport: metricsReport as JsonSchema,
     newToken: newToken as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
-  };
+  });
 }
