@@ -23,17 +23,24 @@ export function createApp({ flags, router, logger }: Parts): Express {
   return app;
 }
 
-/** Reads one small document: the server is healthy when its storage answers. */
+/** The server is healthy when its storage answers, to one small document, and to what other processes have changed. */
 function health(flags: Flags) {
   return async (_request: Request, response: Response): Promise<void> => {
     try {
       await flags.listMembers({ project: 'default' });
+      const { state, error } = await flags.refresh();
+      if (state === 'stale') throw error;
       response.json({ status: 'ok' });
     } catch (error) {
       response.err = asError(error);
       response.status(503).json({ status: 'unavailable' });
     }
   };
+}
+
+/** What the router has answered itself: the request's log line carries the cause. */
+export function noteFault(error: Error, { res: response }: Request): void {
+  if (response !== undefined) response.err = error;
 }
 
 /** What nobody handled: the request's log line carries the cause, the answer only the line's id. */

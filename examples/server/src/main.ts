@@ -3,7 +3,7 @@ import type { Flags } from '@flags/core';
 import { createFlagsRouter, type FlagsRouter } from '@flags/express';
 import { pino } from 'pino';
 import { ensureAdminToken } from './admin-token.js';
-import { createApp } from './app.js';
+import { createApp, noteFault } from './app.js';
 import { closeServer } from './close-server.js';
 import { ConfigError, readConfig, type ServerConfig } from './config.js';
 import { listen, urlOf } from './listen.js';
@@ -31,7 +31,7 @@ const logger = pino(
 async function start(config: ServerConfig): Promise<void> {
   const flags = await openFlags(config.database);
   try {
-    const router = createFlagsRouter(flags, { auth: config.auth });
+    const router = createFlagsRouter(flags, { auth: config.auth, onFault: noteFault });
     const server = await listen(createApp({ flags, router, logger }), config);
     await announce(server, flags, config);
     stopOnSignal({ server, router, flags });

@@ -58,10 +58,9 @@ describe('the reference server', () => {
 });
 
 describe('a server whose storage fails', () => {
-  beforeEach(() => breakDatabase(file));
-
   it('answers 500 with the id under which the log has the cause', async () => {
-    const response = await adminClient(server.url, TOKEN).get('/api/admin/projects');
+    injectFault(file);
+    const response = await adminClient(server.url, TOKEN).createFlag('checkout');
     const { id } = (await response.json()) as { id: string };
     await server.end('SIGTERM');
     const line = server.log().find(({ req }) => req?.id === id);
@@ -69,11 +68,22 @@ describe('a server whose storage fails', () => {
     expect(line).toMatchObject({
       level: 50,
       res: { statusCode: 500 },
-      err: { message: expect.stringMatching(/table/) },
+      err: { message: 'injected fault' },
     });
   });
 
+  it('answers 503 where trying again may help, and logs the cause', async () => {
+    removeTables(file);
+    const response = await adminClient(server.url, TOKEN).get('/api/admin/projects');
+    await server.end('SIGTERM');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await response.json()).toMatchObject({ code: 'storage_unavailable' });
+    const line = server.log().find(({ res }) => res?.statusCode === 503);
+    expect(line).toMatchObject({ level: 50, err: { message: expect.stringContaining('no such table') } });
+  });
+
   it('is not healthy', async () => {
+    removeTables(file);
     expect((await fetch(`${server.url}/health`)).status).toBe(503);
   });
 });
@@ -83,7 +93,13 @@ function requestsOf({ log }: ServerProcess) {
   return lines.flatMap(({ req, res }) => (req && res ? [[req.method, req.url, res.statusCode]] : []));
 }
 
-function breakDatabase(path: string): void {
+function injectFault(path: string): void {
+  const database = new Database(path);
+  database.exec(`CREATE TRIGGER fault BEFORE INSERT ON flags_events BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
+  database.close();
+}
+
+function removeTables(path: string): void {
   const database = new Database(path);
   const names = database
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")

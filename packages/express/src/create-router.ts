@@ -48,7 +48,8 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
   checkOptions(options);
   const router = Router();
   const findRoutes = createRouteLookup(ROUTES);
-  const handler = (answer: Answer) => createHandler(answer, findRoutes);
+  const handler = (answer: Answer) =>
+    createHandler(answer, { findRoutes, onFault: options.onFault ?? (() => undefined) });
   const gate = createGate(flags, options);
   const visitors = new WeakMap<Request, Visitor>();
   const cors = options.cors && createCors(options.cors);

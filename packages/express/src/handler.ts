@@ -1,3 +1,4 @@
+import { type FlagsError, isFlagsError } from '@flags/core';
 import type { Request, RequestHandler, Response } from 'express';
 import { errorReply } from './errors/error-reply.js';
 import { type Reply, writeReply } from './reply.js';
@@ -6,19 +7,28 @@ import type { RouteLookup } from './route-lookup.js';
 /** Answers a request, or passes it on to whatever comes next (undefined). */
 export type Answer = (request: Request, response: Response) => Promise<Reply | undefined>;
 
+export interface HandlerParts {
+  readonly findRoutes: RouteLookup;
+  readonly onFault: (error: FlagsError, request: Request) => void;
+}
+
 /**
  * Makes an Express handler that answers what is refused itself and gives faults to the host's error handler. Express 4
  * does not catch rejections, so none gets past.
  */
-export function createHandler(answer: Answer, findRoutes: RouteLookup): RequestHandler {
+export function createHandler(answer: Answer, { findRoutes, onFault }: HandlerParts): RequestHandler {
   return (request, response, next) => {
     const settle = (reply: Reply | undefined) => (reply === undefined ? next() : writeReply(response, reply));
     const refuse = (error: unknown) => {
       const route = findRoutes(request.path).find(({ method }) => method === request.method);
       const reply = errorReply(error, { route, params: request.params as Readonly<Record<string, string>> });
-      return reply === undefined ? next(faultOf(error)) : writeReply(response, reply);
+      if (reply === undefined) return next(faultOf(error));
+      if (reply.status >= 500 && isFlagsError(error)) onFault(error, request);
+      return writeReply(response, reply);
     };
-    answer(request, response).then(settle, refuse).catch(next);
+    answer(request, response)
+      .then(settle, refuse)
+      .catch((error) => next(faultOf(error)));
   };
 }
 

@@ -1,3 +1,4 @@
+import type { FlagsError } from '@flags/core';
 import type { Request } from 'express';
 import type { Action } from './action.js';
 
@@ -50,6 +51,15 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * 15,000 when absent. The timer runs while somebody listens, and does not keep the process alive.
    */
   readonly heartbeatInterval?: number;
+  /**
+   * Told of every error that the router answers with 500 or above itself, before it does: a storage that is busy or
+   * unavailable. For your log: the answer has the message alone, the error its `cause`. What it throws goes to your
+   * application's error handler. Other faults go there anyway.
+   *
+   * @example
+   * onFault: (error, request) => logger.error({ err: error, url: request.originalUrl })
+   */
+  readonly onFault?: (error: FlagsError, request: Request) => void;
 }
 
 /** Cross-origin requests, under `/api/frontend` and `/ofrep` alone. */
@@ -65,12 +75,15 @@ const MAX_INTERVAL = 2 ** 31 - 1;
 
 /** Refuses options that would leave the router open or without effect; TypeScript's callers cannot give them. */
 export function checkOptions<A extends Actor>(options: FlagsRouterOptions<A> | undefined): void {
-  const { auth, authorize, bodyLimit, cors, heartbeatInterval } = options ?? {};
+  const { auth, authorize, bodyLimit, cors, heartbeatInterval, onFault } = options ?? {};
   if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function') {
     throw new TypeError(`createFlagsRouter: auth must be 'token', 'none' or a function.`);
   }
   if (authorize !== undefined && typeof authorize !== 'function') {
     throw new TypeError('createFlagsRouter: authorize must be a function.');
+  }
+  if (onFault !== undefined && typeof onFault !== 'function') {
+    throw new TypeError('createFlagsRouter: onFault must be a function.');
   }
   if (bodyLimit !== undefined && !(Number.isSafeInteger(bodyLimit) && bodyLimit > 0)) {
     throw new TypeError('createFlagsRouter: bodyLimit must be a positive number of bytes.');

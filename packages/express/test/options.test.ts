@@ -8,6 +8,7 @@ describe('the options', () => {
     ['an unknown auth', { auth: 'open' }],
     ['auth null', { auth: null }],
     ['an authorize that is no function', { auth: 'none', authorize: true }],
+    ['an onFault that is no function', { auth: 'none', onFault: 'log' }],
     ['a body limit of 0', { auth: 'none', bodyLimit: 0 }],
     ['a body limit with a unit', { auth: 'none', bodyLimit: '1mb' }],
     ['other origins that are not named', { auth: 'none', cors: {} }],

@@ -5,6 +5,7 @@ export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
 export const closed = { name: 'FlagsError', code: 'closed' };
 export const busy = { name: 'FlagsError', code: 'storage_busy' };
 export const unsupported = { name: 'FlagsError', code: 'storage_unsupported' };
+export const unavailable = { name: 'FlagsError', code: 'storage_unavailable' };
 
 export function put(id: string, expected = 0): DocumentPut {
   return { key: flag(id), expected, parent: 'shop', body: { name: id }, summary: { id } };

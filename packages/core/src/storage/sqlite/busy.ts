@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { FlagsError } from '../../errors.js';
 import type { Connection } from './database.js';
+import { explainRunning } from './running-faults.js';
 
 /**
  * Runs a synchronous read at once, or, while another connection holds the lock or the host is inside a transaction of
@@ -18,14 +19,14 @@ export async function readWhenFree<T>(connection: Connection, read: () => T): Pr
   }
 }
 
-/** The value, or `'busy'` when the connection cannot be used at the moment. Other faults are thrown. */
+/** The value, or `'busy'` when the connection cannot be used at the moment. Other faults are thrown, explained. */
 export function unlessBusy<T>({ database }: Connection, work: () => T): { readonly value: T } | 'busy' {
   if (database.inTransaction) return 'busy';
   try {
     return { value: work() };
   } catch (error) {
     if (isBusy(error)) return 'busy';
-    throw error;
+    throw explainRunning(error);
   }
 }
 

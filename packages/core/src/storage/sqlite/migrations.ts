@@ -26,6 +26,18 @@ export function migrate(database: SqliteDatabase, prefix: string): void {
     .run(MIGRATIONS.length);
 }
 
+/**
+ * Gives a check that no newer version of the library has changed the tables since: the statements of this one may not fit
+ * them any more. Fails with `storage_unsupported`.
+ */
+export function createVersionCheck(database: SqliteDatabase, prefix: string): () => void {
+  const find = prepare(database, versionQuery(prefix));
+  return () => {
+    const version = (find.get() as { value: number } | undefined)?.value ?? 0;
+    if (version > MIGRATIONS.length) throw newerSchema(version, prefix);
+  };
+}
+
 function readVersion(database: SqliteDatabase, prefix: string): number {
   database.exec(`
     CREATE TABLE IF NOT EXISTS ${prefix}meta (
@@ -33,8 +45,12 @@ function readVersion(database: SqliteDatabase, prefix: string): number {
       value INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID
   `);
-  const row = prepare(database, `SELECT value FROM ${prefix}meta WHERE name = 'schema_version'`).get();
+  const row = prepare(database, versionQuery(prefix)).get();
   return row ? (row as { value: number }).value : 0;
+}
+
+function versionQuery(prefix: string): string {
+  return `SELECT value FROM ${prefix}meta WHERE name = 'schema_version'`;
 }
 
 function newerSchema(version: number, prefix: string): FlagsError {

@@ -1,4 +1,4 @@
-import { FlagsError } from '../../errors.js';
+import { FlagsError, isFlagsError } from '../../errors.js';
 
 const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
   {
@@ -22,9 +22,10 @@ const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
 
 /** Turns what the host can put right into `storage_unsupported` with advice; gives other errors back as they are. */
 export function explainOpening(error: unknown, name: string): unknown {
-  const { code, message } = error as { code?: unknown; message?: unknown };
+  const cause = isFlagsError(error) ? error.cause : error;
+  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
   const reason = String(message).startsWith('Could not locate the bindings file') ? 'ERR_DLOPEN_FAILED' : code;
   const known = typeof reason === 'string' && ADVICE.find(({ codes }) => codes.test(reason));
   if (!known) return error;
-  return new FlagsError('storage_unsupported', `${name} ${known.advice}`, undefined, { cause: error });
+  return new FlagsError('storage_unsupported', `${name} ${known.advice}`, undefined, { cause });
 }

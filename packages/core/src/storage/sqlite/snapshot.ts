@@ -6,6 +6,7 @@ export function inSnapshot<T>(database: SqliteDatabase, read: () => T): T {
   try {
     return read();
   } finally {
-    database.exec('COMMIT');
+    // SQLite ends the transaction itself after some faults.
+    if (database.inTransaction) database.exec('COMMIT');
   }
 }

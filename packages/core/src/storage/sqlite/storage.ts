@@ -8,12 +8,13 @@ import { assertOpen, readWhenFree } from './busy.js';
 import type { Connection } from './database.js';
 import { sqliteDocuments } from './documents.js';
 import { sqliteEvents } from './events.js';
-import { migrate } from './migrations.js';
+import { createFileCheck } from './file-in-place.js';
+import { createVersionCheck, migrate } from './migrations.js';
 import { openDatabase } from './open-database.js';
 import { explainOpening } from './opening-faults.js';
 import { type CheckedOptions, checkOptions, type SqliteStorageOptions } from './options.js';
 import { inSnapshot } from './snapshot.js';
-import { createWriteQueue, type WriteQueue } from './write-queue.js';
+import { createWriteQueue } from './write-queue.js';
 
 /** A storage in a SQLite database, which can be backed up. */
 export interface SqliteStorage extends Storage {
@@ -45,6 +46,9 @@ export interface SqliteStorage extends Storage {
  * Creates its tables, or brings them up to date. `close` finishes what was asked before, and closes the database only when
  * the storage has opened it; afterwards every call fails with `closed`.
  *
+ * What a disk does later (full, failing, damaged, files removed or replaced) makes the calls that it concerns fail with
+ * `storage_unavailable`, nothing changed; others go on, and so do these as soon as it is put right.
+ *
  * Fails with `storage_unsupported` when better-sqlite3 is missing or does not fit this Node, when the database cannot be
  * opened or written to, or when a newer version of the library has made its tables; with `invalid_input` for
  * impossible options; with `storage_busy` when the database stays locked for `busyTimeout`, as every later call may.
@@ -62,9 +66,9 @@ export async function sqliteStorage(options: SqliteStorageOptions): Promise<Sqli
   const { source, tablePrefix, busyTimeout } = checkOptions(options);
   const { connection, name, release } = await connect(source, busyTimeout);
   try {
-    const writeQueue = createWriteQueue(connection);
-    await writeQueue.run(() => prepareSchema(connection, tablePrefix));
-    return storageOn({ connection, writeQueue, tablePrefix, release });
+    const requireFile = createFileCheck(connection.database);
+    await createWriteQueue(connection).run(() => prepareSchema(connection, tablePrefix));
+    return storageOn({ connection, requireFile, tablePrefix, release });
   } catch (error) {
     release();
     throw explainOpening(error, name);
@@ -99,12 +103,17 @@ function prepareSchema({ database }: Connection, prefix: string): void {
 }
 
 interface Parts extends Pick<Session, 'connection' | 'release'> {
-  readonly writeQueue: WriteQueue;
+  readonly requireFile: () => void;
   readonly tablePrefix: string;
 }
 
-function storageOn({ connection, writeQueue, tablePrefix, release }: Parts): SqliteStorage {
+function storageOn({ connection, requireFile, tablePrefix, release }: Parts): SqliteStorage {
   const { database } = connection;
+  const requireVersion = createVersionCheck(database, tablePrefix);
+  const writeQueue = createWriteQueue(connection, () => {
+    requireFile();
+    requireVersion();
+  });
   const documents = sqliteDocuments(database, tablePrefix);
   const events = sqliteEvents(database, tablePrefix);
   const metrics = sqliteMetrics({ connection, writeQueue, tablePrefix });
@@ -128,7 +137,11 @@ function storageOn({ connection, writeQueue, tablePrefix, release }: Parts): Sql
     get: (key) => read(() => documents.get(key)),
     list: (query) => read(() => documents.list(query)),
     events: (query) =>
-      read(() => (query.total ? inSnapshot(database, () => events.query(query)) : events.query(query))),
+      read(() => {
+        // A log can still be read; a feed promises what other processes do as well, and they no longer use this file.
+        if (query.order === 'oldest-first') requireFile();
+        return query.total ? inSnapshot(database, () => events.query(query)) : events.query(query);
+      }),
     async commit(commit) {
       const prepared = prepareCommit(commit);
       return writeQueue.run(() => applyCommit(prepared, { documents, events }));

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { FlagsError } from '../../errors.js';
 import { assertOpen, busyError, pause, unlessBusy } from './busy.js';
-import type { Connection } from './database.js';
+import type { Connection, SqliteDatabase } from './database.js';
 
 /** The one way to write to a connection: writes that arrive together share a transaction and a flush to disk. */
 export interface WriteQueue {
@@ -33,10 +33,18 @@ interface Job {
   readonly alone: boolean;
 }
 
+interface Guarded {
+  readonly connection: Connection;
+  readonly guard: () => void;
+}
+
 /** Bounds how long one transaction keeps the event loop and other processes waiting. */
 const LARGEST_GROUP = 256;
 
-export function createWriteQueue(connection: Connection): WriteQueue {
+/**
+ * @param guard runs within each transaction before its work; when it throws, nothing of the transaction is done
+ */
+export function createWriteQueue(connection: Connection, guard: () => void = () => undefined): WriteQueue {
   const jobs: Job[] = [];
   let draining: Promise<void> | undefined;
   let closed = false;
@@ -45,7 +53,7 @@ export function createWriteQueue(connection: Connection): WriteQueue {
     while (jobs.length > 0) {
       await setImmediate();
       const group = nextGroup(jobs);
-      const outcome = settle(connection, group);
+      const outcome = settle({ connection, guard }, group);
       if (outcome === 'done') continue;
       jobs.unshift(...outcome.again);
       if (outcome.busy) await pause();
@@ -76,10 +84,10 @@ function nextGroup(jobs: Job[]): Job[] {
 }
 
 /** Answers every job of the group, or says which have to be tried again. */
-function settle(connection: Connection, group: readonly Job[]): 'done' | { again: Job[]; busy: boolean } {
+function settle({ connection, guard }: Guarded, group: readonly Job[]): 'done' | { again: Job[]; busy: boolean } {
   try {
     assertOpen(connection);
-    const outcome = unlessBusy(connection, () => transact(connection, group));
+    const outcome = unlessBusy(connection, () => transact({ connection, guard }, group));
     if (outcome === 'busy') return { again: withoutOverdue(connection, group), busy: true };
     group.forEach((job, index) => {
       job.resolve(outcome.value[index]);
@@ -93,16 +101,25 @@ function settle(connection: Connection, group: readonly Job[]): 'done' | { again
 }
 
 /** Runs the jobs in one transaction: all of them, or none when any throws. */
-function transact({ database }: Connection, group: readonly Job[]): unknown[] {
+function transact({ connection: { database }, guard }: Guarded, group: readonly Job[]): unknown[] {
   database.exec('BEGIN IMMEDIATE');
   try {
+    guard();
     const values = group.map((job) => job.work());
     database.exec('COMMIT');
     return values;
   } catch (error) {
-    // SQLite ends the transaction itself after some faults, a full disk among them.
-    if (database.inTransaction) database.exec('ROLLBACK');
+    undo(database);
     throw error;
+  }
+}
+
+/** SQLite ends the transaction itself after some faults, a full disk among them. The first fault is the one to tell. */
+function undo(database: SqliteDatabase): void {
+  try {
+    if (database.inTransaction) database.exec('ROLLBACK');
+  } catch {
+    // A disk that fails once may fail again; the journal undoes the rest.
   }
 }
 

@@ -1,0 +1,47 @@
+import { type BigIntStats, statSync } from 'node:fs';
+import type { SqliteDatabase } from './database.js';
+import { unavailable } from './running-faults.js';
+
+/**
+ * Gives a check that the files of a database are still those which this connection has open. Whoever removes or replaces
+ * them leaves the connection with files that no path leads to: what is written there is lost when they are closed, without
+ * any error of SQLite. The check fails with `storage_unavailable`, until the files are back.
+ *
+ * Costs two calls of `stat`, some microseconds. A database in memory is always in place.
+ */
+export function createFileCheck(database: SqliteDatabase): () => void {
+  const path = pathOf(database);
+  if (path === '') return () => undefined;
+  const file = identityOf(path);
+  let log = identityOf(`${path}-wal`);
+
+  function isLogInPlace(): boolean {
+    const now = identityOf(`${path}-wal`);
+    // It comes with the first transaction, and goes when the host changes the journal of its handle.
+    log ??= now;
+    return now === log || database.pragma('journal_mode', { simple: true }) !== 'wal';
+  }
+
+  return () => {
+    if (identityOf(path) === file && isLogInPlace()) return;
+    throw unavailable(
+      'The file of the SQLite database, or its -wal, has been removed or replaced while it was open: ' +
+        'put it back, or restart this process to use what is there now',
+    );
+  };
+}
+
+function pathOf(database: SqliteDatabase): string {
+  const databases = database.pragma('database_list') as readonly { readonly name: string; readonly file: string }[];
+  return databases.find(({ name }) => name === 'main')?.file ?? '';
+}
+
+/** Device and inode: no other file gets them while this one is open. Undefined when there is none, or no way to it. */
+function identityOf(path: string): string | undefined {
+  try {
+    const stats: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats && `${stats.dev} ${stats.ino}`;
+  } catch {
+    return undefined;
+  }
+}
