@@ -14,6 +14,7 @@ export type * from './api/json-patch.js';
 export type * from './api/members.js';
 export type * from './api/metrics.js';
 export type * from './api/options.js';
+export type * from './api/pages.js';
 export type * from './api/projects.js';
 export type * from './api/refs.js';
 export type * from './api/segments.js';

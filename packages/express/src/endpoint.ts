@@ -6,6 +6,7 @@ import type { BodyReader } from './body.js';
 import type { ClientDocuments } from './client/documents.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors/invalid-input.js';
+import { linkToNext, queryParametersOf } from './page-query.js';
 import { createQueryReader } from './query.js';
 import { JSON_TYPE, jsonReply, type Reply } from './reply.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
@@ -32,7 +33,7 @@ export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
 /** Turns a row into what answers its requests: permission, then body, then the operation. */
 export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts }: EndpointParts): Endpoint {
-  const readQuery = createQueryReader(route.query, inputs);
+  const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
   return async ({ request, response, visitor }) => {
     const params = request.params as Readonly<Record<string, string>>;
@@ -73,14 +74,16 @@ function lastEventIdOf({ headers }: Request): string | undefined {
 }
 
 function replyTo(request: Request, { method, reply, conditional }: Route, result: RouteResult): Reply {
-  const { body, revision, serialized, stream } = result;
+  const { body, revision, serialized, stream, next } = result;
   if (stream) return streamReply(request, stream);
   const answer = serialized ? serializedReply(serialized) : jsonReply({ status: reply.status, body });
   const isConditional = method === 'GET' || conditional;
   if (!isConditional && revision === undefined) return answer;
-  const etag = serialized?.etag ?? entityTag(answer.text ?? '', revision);
-  if (isConditional && namesTag(request.headers['if-none-match'], etag)) return { status: 304, headers: { etag } };
-  return { ...answer, headers: { ...answer.headers, etag } };
+  const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };
+  const etag = serialized?.etag ?? entityTag(`${answer.text ?? ''}${next ?? ''}`, revision);
+  const headers = { ...link, etag };
+  if (isConditional && namesTag(request.headers['if-none-match'], etag)) return { status: 304, headers };
+  return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
 function serializedReply({ bytes }: Serialized): Reply {

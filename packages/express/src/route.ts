@@ -21,6 +21,8 @@ export interface Route {
   /** Which kind of token it takes in `token` mode. */
   readonly access: Access;
   readonly query?: readonly QueryParameter[];
+  /** The list can be had page by page too: it takes `limit` and `after`, and links to the next page. */
+  readonly paged?: true;
   /** Absent: whatever body comes is left unread. */
   readonly body?: RouteBody;
   readonly reply: RouteReply;
@@ -154,6 +156,8 @@ export interface RouteResult {
   readonly stream?: (response: ServerResponse) => void;
   /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */
   readonly revision?: number;
+  /** Of a page that is not the last: where the next one begins. */
+  readonly next?: string | undefined;
 }
 
 type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`

@@ -1,3 +1,4 @@
+import type { Page, PageQuery } from './pages.js';
 import type { ChangeContext, FlagRef } from './refs.js';
 
 /** A parent flag that has to be as it says for the child to be on. */
@@ -58,4 +59,13 @@ export interface DependencyOperations {
    * const candidates = await flags.listPossibleParents({ project: 'default', flag: 'checkout' });
    */
   listPossibleParents(ref: FlagRef): Promise<readonly string[]>;
+
+  /**
+   * The same names page by page.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`
+   * @example
+   * const { items, next } = await flags.pagePossibleParents({ project: 'default', flag: 'checkout' }, { limit: 20 });
+   */
+  pagePossibleParents(ref: FlagRef, query?: PageQuery): Promise<Page<string>>;
 }

@@ -1,5 +1,6 @@
 import type { Dependency } from './dependencies.js';
 import type { JsonPatch } from './json-patch.js';
+import type { Page, PageQuery } from './pages.js';
 import type { ChangeContext, FlagRef, ProjectRef } from './refs.js';
 import type { Strategy } from './strategies.js';
 import type { Variant } from './variants.js';
@@ -64,6 +65,11 @@ export interface ArchivedFlag extends FlagSummary {
   readonly project: string;
 }
 
+export interface ArchivedFlagPageQuery extends PageQuery {
+  /** Only archived flags of this project; of all projects when absent. */
+  readonly project?: string;
+}
+
 export interface NewFlag {
   /** 1–100 characters that a URL keeps as they are (`encodeURIComponent(name) === name`), not `.` or `..`. */
   readonly name: string;
@@ -102,6 +108,20 @@ export interface FlagOperations {
    * const on = (await flags.listFlags({ project: 'default' })).filter((flag) => !flag.stale);
    */
   listFlags(ref: ProjectRef): Promise<readonly FlagSummary[]>;
+
+  /**
+   * The same flags page by page: a page costs what it holds, however many flags the project has.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`
+   * @example
+   * let after: string | undefined;
+   * do {
+   *   const page = await flags.pageFlags({ project: 'default' }, { limit: 100, after });
+   *   for (const { name, stale } of page.items) console.log(name, stale);
+   *   after = page.next;
+   * } while (after !== undefined);
+   */
+  pageFlags(ref: ProjectRef, query?: PageQuery): Promise<Page<FlagSummary>>;
 
   /**
    * One flag, archived or not, with every environment of the instance.
@@ -184,4 +204,13 @@ export interface FlagOperations {
    * const archived = await flags.listArchivedFlags({ project: 'default' });
    */
   listArchivedFlags(ref?: ProjectRef): Promise<readonly ArchivedFlag[]>;
+
+  /**
+   * The same flags page by page. Finding them may read the summaries of all flags, a bounded number at a time.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`
+   * @example
+   * const { items, next } = await flags.pageArchivedFlags({ project: 'default', limit: 20 });
+   */
+  pageArchivedFlags(query?: ArchivedFlagPageQuery): Promise<Page<ArchivedFlag>>;
 }

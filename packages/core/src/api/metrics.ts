@@ -1,3 +1,4 @@
+import type { Page, PageQuery } from './pages.js';
 import type { ApplicationRef } from './refs.js';
 
 /** What a client tells when it starts. */
@@ -76,6 +77,11 @@ export interface Application {
   readonly updatedAt: string;
 }
 
+export interface ApplicationFilter {
+  /** Only applications that implement any of these; all when absent or empty. */
+  readonly strategies?: readonly string[];
+}
+
 export interface ApplicationDetail extends Application {
   readonly instances: readonly ApplicationInstance[];
   /** Names of the flags it has evaluated, in code-point order. */
@@ -138,7 +144,16 @@ export interface MetricsOperations {
    * @example
    * const apps = await flags.listApplications({ strategies: ['flexibleRollout'] });
    */
-  listApplications(filter?: { readonly strategies?: readonly string[] }): Promise<readonly Application[]>;
+  listApplications(filter?: ApplicationFilter): Promise<readonly Application[]>;
+
+  /**
+   * The same applications page by page.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const { items, next } = await flags.pageApplications({ limit: 20 });
+   */
+  pageApplications(query?: ApplicationFilter & PageQuery): Promise<Page<Application>>;
 
   /**
    * One application with its instances and the flags it has evaluated.

@@ -1,4 +1,5 @@
 import type { FlagSummary } from './flags.js';
+import type { Page, PageQuery } from './pages.js';
 import type { ChangeContext, ProjectRef } from './refs.js';
 
 export interface Project {
@@ -79,6 +80,15 @@ export interface ProjectOperations {
    * const unhealthy = (await flags.listProjects()).filter((project) => project.health < 80);
    */
   listProjects(): Promise<readonly ProjectSummary[]>;
+
+  /**
+   * The same projects page by page; only the flags of the page's projects are looked at.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const { items, next } = await flags.pageProjects({ limit: 20 });
+   */
+  pageProjects(query?: PageQuery): Promise<Page<ProjectSummary>>;
 
   /**
    * One project with its flags.

@@ -1,3 +1,4 @@
+import type { Page, PageQuery } from './pages.js';
 import type { ChangeContext } from './refs.js';
 import type { Constraint } from './strategies.js';
 
@@ -92,6 +93,15 @@ export interface SegmentOperations {
    * const names = (await flags.listSegments()).map((segment) => segment.name);
    */
   listSegments(query?: SegmentQuery): Promise<readonly Segment[]>;
+
+  /**
+   * All segments by id, page by page.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const { items, next } = await flags.pageSegments({ limit: 20 });
+   */
+  pageSegments(query?: PageQuery): Promise<Page<Segment>>;
 
   /**
    * The strategies that use a segment, archived flags' included, by flag name.

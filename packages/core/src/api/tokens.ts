@@ -1,3 +1,4 @@
+import type { Page, PageQuery } from './pages.js';
 import type { ChangeContext } from './refs.js';
 
 /** `admin` administers; `client` is for server-side SDKs, `frontend` for browsers. */
@@ -62,6 +63,15 @@ export interface TokenOperations {
    * const admins = (await flags.listTokens()).filter((token) => token.kind === 'admin');
    */
   listTokens(): Promise<readonly Token[]>;
+
+  /**
+   * The same tokens page by page.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const { items, next } = await flags.pageTokens({ limit: 20 });
+   */
+  pageTokens(query?: PageQuery): Promise<Page<Token>>;
 
   /**
    * Deletes a token, named by its id or by its secret; it is refused from the moment this resolves.

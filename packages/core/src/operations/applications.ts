@@ -1,26 +1,27 @@
-import type { Application, MetricsOperations } from '../api/metrics.js';
+import type { Application, ApplicationFilter, MetricsOperations } from '../api/metrics.js';
 import { compareCodePoints } from '../code-point-order.js';
 import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { groupBy } from '../group-by.js';
 import type { StoredApplication } from '../metrics/port.js';
 import { invalidInput } from '../validation/validator.js';
+import { cutPage, pageBounds } from './pages.js';
 
 const DAY = 86_400_000;
 
 /** Which applications there are, and what they evaluate. */
-export function applicationOperations({
-  metrics,
-  now,
-}: Engine): Pick<MetricsOperations, 'listApplications' | 'getApplication' | 'listApplicationsByFlag'> {
+export function applicationOperations(
+  engine: Engine,
+): Pick<MetricsOperations, 'listApplications' | 'pageApplications' | 'getApplication' | 'listApplicationsByFlag'> {
+  const { metrics } = engine;
   return {
-    async listApplications({ strategies = [] } = {}) {
-      const wanted = strategies.filter((strategy) => strategy !== '');
-      const applications = await metrics.applications({ seenSince: now().getTime() - DAY });
-      const implementing = applications.filter(
-        (application) => wanted.length === 0 || wanted.some((strategy) => application.strategies.includes(strategy)),
-      );
-      return implementing.map(toApplication);
+    async listApplications(filter = {}) {
+      return listApplications(engine, filter);
+    },
+
+    async pageApplications(query = {}) {
+      const bounds = pageBounds(engine, query);
+      return cutPage(await listApplications(engine, query), bounds, { cursorOf: ({ appName }) => appName });
     },
 
     async getApplication({ application }) {
@@ -45,6 +46,19 @@ export function applicationOperations({
       return new Map(flags.map((flag) => [flag, usersOf(byFlag.get(flag) ?? [], byName)]));
     },
   };
+}
+
+/** Those seen within the last day, by name. */
+async function listApplications(
+  { metrics, now }: Engine,
+  { strategies = [] }: ApplicationFilter,
+): Promise<readonly Application[]> {
+  const wanted = strategies.filter((strategy) => strategy !== '');
+  const applications = await metrics.applications({ seenSince: now().getTime() - DAY });
+  const implementing = applications.filter(
+    (application) => wanted.length === 0 || wanted.some((strategy) => application.strategies.includes(strategy)),
+  );
+  return implementing.map(toApplication);
 }
 
 function usersOf(

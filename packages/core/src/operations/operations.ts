@@ -8,6 +8,7 @@ import { evaluationOperations } from './evaluation.js';
 import { eventOperations } from './events.js';
 import { flagLifecycleOperations } from './flag-lifecycle.js';
 import { flagListOperations } from './flag-lists.js';
+import { flagPageOperations } from './flag-pages.js';
 import { flagOperations } from './flags.js';
 import { memberOperations } from './members.js';
 import { metricsOperations } from './metrics.js';
@@ -27,6 +28,7 @@ export function createOperations(engine: Engine, lifetime: Lifetime): Operations
     ...projectOperations(engine),
     ...flagOperations(engine),
     ...flagListOperations(engine),
+    ...flagPageOperations(engine),
     ...cloneFlagOperations(engine),
     ...flagLifecycleOperations(engine),
     ...strategyOperations(engine),

@@ -7,15 +7,27 @@ import type { ListedDocument } from '../storage/port.js';
 import { findProject } from './find.js';
 import { listLiveFlags, summarizeFlags } from './flag-lists.js';
 import type { ListedFlag } from './flag-views.js';
+import { pageBounds, readPage } from './pages.js';
 
 /** Reads projects with what is computed of their flags. */
-export function projectListOperations(engine: Engine): Pick<ProjectOperations, 'listProjects' | 'getProject'> {
+export function projectListOperations(
+  engine: Engine,
+): Pick<ProjectOperations, 'listProjects' | 'pageProjects' | 'getProject'> {
   const { read, storage } = engine;
   return {
     async listProjects() {
       const projects = await storage.list({ kind: projectDocuments.kind, part: 'summary' });
       const flags = groupBy(await listLiveFlags(engine), ({ project }) => project);
       return projects.map((project) => toSummary(engine, project, flags.get(project.key.id) ?? []));
+    },
+
+    async pageProjects(query = {}) {
+      const projects = { kind: projectDocuments.kind, part: 'summary' } as const;
+      const page = await readPage(storage, { ...projects, ...pageBounds(engine, query) });
+      const items = page.items.map(async (project) => {
+        return toSummary(engine, project, await listLiveFlags(engine, project.key.id));
+      });
+      return { ...page, items: await Promise.all(items) };
     },
 
     async getProject(ref) {

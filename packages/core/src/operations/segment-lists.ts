@@ -6,20 +6,31 @@ import type { Versioned } from '../engine/aggregate.js';
 import { flagDocuments, type StoredFlagSummary, segmentDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
+import { invalidInput } from '../validation/validator.js';
+import { cutPage, pageBounds } from './pages.js';
 
 /** Reads segments, and who uses them. */
 export function segmentListOperations(
   engine: Engine,
-): Pick<SegmentOperations, 'getSegment' | 'listSegments' | 'listSegmentUses'> {
-  const { storage } = engine;
+): Pick<SegmentOperations, 'getSegment' | 'listSegments' | 'pageSegments' | 'listSegmentUses'> {
   return {
     getSegment: async ({ segment }) => toSegment(await findSegment(engine, segment)),
 
     async listSegments({ strategy } = {}) {
-      const listed = await storage.list({ kind: segmentDocuments.kind, part: 'body' });
-      const segments = listed.map(({ content, revision }) => toSegment({ state: content as SegmentState, revision }));
+      const segments = await listAllSegments(engine);
       const used = strategy === undefined ? undefined : await listUsedBy(engine, strategy);
-      return segments.filter(({ id }) => used?.includes(id) ?? true).sort((one, other) => one.id - other.id);
+      return segments.filter(({ id }) => used?.includes(id) ?? true);
+    },
+
+    async pageSegments(query = {}) {
+      const bounds = pageBounds(engine, query);
+      if (bounds.after !== undefined && !/^\d+$/.test(bounds.after)) {
+        throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
+      }
+      return cutPage(await listAllSegments(engine), bounds, {
+        cursorOf: ({ id }) => `${id}`,
+        compare: (one, other) => Number(one) - Number(other),
+      });
     },
 
     async listSegmentUses({ segment }) {
@@ -27,6 +38,13 @@ export function segmentListOperations(
       return listUses(engine, segment);
     },
   };
+}
+
+/** By id: as numbers, where a storage has them in the order of their digits. */
+async function listAllSegments({ storage }: Engine): Promise<readonly Segment[]> {
+  const listed = await storage.list({ kind: segmentDocuments.kind, part: 'body' });
+  const segments = listed.map(({ content, revision }) => toSegment({ state: content as SegmentState, revision }));
+  return segments.sort((one, other) => one.id - other.id);
 }
 
 /** The strategies that use a segment, by flag name; those of archived flags too. */

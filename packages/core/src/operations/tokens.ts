@@ -6,11 +6,12 @@ import type { Read } from '../engine/reader.js';
 import { FlagsError } from '../errors.js';
 import { toTimestamp } from '../validation/iso-date.js';
 import { refuseUnknownProject, requireEnvironment } from './find.js';
+import { cutPage, pageBounds } from './pages.js';
 import { createSecret, hashSecret, idOfHash, isSameHash } from './token-secret.js';
 
 /** API tokens: named by an id that is made of their hash, so that a secret finds its token in one read. */
 export function tokenOperations(engine: Engine): TokenOperations {
-  const { change, read, storage, validate, now } = engine;
+  const { change, read, validate, now } = engine;
   return {
     async createToken(input, context) {
       const valid = validate.newToken(input);
@@ -28,10 +29,12 @@ export function tokenOperations(engine: Engine): TokenOperations {
       return { token: withoutHash(token), secret };
     },
 
-    async listTokens() {
-      const listed = await storage.list({ kind: tokenDocuments.kind, part: 'summary' });
-      const tokens = listed.map(({ content }) => content as Token);
-      return tokens.sort((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
+    listTokens: () => listTokens(engine),
+
+    async pageTokens(query = {}) {
+      return cutPage(await listTokens(engine), pageBounds(engine, query), {
+        cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
+      });
     },
 
     async deleteToken({ token }, context) {
@@ -52,6 +55,13 @@ export function tokenOperations(engine: Engine): TokenOperations {
       return isCurrent(found.state, now()) ? withoutHash(found.state) : undefined;
     },
   };
+}
+
+/** Oldest first; those of one moment by id. */
+async function listTokens({ storage }: Engine): Promise<readonly Token[]> {
+  const listed = await storage.list({ kind: tokenDocuments.kind, part: 'summary' });
+  const tokens = listed.map(({ content }) => content as Token);
+  return tokens.sort((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
 }
 
 function toToken(input: NewToken, secret: string, now: Date): TokenState {

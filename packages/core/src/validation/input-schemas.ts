@@ -7,6 +7,7 @@ import { clone, flagChanges, newFlag } from './schemas/flags.js';
 import { jsonPatch } from './schemas/json-patch.js';
 import { member } from './schemas/members.js';
 import { metricsReport, registration } from './schemas/metrics.js';
+import { pageQuery } from './schemas/pages.js';
 import { newProject, projectChanges } from './schemas/projects.js';
 import { newSegment, segmentChanges } from './schemas/segments.js';
 import { constraint, strategy } from './schemas/strategies.js';
@@ -43,5 +44,6 @@ export function inputSchemas(settings: Settings) {
     metricsReport: metricsReport as JsonSchema,
     newToken: newToken as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
+    pageQuery: pageQuery as JsonSchema,
   });
 }

@@ -5,6 +5,7 @@ import type { FlagChanges, NewFlag } from '../api/flags.js';
 import type { JsonPatch } from '../api/json-patch.js';
 import type { Member } from '../api/members.js';
 import type { ClientRegistration, MetricsReport } from '../api/metrics.js';
+import type { PageQuery } from '../api/pages.js';
 import type { NewProject, ProjectChanges } from '../api/projects.js';
 import type { NewSegment, SegmentChanges } from '../api/segments.js';
 import type { StrategyInput } from '../api/strategies.js';
@@ -41,6 +42,7 @@ export function createValidators(settings: Settings) {
     metricsReport: createValidator<MetricsReport>(schemas.metricsReport, findPeriodFaults),
     newToken: createValidator<NewToken>(schemas.newToken, findScopeFaults),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
+    pageQuery: createValidator<PageQuery>(schemas.pageQuery),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { InputSchemas, JsonSchema, Settings } from '@flags/core';
+import { queryParametersOf } from '../page-query.js';
 import type { QueryParameter, Route } from '../route.js';
 import type { OperationContext } from './operation-context.js';
 import { positiveInteger } from './schemas/common.js';
@@ -6,7 +7,7 @@ import { positiveInteger } from './schemas/common.js';
 export function parametersOf(route: Route, { schemas, settings }: OperationContext): readonly object[] {
   return [
     ...pathNamesOf(route.path).map((name) => pathParameter(name, settings)),
-    ...(route.query ?? []).map((parameter) => queryParameter(parameter, schemas)),
+    ...queryParametersOf(route).map((parameter) => queryParameter(parameter, schemas)),
     ...headersOf(route),
   ];
 }

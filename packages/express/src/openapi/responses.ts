@@ -11,6 +11,12 @@ const ETAG = {
   schema: { type: 'string', pattern: '^"[^"]+"$' },
 };
 
+const LINK = {
+  description: 'Of a page that is not the last: where the next one is, as `<address>; rel="next"` (RFC 8288).',
+  required: false,
+  schema: { type: 'string' },
+};
+
 const RETRY_AFTER = {
   description: 'Seconds to wait before trying again.',
   required: true,
@@ -49,7 +55,7 @@ export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<strin
   ]);
   return {
     [route.reply.status]: success(route),
-    ...(hasTag(route) && { 304: { description: 'Nothing has changed since.', headers: { ETag: ETAG } } }),
+    ...(hasTag(route) && { 304: { description: 'Nothing has changed since.', headers: headersOf(route) } }),
     ...Object.fromEntries(errors),
   };
 }
@@ -61,12 +67,16 @@ function hasTag({ method, reply, conditional }: Route): boolean {
   return conditional || (method === 'GET' && reply.media === undefined);
 }
 
+function headersOf({ paged }: Route): object {
+  return { ETag: ETAG, ...(paged && { Link: LINK }) };
+}
+
 function success(route: Route): object {
   const { reply } = route;
   const showsRevision = REVISED.has(reply.schema);
   return {
     description: reply.schema === undefined ? 'Done; no body.' : 'Done.',
-    ...((hasTag(route) || showsRevision) && { headers: { ETag: ETAG } }),
+    ...((hasTag(route) || showsRevision) && { headers: headersOf(route) }),
     ...(reply.schema &&
       content({ media: reply.media, schema: referTo(reply.schema), example: exampleOf(reply.schema) })),
   };

@@ -1,3 +1,4 @@
+import { readList } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { archivedFlagListToWire, flagToWire } from '../wire/flag.js';
 import { ARCHIVE } from './paths.js';
@@ -11,9 +12,16 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'The archived flags of all projects, by name',
     tag: 'Archive',
     access: 'admin',
+    paged: true,
     reply: { status: 200, schema: 'ArchivedFlagList' },
-    errors: [],
-    handle: async ({ flags }) => ({ body: archivedFlagListToWire(await flags.listArchivedFlags()) }),
+    errors: ['invalid_input'],
+    async handle({ flags, query }) {
+      const { items, next } = await readList(query, {
+        whole: () => flags.listArchivedFlags(),
+        page: (page) => flags.pageArchivedFlags(page),
+      });
+      return { body: archivedFlagListToWire(items), next };
+    },
   }),
   route({
     method: 'GET',
@@ -22,11 +30,17 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'The archived flags of a project, by name',
     tag: 'Archive',
     access: 'admin',
+    paged: true,
     reply: { status: 200, schema: 'ArchivedFlagList' },
-    errors: ['project_not_found'],
-    handle: async ({ flags, params }) => ({
-      body: archivedFlagListToWire(await flags.listArchivedFlags(projectRef(params))),
-    }),
+    errors: ['invalid_input', 'project_not_found'],
+    async handle({ flags, params, query }) {
+      const ref = projectRef(params);
+      const { items, next } = await readList(query, {
+        whole: () => flags.listArchivedFlags(ref),
+        page: (page) => flags.pageArchivedFlags({ ...ref, ...page }),
+      });
+      return { body: archivedFlagListToWire(items), next };
+    },
   }),
   route({
     method: 'POST',

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@flags/core';
+import { readList } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { dependencyFromWire, dependencySchema, dependencyToWire, type WireDependency } from '../wire/dependency.js';
@@ -66,8 +67,16 @@ export const dependencyRoutes: readonly Route[] = [
     summary: 'The names of the flags that a flag could depend on',
     tag: 'Dependencies',
     access: 'admin',
+    paged: true,
     reply: { status: 200, schema: 'PossibleParents' },
-    errors: ['project_not_found', 'flag_not_found'],
-    handle: async ({ flags, params }) => ({ body: await flags.listPossibleParents(flagRef(params)) }),
+    errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
+    async handle({ flags, params, query }) {
+      const ref = flagRef(params);
+      const { items, next } = await readList(query, {
+        whole: () => flags.listPossibleParents(ref),
+        page: (page) => flags.pagePossibleParents(ref, page),
+      });
+      return { body: items, next };
+    },
   }),
 ];

@@ -1,4 +1,5 @@
-import type { FlagChanges } from '@flags/core';
+import type { FlagChanges, FlagSummary, PageQuery } from '@flags/core';
+import { readList } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { flagDetailToWire, flagListToWire, flagToWire } from '../wire/flag.js';
@@ -21,12 +22,18 @@ export const flagRoutes: readonly Route[] = [
         schema: () => ({ type: 'boolean' }),
       },
     ],
+    paged: true,
     reply: { status: 200, schema: 'FlagList' },
     errors: ['invalid_input', 'project_not_found'],
     async handle({ flags, params, query }) {
       const ref = projectRef(params);
-      const list = query.archived === true ? flags.listArchivedFlags(ref) : flags.listFlags(ref);
-      return { body: flagListToWire(await list) };
+      const live = { whole: () => flags.listFlags(ref), page: (page: PageQuery) => flags.pageFlags(ref, page) };
+      const archived = {
+        whole: () => flags.listArchivedFlags(ref),
+        page: (page: PageQuery) => flags.pageArchivedFlags({ ...ref, ...page }),
+      };
+      const { items, next } = await readList<FlagSummary>(query, query.archived === true ? archived : live);
+      return { body: flagListToWire(items), next };
     },
   }),
   route({

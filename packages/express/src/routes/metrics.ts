@@ -1,3 +1,4 @@
+import { readList } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import {
@@ -47,12 +48,17 @@ export const metricsRoutes: readonly Route[] = [
         schema: () => ({ type: 'array', items: { type: 'string' } }),
       },
     ],
+    paged: true,
     reply: { status: 200, schema: 'ApplicationList' },
-    errors: [],
+    errors: ['invalid_input'],
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
-      return { body: applicationListToWire(await flags.listApplications(filter)) };
+      const { items, next } = await readList(query, {
+        whole: () => flags.listApplications(filter),
+        page: (page) => flags.pageApplications({ ...filter, ...page }),
+      });
+      return { body: applicationListToWire(items), next };
     },
   }),
   route({

@@ -1,3 +1,4 @@
+import { readList } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { projectListToWire, projectOverviewToWire, projectToWire } from '../wire/project.js';
@@ -12,9 +13,13 @@ export const projectRoutes: readonly Route[] = [
     summary: 'All projects, by id',
     tag: 'Projects',
     access: 'admin',
+    paged: true,
     reply: { status: 200, schema: 'ProjectList' },
-    errors: [],
-    handle: async ({ flags }) => ({ body: projectListToWire(await flags.listProjects()) }),
+    errors: ['invalid_input'],
+    async handle({ flags, query }) {
+      const { items, next } = await readList(query, { whole: flags.listProjects, page: flags.pageProjects });
+      return { body: projectListToWire(items), next };
+    },
   }),
   route({
     method: 'POST',

@@ -1,3 +1,4 @@
+import { readList } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { segmentListToWire, segmentToWire, segmentUsesToWire } from '../wire/segment.js';
@@ -12,9 +13,13 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'All segments, by id',
     tag: 'Segments',
     access: 'admin',
+    paged: true,
     reply: { status: 200, schema: 'SegmentList' },
-    errors: [],
-    handle: async ({ flags }) => ({ body: segmentListToWire(await flags.listSegments()) }),
+    errors: ['invalid_input'],
+    async handle({ flags, query }) {
+      const { items, next } = await readList(query, { whole: flags.listSegments, page: flags.pageSegments });
+      return { body: segmentListToWire(items), next };
+    },
   }),
   route({
     method: 'POST',

@@ -1,3 +1,4 @@
+import { readList } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { newTokenFromWire, newTokenSchema } from '../wire/new-token.js';
@@ -12,9 +13,13 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'All API tokens, oldest first, without their secrets',
     tag: 'API tokens',
     access: 'admin',
+    paged: true,
     reply: { status: 200, schema: 'TokenList' },
-    errors: [],
-    handle: async ({ flags }) => ({ body: tokenListToWire(await flags.listTokens()) }),
+    errors: ['invalid_input'],
+    async handle({ flags, query }) {
+      const { items, next } = await readList(query, { whole: flags.listTokens, page: flags.pageTokens });
+      return { body: tokenListToWire(items), next };
+    },
   }),
   route({
     method: 'POST',

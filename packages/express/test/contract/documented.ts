@@ -24,7 +24,7 @@ export interface Exchange {
 export type DocumentedCheck = (exchange: Exchange) => void;
 
 /** Headers that may not come unless the document tells of them. */
-const TELLING_HEADERS = ['etag', 'allow', 'retry-after', 'www-authenticate'];
+const TELLING_HEADERS = ['etag', 'allow', 'link', 'retry-after', 'www-authenticate'];
 
 const FORMATS = {
   'date-time': (text: string) => new Date(text).toISOString() === text,

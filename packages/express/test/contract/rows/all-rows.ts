@@ -11,6 +11,7 @@ import { frontendRows } from './frontend.js';
 import { memberRows } from './members.js';
 import { metricsRows } from './metrics.js';
 import { ofrepRows } from './ofrep.js';
+import { pageRows } from './pages.js';
 import { playgroundRows } from './playground.js';
 import { projectRows } from './projects.js';
 import { segmentRows } from './segments.js';
@@ -40,4 +41,5 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...archiveRows,
   ...tokenRows,
   ...eventRows,
+  ...pageRows,
 ];
