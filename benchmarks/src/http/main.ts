@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compare, type Pace } from './compare.js';
+import type { Tokens } from './flags-server.js';
+import { SCENARIOS, type Scenario } from './scenarios.js';
+import { startServer } from './server-process.js';
+import { limitRow, limitTable, type Measured, writingTable } from './table.js';
+
+const { values } = parseArgs({
+  options: {
+    /** Only routes whose name contains this. */
+    only: { type: 'string', default: '' },
+    storage: { type: 'string', multiple: true, default: ['memory', 'sqlite'] },
+    rounds: { type: 'string', default: '5' },
+    /** Of a round. */
+    seconds: { type: 'string', default: '1' },
+  },
+});
+const pace: Pace = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
+const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.only));
+
+console.log(`## HTTP beside the limit
+
+Every route beside a bare Express handler that sends the same bytes, status, \`content-type\` and \`ETag\`, and for writes
+parses the same body with \`express.json\`; the library also identifies the caller by API token. Each is served by a process
+of its own, loaded by autocannon over ten connections in turns of ${pace.seconds} s, ${pace.rounds} times each; figures are medians, ratios
+those of neighbouring rounds. _Processor time_ is what the server used per request, as a multiple of the bare handler's.
+`);
+for (const storage of values.storage) await reportOn(storage);
+
+async function reportOn(storage: string): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'flags-http-'));
+  const measured: Measured[] = [];
+  try {
+    for (const [number, scenario] of scenarios.entries()) {
+      const file = storage === 'sqlite' ? join(directory, `${number}.db`) : undefined;
+      const one = await measure(scenario, file, directory);
+      console.error(storage, ...limitRow(one));
+      measured.push(one);
+    }
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+  console.log(`### ${storage === 'sqlite' ? 'On SQLite' : 'In memory'}\n\n${limitTable(measured)}\n`);
+  const writing = writingTable(measured);
+  if (writing === '') return;
+  console.log(`Beside a bare handler that also writes the same rows with better-sqlite3, in a transaction and a flush of its own:
+
+${writing}
+`);
+}
+
+/** Every route meets a server that has served nothing else. */
+async function measure(scenario: Scenario, file: string | undefined, directory: string): Promise<Measured> {
+  const { content } = scenario;
+  const server = await startServer<Tokens>('flags-server.js', { content, ...(file && { file }) });
+  try {
+    return { scenario, ...(await compare({ scenario, server, file, directory, pace })) };
+  } finally {
+    await server.stop();
+  }
+}
