@@ -1,5 +1,6 @@
 import type { Dependency } from '../api/dependencies.js';
 import { FlagsError } from '../errors.js';
+import { LIMITS } from '../validation/limits.js';
 import { dependenciesOf, type FlagEvent, type FlagState } from './flag.js';
 import { refuseArchived } from './flag-lifecycle.js';
 import { isSameJson } from './json-equality.js';
@@ -17,8 +18,15 @@ export function addDependency(child: FlagState, dependency: Dependency, relative
   refuseArchived(child);
   refuseUnfit(child, dependency, relatives);
   const before = dependenciesOf(child).find(({ flag }) => flag === dependency.flag);
+  if (!before) refuseAnother(child);
   if (!before) return [{ type: 'dependency-added', data: dependency, before: null }];
   return isSameJson(dependency, before) ? [] : [{ type: 'dependency-updated', data: dependency, before }];
+}
+
+function refuseAnother(child: FlagState): void {
+  if (dependenciesOf(child).length < LIMITS.dependencies) return;
+  const message = `The flag ${child.name} depends on ${LIMITS.dependencies} others, and cannot on more; remove a dependency first.`;
+  throw new FlagsError('invalid_input', message);
 }
 
 export function removeDependency(child: FlagState, parent: string): FlagEvent[] {

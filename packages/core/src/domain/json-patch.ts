@@ -1,12 +1,10 @@
 import type { JsonPatch, JsonPatchOperation } from '../api/json-patch.js';
+import { LIMITS } from '../validation/limits.js';
 import { bareCopy, insertAt, removeAt, replaceAt, valueAt } from './json-edits.js';
 import { isSameJson } from './json-equality.js';
 import { patchRefusal, testFailure, unlessTooDeep } from './json-patch-refusal.js';
 import { effectiveOperation, type PatchScope } from './json-patch-scope.js';
 import { findMissingTarget } from './json-pointer.js';
-
-/** `copy` can double a document with every operation; so much may be copied by one patch, in characters of JSON. */
-const MAX_COPIED = 1_048_576;
 
 /** The document under a root, so that the whole of it is a place like any other. */
 interface Root {
@@ -25,7 +23,7 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
   for (const [index, operation] of copyOf(patch).entries()) {
     const effective = effectiveOperation(operation, index, scope);
     if (effective) copied += carryOut(root, effective, index);
-    if (copied > MAX_COPIED) throw patchRefusal(index, 'path', 'copies more than a patch may');
+    if (copied > LIMITS.patchCopies) throw patchRefusal(index, 'path', 'copies more than a patch may');
   }
   return unlessTooDeep(() => JSON.parse(JSON.stringify(root.document ?? null)));
 }

@@ -1,6 +1,7 @@
 import type { JsonPatch } from '../api/json-patch.js';
 import type { Strategy, StrategyInput } from '../api/strategies.js';
 import { FlagsError } from '../errors.js';
+import { LIMITS } from '../validation/limits.js';
 import { environmentOf, type FlagEvent, type FlagState } from './flag.js';
 import { refuseArchived } from './flag-lifecycle.js';
 import { isSameJson } from './json-equality.js';
@@ -41,7 +42,15 @@ export function toStrategy(id: string, input: StrategyInput): Strategy {
 
 export function addStrategy(flag: FlagState, environment: string, strategy: Strategy): FlagEvent[] {
   refuseArchived(flag);
+  refuseAnother(flag, environment);
   return [{ type: 'strategy-added', environment, data: strategy, before: null }];
+}
+
+function refuseAnother(flag: FlagState, environment: string): void {
+  const most = LIMITS.strategiesPerEnvironment;
+  if (environmentOf(flag, environment).strategies.length < most) return;
+  const message = `The flag ${flag.name} has ${most} strategies in ${environment}, and cannot have more; remove one first.`;
+  throw new FlagsError('invalid_input', message);
 }
 
 export function replaceStrategy(flag: FlagState, place: StrategyPlace, input: StrategyInput): FlagEvent[] {

@@ -1,15 +1,12 @@
 import { RE2JS } from 're2js';
-
-const MAX_LENGTH = 1000;
-/** In instructions; a pattern of this weight takes some ten milliseconds to compile. */
-const MAX_WEIGHT = 1000;
+import { LIMITS } from './limits.js';
 
 /** What a pattern consists of: quoted text, escapes, classes, repetitions, and any other character for itself. */
 const TOKEN = /\\Q(.*?)(?:\\E|$)|\\[xpP]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]])*\]|\{(\d+)(,?)(\d*)\}|./gs;
 
 /** Whether a text is a regular expression in RE2's syntax, which is matched in linear time, of a reasonable size. */
 export function isPattern(text: string): boolean {
-  if (text.length > MAX_LENGTH || weigh(text) > MAX_WEIGHT) return false;
+  if (text.length > LIMITS.pattern || weigh(text) > LIMITS.patternWeight) return false;
   try {
     RE2JS.compile(text);
     return true;

@@ -8,6 +8,10 @@ export interface WireBulk {
   readonly metrics?: readonly WireBulkMetric[];
 }
 
+/** Of one batch: so much and no more is written by one request. */
+const MAX_APPLICATIONS = 1000;
+const MAX_METRICS = 10_000;
+
 type WireBulkApplication = Pick<ClientRegistration, 'appName'> & Partial<ClientRegistration>;
 
 interface WireBulkMetric {
@@ -41,7 +45,10 @@ export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonS
   };
   return {
     type: 'object',
-    properties: { applications: { type: 'array', items: application }, metrics: { type: 'array', items: metric } },
+    properties: {
+      applications: { type: 'array', maxItems: MAX_APPLICATIONS, items: application },
+      metrics: { type: 'array', maxItems: MAX_METRICS, items: metric },
+    },
   };
 }
 

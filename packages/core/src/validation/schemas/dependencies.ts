@@ -1,5 +1,6 @@
 import type { DependencyInput } from '../../api/dependencies.js';
 import type { ObjectSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 import { name } from './names.js';
 
 export const dependency: ObjectSchema<DependencyInput> = {
@@ -7,7 +8,7 @@ export const dependency: ObjectSchema<DependencyInput> = {
   properties: {
     flag: name,
     enabled: { type: 'boolean' },
-    variants: { type: 'array', maxItems: 1000, items: name },
+    variants: { type: 'array', maxItems: LIMITS.variants, items: name },
   },
   required: ['flag'],
 };

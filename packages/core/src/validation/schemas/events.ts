@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type EventQuery } from '../../api/events.js';
 import type { ObjectSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 import { dateTime } from './names.js';
 
 export const eventQuery: ObjectSchema<EventQuery> = {
@@ -10,7 +11,7 @@ export const eventQuery: ObjectSchema<EventQuery> = {
     type: { type: 'string', enum: EVENT_TYPES },
     from: dateTime,
     to: dateTime,
-    limit: { type: 'integer', minimum: 0, maximum: 1000 },
+    limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
     offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
 };

@@ -1,8 +1,9 @@
 import type { FlagChanges, NewFlag } from '../../api/flags.js';
 import type { JsonSchema, ObjectSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 import { name } from './names.js';
 
-const description: JsonSchema = { type: ['string', 'null'] };
+const description: JsonSchema = { type: ['string', 'null'], maxLength: LIMITS.description };
 
 export function newFlag(flagTypes: readonly string[]): ObjectSchema<NewFlag> {
   return {

@@ -1,6 +1,7 @@
 import type { JsonPatch } from '../../api/json-patch.js';
 import type { ErrorDetail } from '../../errors.js';
 import type { JsonSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 
 const pointer: JsonSchema = {
   type: 'string',
@@ -10,7 +11,7 @@ const pointer: JsonSchema = {
 
 export const jsonPatch: JsonSchema = {
   type: 'array',
-  maxItems: 1000,
+  maxItems: LIMITS.patchOperations,
   items: {
     type: 'object',
     properties: {

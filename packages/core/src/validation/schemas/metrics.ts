@@ -1,5 +1,6 @@
 import type { ClientRegistration, FlagCounts, MetricsReport } from '../../api/metrics.js';
 import type { JsonSchema, ObjectSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 import { dateTime, possiblyEmptyText, text } from './names.js';
 
 const count: JsonSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
@@ -19,10 +20,10 @@ export const registration: ObjectSchema<ClientRegistration> = {
     strategies: { type: 'array', maxItems: 1000, items: text(100) },
     started: dateTime,
     interval: { type: 'number', minimum: 0 },
-    description: possiblyEmptyText(1000),
-    url: possiblyEmptyText(1000),
+    description: possiblyEmptyText(LIMITS.shortDescription),
+    url: possiblyEmptyText(LIMITS.shortDescription),
     color: { type: ['string', 'null'], maxLength: 100 },
-    icon: possiblyEmptyText(1000),
+    icon: possiblyEmptyText(LIMITS.shortDescription),
   },
   required: ['appName', 'strategies', 'started', 'interval'],
 };
@@ -37,7 +38,12 @@ export const metricsReport: ObjectSchema<MetricsReport> = {
       properties: {
         start: dateTime,
         stop: dateTime,
-        toggles: { type: 'object', propertyNames: text(255), additionalProperties: counts },
+        toggles: {
+          type: 'object',
+          maxProperties: LIMITS.flagsPerReport,
+          propertyNames: text(255),
+          additionalProperties: counts,
+        },
       },
       required: ['start', 'stop', 'toggles'],
     } satisfies ObjectSchema<MetricsReport['bucket']>,

@@ -1,10 +1,11 @@
 import type { JsonSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 
 /** Names of flags, projects, environments and variants: what `encodeURIComponent` leaves alone, not `.` or `..`. */
 export const name: JsonSchema = {
   type: 'string',
   minLength: 1,
-  maxLength: 100,
+  maxLength: LIMITS.name,
   pattern: "^(?!\\.{1,2}$)[A-Za-z0-9_.!~*'()-]*$",
   description: "1–100 of the characters A–Z a–z 0–9 - _ . ! ~ * ' ( ), and not . or ..",
 };

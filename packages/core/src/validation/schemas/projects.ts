@@ -1,16 +1,17 @@
 import type { NewProject, ProjectChanges } from '../../api/projects.js';
 import type { ObjectSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 import { name, possiblyEmptyText, text } from './names.js';
 
-const description = possiblyEmptyText(1000);
+const description = possiblyEmptyText(LIMITS.shortDescription);
 
 export const newProject: ObjectSchema<NewProject> = {
   type: 'object',
-  properties: { id: name, name: text(100), description },
+  properties: { id: name, name: text(LIMITS.label), description },
   required: ['id', 'name'],
 };
 
 export const projectChanges: ObjectSchema<ProjectChanges> = {
   type: 'object',
-  properties: { name: text(100), description },
+  properties: { name: text(LIMITS.label), description },
 };

@@ -1,11 +1,16 @@
 import type { NewSegment, SegmentChanges } from '../../api/segments.js';
 import type { ObjectSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 import { text } from './names.js';
 import { constraints } from './strategies.js';
 
 export const newSegment: ObjectSchema<NewSegment> = {
   type: 'object',
-  properties: { name: text(100), description: { type: 'string' }, constraints },
+  properties: {
+    name: text(LIMITS.label),
+    description: { type: 'string', maxLength: LIMITS.description },
+    constraints,
+  },
   required: ['name', 'constraints'],
 };
 

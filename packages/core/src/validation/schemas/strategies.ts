@@ -5,16 +5,17 @@ import {
   type StrategyVariant,
 } from '../../api/strategies.js';
 import type { JsonSchema, ObjectSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 import { name, text } from './names.js';
-import { payload, weight } from './variants.js';
+import { payload, values, weight } from './variants.js';
 
 export const constraint: ObjectSchema<Constraint> = {
   type: 'object',
   properties: {
-    contextName: text(100),
+    contextName: text(LIMITS.label),
     operator: { type: 'string', enum: CONSTRAINT_OPERATORS },
-    values: { type: 'array', items: { type: 'string' } },
-    value: { type: 'string' },
+    values,
+    value: { type: 'string', maxLength: LIMITS.valueText },
     inverted: { type: 'boolean' },
     caseInsensitive: { type: 'boolean' },
   },
@@ -22,7 +23,7 @@ export const constraint: ObjectSchema<Constraint> = {
   additionalProperties: false,
 };
 
-export const constraints: JsonSchema = { type: 'array', maxItems: 1000, items: constraint };
+export const constraints: JsonSchema = { type: 'array', maxItems: LIMITS.constraints, items: constraint };
 
 const strategyVariant: ObjectSchema<StrategyVariant> = {
   type: 'object',
@@ -30,7 +31,7 @@ const strategyVariant: ObjectSchema<StrategyVariant> = {
     name,
     weightType: { type: 'string', enum: ['fix', 'variable'] },
     weight,
-    stickiness: text(100),
+    stickiness: text(LIMITS.label),
     payload,
   },
   required: ['name', 'weightType', 'weight', 'stickiness'],
@@ -39,20 +40,21 @@ const strategyVariant: ObjectSchema<StrategyVariant> = {
 
 const parameters: JsonSchema = {
   type: ['object', 'null'],
-  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  maxProperties: LIMITS.parameters,
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: LIMITS.parameterText },
 };
 
 export const strategy: ObjectSchema<StrategyInput> = {
   type: 'object',
   properties: {
-    name: text(100),
+    name: text(LIMITS.label),
     parameters,
     constraints,
-    title: { type: 'string' },
+    title: { type: 'string', maxLength: LIMITS.title },
     disabled: { type: 'boolean' },
     sortOrder: { type: 'integer' },
-    segments: { type: 'array', maxItems: 1000, items: { type: 'integer' } },
-    variants: { type: 'array', items: strategyVariant },
+    segments: { type: 'array', maxItems: LIMITS.segmentsPerStrategy, items: { type: 'integer' } },
+    variants: { type: 'array', maxItems: LIMITS.variants, items: strategyVariant },
   },
   required: ['name'],
 };

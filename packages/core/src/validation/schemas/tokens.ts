@@ -1,5 +1,6 @@
 import { type NewToken, TOKEN_KINDS } from '../../api/tokens.js';
 import type { JsonSchema, ObjectSchema } from '../json-schema.js';
+import { LIMITS } from '../limits.js';
 import { dateTime, text } from './names.js';
 
 const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: 100 };
@@ -7,7 +8,7 @@ const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: 100 };
 export const newToken: ObjectSchema<NewToken> = {
   type: 'object',
   properties: {
-    name: text(100),
+    name: text(LIMITS.label),
     kind: { type: 'string', enum: TOKEN_KINDS },
     project: scope,
     environment: scope,

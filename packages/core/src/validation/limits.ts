@@ -1,0 +1,31 @@
+/** How much of anything the engine takes; texts in characters. */
+export const LIMITS = {
+  /** Of flags, projects, environments, variants. */
+  name: 100,
+  /** A display name, a context field, a stickiness, the name of a strategy, segment or token. */
+  label: 100,
+  /** Of a project, and what an application tells of itself. */
+  shortDescription: 1000,
+  /** Of a flag or segment. */
+  description: 10_000,
+  title: 1000,
+  strategiesPerEnvironment: 100,
+  parameters: 100,
+  parameterText: 1_048_576,
+  constraints: 1000,
+  values: 50_000,
+  valueText: 10_000,
+  segmentsPerStrategy: 1000,
+  variants: 1000,
+  overrides: 1000,
+  payloadText: 262_144,
+  dependencies: 100,
+  patchOperations: 1000,
+  /** In characters of JSON: `copy` can double a document with every operation. */
+  patchCopies: 1_048_576,
+  pattern: 1000,
+  /** In instructions; a pattern of this weight takes some ten milliseconds to compile. */
+  patternWeight: 1000,
+  flagsPerReport: 10_000,
+  eventsPerPage: 1000,
+} as const;
