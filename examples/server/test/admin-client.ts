@@ -1,19 +1,25 @@
 export type AdminClient = ReturnType<typeof adminClient>;
 
+interface Content {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Calls the admin API as an administrator does. */
 export function adminClient(url: string, token: string) {
   return {
-    createFlag: (name: string) => request('POST', '/api/admin/projects/default/features', { name }),
+    createFlag: (name: string) => request('POST', '/api/admin/projects/default/features', { body: { name } }),
     get: (path: string) => request('GET', path),
-    post: (path: string, body?: unknown) => request('POST', path, body),
-    put: (path: string, body: unknown) => request('PUT', path, body),
+    post: (path: string, body?: unknown) => request('POST', path, { body }),
+    put: (path: string, body: unknown, headers?: Content['headers']) =>
+      request('PUT', path, { body, ...(headers && { headers }) }),
     remove: (path: string) => request('DELETE', path),
   };
 
-  function request(method: string, path: string, body?: unknown): Promise<Response> {
+  function request(method: string, path: string, { body, headers }: Content = {}): Promise<Response> {
     return fetch(url + path, {
       method,
-      headers: { authorization: token, 'content-type': 'application/json' },
+      headers: { authorization: token, 'content-type': 'application/json', ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   }

@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../api/refs.js';
 import type { DomainEvent } from '../domain/domain-event.js';
-import { FlagsError } from '../errors.js';
+import { FlagsError, isFlagsError } from '../errors.js';
 import type { DocumentKey, NewEvent, Storage, Vacancy } from '../storage/port.js';
 import type { Aggregate, Documents, Versioned } from './aggregate.js';
 import { changeDocument, type DocumentChange } from './document-change.js';
@@ -66,8 +66,8 @@ export interface ChangeEnvironment {
  * however many they are, they do not lose against each other again.
  */
 export function createPerform(environment: ChangeEnvironment): Perform {
-  const takeTurn = createTurns();
-  const takeRetryTurn = createTurns();
+  const takeTurn = createTurns(isOfTheStorage);
+  const takeRetryTurn = createTurns(isOfTheStorage);
   return (change) =>
     takeTurn(turnOf(change), async () => {
       const at = environment.now().toISOString();
@@ -80,6 +80,11 @@ export function createPerform(environment: ChangeEnvironment): Perform {
       const message = `Others keep changing the same ${change.aggregate.kind}; try again later.`;
       throw new FlagsError('too_much_contention', message);
     });
+}
+
+/** Changes of one document wait one by one: were each to wait for the storage as well, the last would wait for hours. */
+function isOfTheStorage(error: unknown): boolean {
+  return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
 }
 
 /** Those who look for an id wait for each other. */

@@ -37,6 +37,18 @@ describe('turns', () => {
     expect([one.isBegun(), other.isBegun()]).toEqual([true, true]);
   });
 
+  it('fail with an error that is for all, where they were waited for', async () => {
+    const full = new Error('full');
+    const takeTurn = createTurns((error) => error === full);
+    const [first, second] = [controlledWork(), controlledWork()];
+    const turns = [takeTurn('key', first.work), takeTurn('key', second.work), takeTurn('key', second.work)];
+    first.reject(full);
+    const outcome = { status: 'rejected', reason: full };
+    expect(await Promise.allSettled(turns)).toEqual([outcome, outcome, outcome]);
+    expect(second.isBegun()).toBe(false);
+    expect(await takeTurn('key', async () => 'later')).toBe('later');
+  });
+
   it('pass on after a failure, which only its own caller learns of', async () => {
     const takeTurn = createTurns();
     const [failing, next] = [controlledWork(), controlledWork()];

@@ -1,0 +1,149 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { extent } from '../../../../test/extent.js';
+import { type AdminClient, adminClient } from '../admin-client.js';
+import { endAll, startServer, temporaryDirectory } from '../server-process.js';
+import { LIFE, reportOnce } from './flag-life.js';
+import { readStored } from './stored.js';
+
+/** How many flags each writer leads through their lives, with all else that it does at each step. */
+const LIVES = extent({ short: 2, full: 100 });
+const WRITERS = extent({ short: 4, full: 8 });
+const RACED = '/api/admin/projects/default/features/raced';
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let file: string;
+
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  file = join(directory.path, 'flags.db');
+});
+
+afterEach(async () => {
+  await endAll();
+  await directory.remove();
+});
+
+async function startServers(count: number): Promise<readonly AdminClient[]> {
+  const starting = Array.from({ length: count }, () => startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' }));
+  return (await Promise.all(starting)).map(({ url }) => adminClient(url, 'none'));
+}
+
+/** What came of a load. */
+interface Tally {
+  readonly acknowledged: string[];
+  reports: number;
+  won: number;
+  lost: number;
+}
+
+describe.each([2, 4])('%d servers on one file', (count) => {
+  it('lose no change of a mixed load, and answer alike when it is over', async () => {
+    const clients = await startServers(count);
+    await expectDone(() => any(clients).createFlag('raced'));
+    await expectDone(() => any(clients).put(RACED, { name: 'raced', description: '0' }));
+    const tally: Tally = { acknowledged: [], reports: 0, won: 0, lost: 0 };
+    await Promise.all(Array.from({ length: WRITERS }, (_, writer) => load(clients, writer, tally)));
+
+    const { description } = (await (await any(clients).get(RACED)).json()) as { description: string };
+    expect(tally.lost).toBeGreaterThan(0);
+    expect(description).toBe(String(tally.won));
+    await expectAlike(clients, '/api/client/features');
+    await expectAlike(clients, '/api/frontend?userId=7');
+    await endAll();
+    const { events, counted } = await readStored(file);
+    expect(tally.acknowledged).toHaveLength(WRITERS * LIVES * LIFE.length);
+    expect(tally.acknowledged.filter((event) => events.get(event) !== 1)).toEqual([]);
+    expect(events.get('default member-added')).toBe(WRITERS * LIVES);
+    expect(events.get('default member-removed')).toBe(WRITERS * LIVES);
+    expect(events.get('raced flag-updated')).toBe(tally.won + 1);
+    expect(counted).toBe(tally.reports);
+  });
+});
+
+describe('two servers, and a program that locks their file', () => {
+  it('answer changes with 503 and Retry-After instead of waiting for ever, and go on serving what is read', async () => {
+    const clients = await startServers(2);
+    await expectDone(() => any(clients).createFlag('raced'));
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    const changes = [
+      ...Array.from({ length: 60 }, () => any(clients).put(RACED, { name: 'raced', description: 'late' })),
+      ...Array.from({ length: 20 }, (_, index) => any(clients).createFlag(`flag-${index}`)),
+      ...Array.from({ length: 20 }, () => reportOnce(any(clients))),
+    ];
+    for (const client of clients) {
+      expect((await client.get(RACED)).status).toBe(200);
+      expect((await client.get('/api/client/features')).status).toBe(200);
+    }
+    const answers = await Promise.all(changes);
+    expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual(
+      answers.map(() => [503, '1']),
+    );
+    other.exec('ROLLBACK');
+    other.close();
+    for (const client of clients) await expectDone(() => client.put(RACED, { name: 'raced', description: 'later' }));
+    await endAll();
+    const { events, counted } = await readStored(file);
+    expect([events.get('raced flag-updated'), events.get('flag-0 flag-created'), counted]).toEqual([1, undefined, 0]);
+  });
+});
+
+/** One writer of a mixed load: every request goes to any of the servers. */
+async function load(clients: readonly AdminClient[], writer: number, tally: Tally): Promise<void> {
+  for (let life = 0; life < LIVES; life += 1) {
+    const flag = `flag-${writer}-${life}`;
+    for (const { event, request } of LIFE) {
+      await expectDone(() => request(any(clients), flag));
+      tally.acknowledged.push(`${flag} ${event}`);
+      await expectDone(() => any(clients).get('/api/admin/projects/default'));
+      await race(any(clients), tally);
+    }
+    await expectDone(() => reportOnce(any(clients)));
+    tally.reports += 1;
+    const member = `/api/admin/projects/default/users/${1 + writer * LIVES + life}/roles/5`;
+    await expectDone(() => any(clients).post(member));
+    await expectDone(() => any(clients).remove(member));
+  }
+}
+
+/** Counts one further in the description of a flag, unless somebody else has done so since it was read. */
+async function race(client: AdminClient, tally: Tally): Promise<void> {
+  const read = await client.get(RACED);
+  const { description } = (await read.json()) as { description: string };
+  const etag = read.headers.get('etag') ?? '';
+  const answer = await client.put(
+    RACED,
+    { name: 'raced', description: String(Number(description) + 1) },
+    { 'if-match': etag },
+  );
+  if (answer.ok) tally.won += 1;
+  else if (answer.status === 412) tally.lost += 1;
+  else throw await refusal(answer);
+}
+
+/** Asks again as long as a server says that it is busy: nothing was changed then. Anything but success else fails. */
+async function expectDone(ask: () => Promise<Response>): Promise<void> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.ok) return void (await answer.arrayBuffer());
+    if (answer.status !== 503 || answer.headers.get('retry-after') === null) throw await refusal(answer);
+  }
+}
+
+/** Asks all servers until they answer with the same bytes: each learns by itself what the others have changed. */
+async function expectAlike(clients: readonly AdminClient[], path: string): Promise<void> {
+  for (;;) {
+    const texts = await Promise.all(clients.map(async (client) => (await client.get(path)).text()));
+    if (new Set(texts).size === 1) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function any(clients: readonly AdminClient[]): AdminClient {
+  return clients[Math.floor(Math.random() * clients.length)] as AdminClient;
+}
+
+async function refusal(answer: Response): Promise<Error> {
+  return new Error(`${answer.url} was answered with ${answer.status}: ${await answer.text()}`);
+}
