@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const PROGRAM = join(__dirname, '../dist/main.js');
+export const PROGRAM = join(__dirname, '../dist/main.js');
 const started = new Set<ChildProcess>();
 
 /** The reference server as a process of its own, as `npm start` runs it. */
@@ -28,9 +28,20 @@ export interface LogLine {
   readonly res?: { readonly statusCode: number };
 }
 
+/** How the operating system holds a server back. */
+export interface Restraint {
+  /** The size, in blocks of 512 bytes, that no file may grow beyond. */
+  readonly fileBlocks?: number;
+  /** The user that it runs as; only root may name another. */
+  readonly uid?: number;
+}
+
 /** Starts a server on a free port and resolves when it listens; rejects with what it printed when it ends instead. */
-export async function startServer(environment: Readonly<Record<string, string>>): Promise<ServerProcess> {
-  const { child, printed, exit } = run(environment);
+export async function startServer(
+  environment: Readonly<Record<string, string>>,
+  restraint: Restraint = {},
+): Promise<ServerProcess> {
+  const { child, printed, exit } = run(environment, restraint);
   const url = await Promise.race([listening(child, printed), exit.then((code) => refused(code, printed()))]);
   return {
     url,
@@ -46,8 +57,8 @@ export async function startServer(environment: Readonly<Record<string, string>>)
 }
 
 /** Runs a server that is expected to end by itself. */
-export async function runToEnd(environment: Readonly<Record<string, string>>) {
-  const { exit, printed } = run(environment);
+export async function runToEnd(environment: Readonly<Record<string, string>>, restraint: Restraint = {}) {
+  const { exit, printed } = run(environment, restraint);
   return { code: await exit, printed: printed() };
 }
 
@@ -65,8 +76,10 @@ export async function temporaryDirectory() {
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-function run(environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [PROGRAM], {
+function run(environment: Readonly<Record<string, string>>, { fileBlocks, uid }: Restraint) {
+  const limit = fileBlocks === undefined ? '' : `ulimit -f ${fileBlocks}; `;
+  const child = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$1"`, process.execPath, PROGRAM], {
+    ...(uid !== undefined && { uid }),
     env: { PATH: process.env.PATH, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
