@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Frame, HEARTBEAT } from './frames.js';
+import { createOutbox } from './outbox.js';
 
 /** A client that has taken nothing for so many heartbeats does not read any more. */
 const PATIENCE = 4;
@@ -25,17 +26,14 @@ export interface ListenerEvents {
 }
 
 export function createListener(response: ServerResponse, { onReady, onLeft }: ListenerEvents): Listener {
-  let isReady = true;
+  const outbox = createOutbox(response);
+  let taken = 0;
   let missed = 0;
-
-  function write(frame: Frame): void {
-    isReady = response.write(frame);
-  }
+  let ended = false;
 
   response.on('drain', () => {
-    isReady = true;
-    missed = 0;
-    onReady();
+    outbox.advance();
+    if (outbox.isEmpty) onReady();
   });
   response.once('close', onLeft);
   // A connection that breaks while it is written to closes too.
@@ -43,19 +41,18 @@ export function createListener(response: ServerResponse, { onReady, onLeft }: Li
 
   return {
     get isReady() {
-      return isReady;
+      return outbox.isEmpty && !ended;
     },
-    send(frames) {
-      for (const frame of frames) write(frame);
-    },
+    send: (frames) => outbox.put(frames),
     beat() {
-      if (isReady) return write(HEARTBEAT);
-      missed += 1;
+      if (outbox.isEmpty && !ended) return outbox.put([HEARTBEAT]);
+      missed = outbox.taken === taken ? missed + 1 : 0;
+      taken = outbox.taken;
       if (missed >= PATIENCE) response.destroy();
     },
     end() {
-      if (!isReady) return void response.destroy();
-      isReady = false;
+      if (!outbox.isEmpty) return void response.destroy();
+      ended = true;
       response.end();
     },
     cut: () => void response.destroy(),

@@ -1,0 +1,62 @@
+import { connect, type Socket } from 'node:net';
+
+/** A client that takes what it is sent only when it is told to. */
+export interface SlowReader {
+  /** Takes until it has so many bytes in all, or is cut off. */
+  readTo(bytes: number): Promise<void>;
+  /** Takes everything from now on. */
+  readAll(): void;
+  /** Bytes taken so far. */
+  taken(): number;
+  /** The last part of what it took. */
+  tail(): string;
+  isCutOff(): boolean;
+  leave(): void;
+}
+
+/** Sends a request, and reads nothing of the answer. */
+export function requestWithoutReading(port: number, path: string): Promise<SlowReader> {
+  const socket: Socket = connect({ port, host: '127.0.0.1' });
+  let taken = 0;
+  let wanted = 0;
+  let tail = '';
+  let cutOff = false;
+  let wake: () => void = () => undefined;
+  socket.pause();
+  socket.on('data', (chunk) => {
+    taken += chunk.length;
+    tail = (tail + chunk.toString('latin1')).slice(-200);
+    if (taken < wanted) return;
+    socket.pause();
+    wake();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    cutOff = true;
+    wake();
+  });
+  const reader: SlowReader = {
+    readTo(bytes) {
+      wanted = bytes;
+      return new Promise((resolve) => {
+        wake = resolve;
+        if (cutOff) resolve();
+        socket.resume();
+      });
+    },
+    readAll() {
+      wanted = Number.POSITIVE_INFINITY;
+      socket.resume();
+    },
+    taken: () => taken,
+    tail: () => tail,
+    isCutOff: () => cutOff,
+    leave: () => void socket.destroy(),
+  };
+  return new Promise((resolve) => {
+    socket.on('connect', () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+      resolve(reader);
+    });
+  });
+}

@@ -1,0 +1,106 @@
+import { promisify } from 'node:util';
+import type { Flags } from '@flags/core';
+import { type EventClient, listen } from '../client/event-client.js';
+import { type LiveServer, startLiveServer } from '../client/live-server.js';
+import { createOn } from '../client/states.js';
+import { until } from '../until.js';
+import { requestWithoutReading, type SlowReader } from './slow-reader.js';
+
+const STREAM = '/api/client/streaming';
+const SMALL = '?namePrefix=small';
+/** Far more than the buffers of both ends of a connection hold. */
+const LARGE_FLAGS = 6;
+const DESCRIPTION = 'x'.repeat(6_000_000);
+const TOTAL = LARGE_FLAGS * DESCRIPTION.length;
+
+let server: LiveServer;
+let flags: Flags;
+let clients: { leave: () => void }[] = [];
+
+async function start(heartbeatInterval: number): Promise<void> {
+  server = await startLiveServer({ router: { auth: 'none', heartbeatInterval } });
+  flags = server.flags;
+  await createOn(flags, { name: 'small' });
+  for (let number = 0; number < LARGE_FLAGS; number++) {
+    await flags.createFlag({ project: 'default' }, { name: `large-${number}`, description: DESCRIPTION });
+  }
+}
+
+afterEach(async () => {
+  for (const client of clients) client.leave();
+  clients = [];
+  await server.stop();
+});
+
+async function joinWithoutReading(): Promise<SlowReader> {
+  const reader = await requestWithoutReading(server.port, STREAM);
+  clients.push(reader);
+  return reader;
+}
+
+/** A client that reads, and is sent little. */
+async function join(): Promise<EventClient> {
+  const client = await listen(`${server.url}${STREAM}${SMALL}`);
+  clients.push(client);
+  return client;
+}
+
+function connections(): Promise<number> {
+  return promisify(server.server.getConnections.bind(server.server))();
+}
+
+describe('a client of a stream', () => {
+  it('that reads slowly gets all, however many heartbeats that takes', async () => {
+    await start(20);
+    const { heartbeats } = await join();
+    const reader = await joinWithoutReading();
+    for (let part = 1; part <= 12; part++) {
+      const before = heartbeats();
+      await reader.readTo((TOTAL / 12) * part);
+      await until(() => heartbeats() > before);
+    }
+    reader.readAll();
+    // A sign of life comes when everything else has been taken.
+    await until(() => reader.tail().endsWith(':\n\n\r\n') || reader.isCutOff());
+    expect([reader.taken() > TOTAL, reader.isCutOff()]).toEqual([true, false]);
+  });
+
+  it('that stops reading in the middle is cut off after some heartbeats', async () => {
+    await start(20);
+    const reader = await joinWithoutReading();
+    await reader.readTo(TOTAL / 12);
+    await until(async () => (await connections()) === 0);
+    reader.readAll();
+    await until(reader.isCutOff);
+    expect(reader.taken()).toBeLessThan(TOTAL);
+  });
+
+  it('that never reads holds up nobody', async () => {
+    await start(20);
+    for (let number = 0; number < 20; number++) await joinWithoutReading();
+    const other = await join();
+    await until(() => other.messages.length === 1);
+    await flags.disable({ project: 'default', flag: 'small', environment: 'production' });
+    await until(() => other.messages.length === 2);
+    await until(async () => (await connections()) === 1);
+    expect(other.hasEnded()).toBe(false);
+  });
+
+  it('that never reads holds no copy of what it was sent', async () => {
+    await start(60_000);
+    await joinWithoutReading();
+    const one = await buffersOnceConnected(1);
+    for (let number = 0; number < 30; number++) await joinWithoutReading();
+    const many = await buffersOnceConnected(31);
+    expect(many - one).toBeLessThan(TOTAL);
+  });
+});
+
+/** Bytes in buffers, when so many clients have been sent what they can take. */
+async function buffersOnceConnected(count: number): Promise<number> {
+  await until(async () => (await connections()) === count);
+  const { url } = server;
+  // An answer to a later request: the streams were begun before.
+  await fetch(`${url}/api/client/features${SMALL}`);
+  return process.memoryUsage().arrayBuffers;
+}
