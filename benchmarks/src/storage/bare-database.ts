@@ -33,7 +33,7 @@ export function openBareDatabase(path: string) {
     'INSERT INTO flags_documents (kind, id, parent, revision, summary, body) VALUES (?, ?, ?, 1, ?, ?)',
   );
   const update = database.prepare(
-    'UPDATE flags_documents SET parent = ?, revision = ?, summary = ?, body = ? WHERE kind = ? AND id = ?',
+    'UPDATE flags_documents SET revision = ?, summary = ?, body = ? WHERE kind = ? AND id = ?',
   );
   const happened = database.prepare(
     `INSERT INTO flags_events
@@ -58,8 +58,8 @@ export function openBareDatabase(path: string) {
     insert({ kind, id, parent, summary, body }: Row): void {
       insert.run(kind, id, parent, JSON.stringify(summary), JSON.stringify(body));
     },
-    update({ kind, id, parent, summary, body }: Row, revision: number): void {
-      update.run(parent, revision, JSON.stringify(summary), JSON.stringify(body), kind, id);
+    update({ kind, id, summary, body }: Row, revision: number): void {
+      update.run(revision, JSON.stringify(summary), JSON.stringify(body), kind, id);
     },
     append({ type, subject, project, environment, data, before }: Happening, revision: number): void {
       const at = new Date().toISOString();

@@ -2,7 +2,7 @@ import type { Storage, StoredEvent } from '../storage/port.js';
 
 /** The position of the newest event; undefined when nothing has happened yet. */
 export async function newestPosition(storage: Storage): Promise<string | undefined> {
-  const { events } = await storage.events({ order: 'newest-first', limit: 1 });
+  const { events } = await storage.events({ order: 'newest-first', limit: 1, withoutData: true });
   return events[0]?.position;
 }
 
@@ -14,3 +14,15 @@ export async function readFeed(
   const { events } = await storage.events({ order: 'oldest-first', limit, ...(after !== undefined && { after }) });
   return events;
 }
+
+/** The same events, for who only has to know what happened to which document. */
+export async function readFeedHeads(
+  storage: Storage,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<readonly StoredEventHead[]> {
+  const from = after === undefined ? {} : { after };
+  const { events } = await storage.events({ order: 'oldest-first', limit, withoutData: true, ...from });
+  return events;
+}
+
+export type StoredEventHead = Omit<StoredEvent, 'data' | 'before'>;

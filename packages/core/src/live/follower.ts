@@ -1,6 +1,6 @@
 import type { EvaluationStatus } from '../api/evaluation.js';
-import { readFeed } from '../engine/read-feed.js';
-import type { DocumentKey, Storage, StoredEvent } from '../storage/port.js';
+import { readFeedHeads, type StoredEventHead } from '../engine/read-feed.js';
+import type { DocumentKey, Storage } from '../storage/port.js';
 
 /** So many events are read at once. */
 const BATCH = 500;
@@ -86,7 +86,7 @@ export function startFollower(options: FollowerOptions): Follower {
 function createCatchUp({ storage, isNews, take, ...start }: FollowerOptions): () => Promise<void> {
   let { after } = start;
 
-  async function follow({ subject, revision }: StoredEvent): Promise<void> {
+  async function follow({ subject, revision }: StoredEventHead): Promise<void> {
     if (!isNews(subject, revision)) return;
     const found = await storage.get(subject);
     take(subject, found?.revision ?? revision, found?.body);
@@ -94,7 +94,7 @@ function createCatchUp({ storage, isNews, take, ...start }: FollowerOptions): ()
 
   return async () => {
     for (;;) {
-      const events = await readFeed(storage, { after, limit: BATCH });
+      const events = await readFeedHeads(storage, { after, limit: BATCH });
       for (const event of events) {
         await follow(event);
         after = event.position;

@@ -1,10 +1,5 @@
-import { prepare, type SqliteDatabase } from '../storage/sqlite/database.js';
+import { prepare, preparePluck, type SqliteDatabase } from '../storage/sqlite/database.js';
 import type { Sightings } from './composition.js';
-
-interface Sighting {
-  readonly flag: string;
-  readonly at: number;
-}
 
 export function sqliteSightings(database: SqliteDatabase, prefix: string): Sightings {
   const see = prepare(
@@ -12,8 +7,8 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
     `INSERT INTO ${prefix}last_seen (flag, at) VALUES (@flag, @at)
     ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
   );
-  const find = prepare(database, `SELECT flag, at FROM ${prefix}last_seen WHERE flag = ?`);
-  const findBefore = prepare(database, `SELECT flag FROM ${prefix}last_seen WHERE at < ?`);
+  const find = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
+  const findBefore = preparePluck(database, `SELECT flag FROM ${prefix}last_seen WHERE at < ?`);
   const forget = prepare(database, `DELETE FROM ${prefix}last_seen WHERE flag = ?`);
 
   return {
@@ -24,8 +19,8 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
     of(flags) {
       const found = new Map<string, number>();
       for (const flag of flags) {
-        const sighting = find.get(flag) as Sighting | undefined;
-        if (sighting) found.set(flag, sighting.at);
+        const at = find.get(flag) as number | undefined;
+        if (at !== undefined) found.set(flag, at);
       }
       return found;
     },
@@ -34,8 +29,7 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
     },
     dropStrangers({ flags, unseenSince }) {
       const kept = new Set(flags);
-      const old = findBefore.all(unseenSince) as Pick<Sighting, 'flag'>[];
-      const dropped = old.map(({ flag }) => flag).filter((flag) => !kept.has(flag));
+      const dropped = Array.from(findBefore.all(unseenSince) as string[]).filter((flag) => !kept.has(flag));
       for (const flag of dropped) forget.run(flag);
       return dropped;
     },

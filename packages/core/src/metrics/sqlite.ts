@@ -1,5 +1,6 @@
 import { readWhenFree } from '../storage/sqlite/busy.js';
 import type { Connection } from '../storage/sqlite/database.js';
+import { inSnapshot } from '../storage/sqlite/snapshot.js';
 import type { WriteQueue } from '../storage/sqlite/write-queue.js';
 import { composeMetrics } from './composition.js';
 import type { MetricsStorage } from './port.js';
@@ -35,7 +36,8 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     applications: (query) => readWhenFree(connection, () => metrics.applications(query)),
     application: (name) => readWhenFree(connection, () => metrics.application(name)),
     usage: () => readWhenFree(connection, () => metrics.usage()),
-    lastSeen: (flags) => readWhenFree(connection, () => metrics.lastSeen(flags)),
+    // Each look-up would take and leave the file's lock for itself, which costs several times as much as the look-up.
+    lastSeen: (flags) => readWhenFree(connection, () => inSnapshot(connection.database, () => metrics.lastSeen(flags))),
     close: () => metrics.close(),
   };
 }

@@ -31,14 +31,14 @@ export function memoryEvents(): MemoryEvents {
         rows.push({ position: rows.length + 1, revision: revisions[event.write] ?? 0, event });
       }
     },
-    query({ order, after, filter = {}, limit, offset = 0, total }) {
+    query({ order, after, filter = {}, limit, offset = 0, total, withoutData }) {
       const events: StoredEvent[] = [];
       let matching = 0;
       for (const row of walk(after === undefined ? 0 : parsePosition(after), order)) {
         if (events.length >= limit && !total) break;
         if (!matches(row.event, filter)) continue;
         matching += 1;
-        if (matching > offset && events.length < limit) events.push(toStoredEvent(row));
+        if (matching > offset && events.length < limit) events.push(withoutData ? headOf(row) : toStoredEvent(row));
       }
       return total ? { events, total: matching } : { events };
     },
@@ -53,15 +53,13 @@ function matches(event: PreparedEvent, { project, subject, type, from, to }: Eve
   return to === undefined || event.at <= to;
 }
 
-function toStoredEvent({ position, revision, event }: Row): StoredEvent {
-  const { write: _, subject, data, before, ...rest } = event;
-  return {
-    ...rest,
-    subject: { ...subject },
-    data: JSON.parse(data),
-    before: JSON.parse(before),
-    id: position,
-    position: String(position),
-    revision,
-  };
+function toStoredEvent(row: Row): StoredEvent {
+  const { data, before } = row.event;
+  return { ...headOf(row), data: JSON.parse(data), before: JSON.parse(before) };
+}
+
+function headOf({ position, revision, event }: Row): StoredEvent {
+  const { write: _, subject, ...rest } = event;
+  const place = { id: position, position: String(position), revision };
+  return { ...rest, subject: { ...subject }, data: null, before: null, ...place };
 }

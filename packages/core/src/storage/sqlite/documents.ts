@@ -1,6 +1,6 @@
 import type { CommitTarget } from '../apply-commit.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
-import { prepare, type SqliteDatabase } from './database.js';
+import { preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { statementsByText } from './statements.js';
 
 export type SqliteDocuments = CommitTarget['documents'] & {
@@ -8,18 +8,8 @@ export type SqliteDocuments = CommitTarget['documents'] & {
   list(query: ListQuery): ListedDocument[];
 };
 
-interface DocumentRow {
-  readonly parent: string | null;
-  readonly revision: number;
-  readonly body: string;
-}
-
-interface ListedRow {
-  readonly id: string;
-  readonly parent: string | null;
-  readonly revision: number;
-  readonly content: string;
-}
+type DocumentRow = readonly [parent: string | null, revision: number, body: string];
+type ListedRow = readonly [id: string, parent: string | null, revision: number, content: string];
 
 /** Synchronous; the caller sees to transactions. */
 export function sqliteDocuments(database: SqliteDatabase, prefix: string): SqliteDocuments {
@@ -31,7 +21,7 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
     get({ kind, id }) {
       const row = statements.get.get(kind, id) as DocumentRow | undefined;
       if (!row) return undefined;
-      return { key: { kind, id }, parent: row.parent, revision: row.revision, body: JSON.parse(row.body) };
+      return { key: { kind, id }, parent: row[0], revision: row[1], body: JSON.parse(row[2]) };
     },
     list(query) {
       const { sql, parameters } = toListing(query, table);
@@ -39,16 +29,15 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
       return Array.from(rows, (row) => toListedDocument(query.kind, row));
     },
     revision({ kind, id }) {
-      const row = statements.revision.get(kind, id) as Pick<DocumentRow, 'revision'> | undefined;
-      return row?.revision ?? 0;
+      return (statements.revision.get(kind, id) as number | undefined) ?? 0;
     },
     firstIds({ kind, parent }, limit) {
-      const rows = statements.firstIds.all(kind, parent, limit) as Pick<ListedRow, 'id'>[];
-      return Array.from(rows, ({ id }) => id);
+      return Array.from(statements.firstIds.all(kind, parent, limit) as string[]);
     },
     write({ key: { kind, id }, parent, content }) {
-      const row = statements.write.get(kind, id, parent, content?.summary ?? null, content?.body ?? null);
-      return (row as Pick<DocumentRow, 'revision'>).revision;
+      const { summary, body } = content ?? { summary: null, body: null };
+      const revision = statements.rewrite.get(summary, body, kind, id, parent);
+      return (revision ?? statements.write.get(kind, id, parent, summary, body)) as number;
     },
   };
 }
@@ -56,10 +45,16 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
 function prepareStatements(database: SqliteDatabase, table: string) {
   const existing = `FROM ${table} WHERE kind = ? AND id = ? AND body IS NOT NULL`;
   return {
-    get: prepare(database, `SELECT parent, revision, body ${existing}`),
-    revision: prepare(database, `SELECT revision ${existing}`),
-    firstIds: prepare(database, `SELECT id FROM ${table} WHERE kind = ? AND parent = ? ORDER BY id LIMIT ?`),
-    write: prepare(
+    get: prepareRaw(database, `SELECT parent, revision, body ${existing}`),
+    revision: preparePluck(database, `SELECT revision ${existing}`),
+    firstIds: preparePluck(database, `SELECT id FROM ${table} WHERE kind = ? AND parent = ? ORDER BY id LIMIT ?`),
+    // Under the same parent as before: an index that is told of nothing new is not written.
+    rewrite: preparePluck(
+      database,
+      `UPDATE ${table} SET revision = revision + 1, summary = ?, body = ? WHERE kind = ? AND id = ? AND parent IS ?
+      RETURNING revision`,
+    ),
+    write: preparePluck(
       database,
       `INSERT INTO ${table} (kind, id, parent, revision, summary, body) VALUES (?, ?, ?, 1, ?, ?)
       ON CONFLICT (kind, id) DO UPDATE SET
@@ -80,6 +75,6 @@ function toListing({ kind, parent, part, after, limit }: ListQuery, table: strin
   };
 }
 
-function toListedDocument(kind: string, { id, parent, revision, content }: ListedRow): ListedDocument {
+function toListedDocument(kind: string, [id, parent, revision, content]: ListedRow): ListedDocument {
   return { key: { kind, id }, parent, revision, content: JSON.parse(content) };
 }

@@ -8,21 +8,23 @@ export type SqliteEvents = CommitTarget['events'] & {
   query(query: EventQuery): EventPage;
 };
 
-interface EventRow {
-  readonly position: number;
-  readonly type: string;
-  readonly at: string;
-  readonly actor: string;
-  readonly subject_kind: string;
-  readonly subject_id: string;
-  readonly revision: number;
-  readonly project: string | null;
-  readonly environment: string | null;
-  readonly data: string;
-  readonly before: string;
-}
+/** {@link COLUMNS}, after the position. */
+type EventRow = readonly [
+  position: number,
+  type: string,
+  at: string,
+  actor: string,
+  subjectKind: string,
+  subjectId: string,
+  revision: number,
+  project: string | null,
+  environment: string | null,
+  data: string,
+  before: string,
+];
 
-const COLUMNS = 'type, at, actor, subject_kind, subject_id, revision, project, environment, data, before';
+const HEAD = 'type, at, actor, subject_kind, subject_id, revision, project, environment';
+const COLUMNS = `${HEAD}, data, before`;
 
 /** Synchronous; the caller sees to transactions. */
 export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEvents {
@@ -40,12 +42,13 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
     query(query) {
       const { where, parameters } = toCondition(query);
       const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
-      const page = `SELECT position, ${COLUMNS} FROM ${table} ${where} ORDER BY position ${direction} LIMIT ? OFFSET ?`;
+      const columns = query.withoutData ? `${HEAD}, 'null', 'null'` : COLUMNS;
+      const page = `SELECT position, ${columns} FROM ${table} ${where} ORDER BY position ${direction} LIMIT ? OFFSET ?`;
       const rows = statements(page).all(...parameters, query.limit, query.offset ?? 0) as EventRow[];
       const events = Array.from(rows, toStoredEvent);
       if (!query.total) return { events };
-      const count = statements(`SELECT COUNT(*) AS total FROM ${table} ${where}`).get(...parameters);
-      return { events, total: (count as { total: number }).total };
+      const [total] = statements(`SELECT COUNT(*) FROM ${table} ${where}`).get(...parameters) as readonly [number];
+      return { events, total };
     },
   };
 }
@@ -65,18 +68,18 @@ function toCondition({ after, filter = {} }: EventQuery): { where: string; param
 }
 
 function toStoredEvent(row: EventRow): StoredEvent {
-  const { position, type, at, actor, revision, project, environment } = row;
+  const [position, type, at, actor, subjectKind, subjectId, revision, project, environment, data, before] = row;
   return {
     id: position,
     position: String(position),
     type,
     at,
     actor,
-    subject: { kind: row.subject_kind, id: row.subject_id },
+    subject: { kind: subjectKind, id: subjectId },
     revision,
     project,
     environment,
-    data: JSON.parse(row.data),
-    before: JSON.parse(row.before),
+    data: JSON.parse(data),
+    before: JSON.parse(before),
   };
 }

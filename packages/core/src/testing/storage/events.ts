@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Storage } from '../../storage/port.js';
+import type { Storage, StoredEvent } from '../../storage/port.js';
 import type { Rule } from './rule.js';
 import { commit, eventsOf, flag, happened, put, same } from './samples.js';
 
@@ -28,6 +28,17 @@ export function eventRules(rule: Rule): void {
     const [mine] = (await eventsOf(storage)) as unknown as [{ data: { tags: string[] } }];
     mine.data.tags.push('mine');
     same((await eventsOf(storage))[0]?.data, { tags: ['first'] });
+  });
+
+  rule('gives the same events where nobody looks at their data', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a')), happened(flag('a'))] });
+    await commit(storage, { writes: [put(flag('b'))], events: [happened(flag('b'), { environment: 'production' })] });
+    const headsOf = (events: readonly StoredEvent[]) => events.map(({ data, before, ...head }) => head);
+    for (const order of ['oldest-first', 'newest-first'] as const) {
+      const query = { order, limit: 2, offset: 1 };
+      const { events } = await storage.events({ ...query, withoutData: true });
+      same(headsOf(events), headsOf((await storage.events(query)).events));
+    }
   });
 
   rule('gives the events of one commit in their order, each with the revision of its own subject', async (storage) => {
