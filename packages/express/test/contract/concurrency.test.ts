@@ -4,7 +4,7 @@ import { send } from './send.js';
 import { CHECKOUT, checkout, DEFAULT, FEATURES, FLAG, PROJECT, withStrategy } from './states.js';
 
 const CASES = EXPRESS_VERSIONS.flatMap((version) =>
-  STORAGES.map((storage) => ({ version, storage, title: `upon Express ${version.major}, on ${storage}` })),
+  STORAGES.map((storage) => ({ version, storage, title: `upon Express ${version.major}, on ${storage.name}` })),
 );
 
 function countOf(responses: readonly { readonly status: number }[]): Readonly<Record<number, number>> {

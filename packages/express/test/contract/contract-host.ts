@@ -1,4 +1,4 @@
-import { memoryStorage } from '@flags/core';
+import { type Awaitable, memoryStorage, type Storage } from '@flags/core';
 import type { ExpressVersion } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';
 import { createSqliteFile } from './sqlite-file.js';
@@ -17,23 +17,39 @@ export function secretFor(path: string): string {
   return path.startsWith('/api/frontend') ? FRONTEND_SECRET : ADMIN_SECRET;
 }
 
-export type StorageName = (typeof STORAGES)[number];
-export const STORAGES = ['memory', 'SQLite'] as const;
+/** Where the hosts of the table keep their state. */
+export interface StorageKind {
+  readonly name: string;
+  /** Gives an empty one, which the engine closes, and what is to be done afterwards. */
+  readonly open: () => Promise<OpenStorage>;
+}
+
+interface OpenStorage {
+  readonly storage: Awaitable<Storage>;
+  readonly remove: () => Promise<void>;
+}
+
+export const MEMORY: StorageKind = {
+  name: 'memory',
+  open: async () => ({ storage: memoryStorage(), remove: async () => undefined }),
+};
+export const SQLITE: StorageKind = { name: 'SQLite', open: createSqliteFile };
+export const STORAGES: readonly StorageKind[] = [MEMORY, SQLITE];
 
 export interface ContractHost extends HostApp {
-  /** Closes the engine and removes its file. */
+  /** Closes the engine and removes what it has kept. */
   readonly stop: () => Promise<void>;
 }
 
 /** A host whose clock stands at {@link NOW}, whose strategies are numbered, and which has a token of each kind. */
-export async function startContractHost(version: ExpressVersion, storage: StorageName): Promise<ContractHost> {
-  const file = storage === 'SQLite' ? await createSqliteFile() : undefined;
+export async function startContractHost(version: ExpressVersion, { open }: StorageKind): Promise<ContractHost> {
+  const { storage, remove } = await open();
   let strategies = 0;
   const host = await createHostApp({
     version,
     router: { auth: 'token' },
     flags: {
-      storage: file?.storage ?? memoryStorage(),
+      storage,
       environments: [{ name: 'development', displayName: 'Development' }, { name: 'production' }],
       now: () => new Date(NOW),
       newId: () => strategyId(++strategies),
@@ -54,7 +70,7 @@ export async function startContractHost(version: ExpressVersion, storage: Storag
     ...host,
     async stop() {
       await host.flags.close();
-      await file?.remove();
+      await remove();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { EXPRESS_4 } from '../express-versions.js';
+import { STORAGES } from './contract-host.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';
 import { DERIVED_ROWS } from './rows/derived.js';
 import { runTable } from './run-table.js';
@@ -8,4 +9,4 @@ it('runs upon Express 4', () => {
   expect(EXPRESS_4.express.application).toHaveProperty('lazyrouter');
 });
 
-runTable(EXPRESS_4, [...WRITTEN_ROWS, ...DERIVED_ROWS]);
+runTable({ version: EXPRESS_4, storages: STORAGES, rows: [...WRITTEN_ROWS, ...DERIVED_ROWS] });

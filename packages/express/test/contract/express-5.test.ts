@@ -1,4 +1,5 @@
 import { EXPRESS_5 } from '../express-versions.js';
+import { STORAGES } from './contract-host.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';
 import { DERIVED_ROWS } from './rows/derived.js';
 import { runTable } from './run-table.js';
@@ -8,4 +9,4 @@ it('runs upon Express 5', () => {
   expect(EXPRESS_5.express.application).not.toHaveProperty('lazyrouter');
 });
 
-runTable(EXPRESS_5, [...WRITTEN_ROWS, ...DERIVED_ROWS]);
+runTable({ version: EXPRESS_5, storages: STORAGES, rows: [...WRITTEN_ROWS, ...DERIVED_ROWS] });

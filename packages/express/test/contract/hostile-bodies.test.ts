@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { ROUTES } from '../../src/routes/all-routes.js';
+import { EXPRESS_5 } from '../express-versions.js';
+import { MEMORY } from './contract-host.js';
 import { actionOf } from './endpoints.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';
@@ -51,7 +53,7 @@ describe('a server', () => {
   let server: HostileServer;
 
   beforeEach(async () => {
-    server = await startHostileServer('memory');
+    server = await startHostileServer(EXPRESS_5, MEMORY);
   });
 
   afterEach(() => server.expectAlive().finally(server.stop));

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { EXPRESS_4, EXPRESS_5 } from '../express-versions.js';
-import { type StorageName, secretFor, startContractHost } from './contract-host.js';
+import type { ExpressVersion } from '../express-versions.js';
+import { type StorageKind, secretFor, startContractHost } from './contract-host.js';
 import { everythingIn } from './everything.js';
 import { askRaw, type Ending, type RawAnswer, type RawRequest } from './raw-client.js';
 import { FEATURES, owned, reported, withStrategy } from './states.js';
@@ -15,9 +15,9 @@ export interface HostileServer {
   readonly stop: () => Promise<void>;
 }
 
-/** A server with some of everything, to be treated badly; upon Express 4 where it is on SQLite, else upon 5. */
-export async function startHostileServer(storage: StorageName): Promise<HostileServer> {
-  const { app, flags, faults, stop } = await startContractHost(storage === 'SQLite' ? EXPRESS_4 : EXPRESS_5, storage);
+/** A server with some of everything, to be treated badly. */
+export async function startHostileServer(version: ExpressVersion, storage: StorageKind): Promise<HostileServer> {
+  const { app, flags, faults, stop } = await startContractHost(version, storage);
   await withStrategy(flags);
   await flags.createFlag({ project: 'default' }, { name: 'other' });
   await flags.setVariants({ project: 'default', flag: 'checkout' }, [{ name: 'blue' }, { name: 'green' }]);

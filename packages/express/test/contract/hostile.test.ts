@@ -1,6 +1,7 @@
 import { array, assert, asyncProperty, constantFrom, integer, nat, option, string } from 'fast-check';
 import { ROUTES } from '../../src/routes/all-routes.js';
-import { STORAGES } from './contract-host.js';
+import { EXPRESS_4, EXPRESS_5 } from '../express-versions.js';
+import { MEMORY, SQLITE } from './contract-host.js';
 import { actionOf } from './endpoints.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';
 import {
@@ -23,15 +24,17 @@ const anyRequest = constantFrom(...REQUESTS);
 const anyWrite = constantFrom(...REQUESTS.filter(({ route }) => route.body !== undefined));
 const anyPatch = constantFrom(...REQUESTS.filter(({ route }) => route.method === 'PATCH'));
 
-const RUNS = { memory: 250, SQLite: 40 } as const;
+const SERVERS = [
+  { storage: MEMORY, version: EXPRESS_5, numRuns: 250 },
+  { storage: SQLITE, version: EXPRESS_4, numRuns: 40 },
+] as const;
 const JSON_TYPE = ['content-type', 'application/json'] as const;
 
-describe.each(STORAGES)('a server on %s', (storage) => {
-  const numRuns = RUNS[storage];
+describe.each(SERVERS)('a server on $storage.name', ({ storage, version, numRuns }) => {
   let server: HostileServer;
 
   beforeEach(async () => {
-    server = await startHostileServer(storage);
+    server = await startHostileServer(version, storage);
   });
 
   afterEach(async () => {

@@ -2,7 +2,7 @@ import { inputSchemas } from '@flags/core';
 import { openApiDocument } from '../../src/openapi/document.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
-import { type ContractHost, startContractHost } from './contract-host.js';
+import { type ContractHost, MEMORY, startContractHost } from './contract-host.js';
 import { createDocumentedCheck } from './documented.js';
 import { actionOf } from './endpoints.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';
@@ -17,7 +17,7 @@ describe.each(EXPRESS_VERSIONS)('reading, upon Express $major', (version) => {
   let host: ContractHost;
 
   beforeEach(async () => {
-    host = await startContractHost(version, 'memory');
+    host = await startContractHost(version, MEMORY);
   });
 
   afterEach(() => host.stop());

@@ -3,14 +3,20 @@ import { openApiDocument } from '../../src/openapi/document.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import type { ExpressVersion } from '../express-versions.js';
 import { checkRow } from './check-row.js';
-import { type ContractHost, STORAGES, startContractHost } from './contract-host.js';
+import { type ContractHost, type StorageKind, startContractHost } from './contract-host.js';
 import { createDocumentedCheck, type DocumentedCheck } from './documented.js';
 import { actionOf } from './endpoints.js';
 import type { Row } from './row.js';
 
+export interface Table {
+  readonly version: ExpressVersion;
+  readonly storages: readonly StorageKind[];
+  readonly rows: readonly Row[];
+}
+
 /** Proves every row upon one version of Express, on every storage. */
-export function runTable(version: ExpressVersion, rows: readonly Row[]): void {
-  describe.each(STORAGES)(`upon Express ${version.major}, on %s`, (storage) => {
+export function runTable({ version, storages, rows }: Table): void {
+  describe.each(storages)(`upon Express ${version.major}, on $name`, (storage) => {
     let host: ContractHost;
     let checkDocumented: DocumentedCheck | undefined;
 

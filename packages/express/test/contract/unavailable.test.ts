@@ -2,7 +2,7 @@ import { inputSchemas } from '@flags/core';
 import { openApiDocument } from '../../src/openapi/document.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
-import { startContractHost } from './contract-host.js';
+import { MEMORY, startContractHost } from './contract-host.js';
 import { createDocumentedCheck } from './documented.js';
 import { actionOf } from './endpoints.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';
@@ -10,7 +10,7 @@ import { send } from './send.js';
 
 describe.each(EXPRESS_VERSIONS)('a closed engine, upon Express $major', (version) => {
   it.each(ROUTES.map(({ action }) => action))('asks to try %s again later', async (action) => {
-    const host = await startContractHost(version, 'memory');
+    const host = await startContractHost(version, MEMORY);
     const { settings } = host.flags;
     const check = createDocumentedCheck(
       openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' }),
