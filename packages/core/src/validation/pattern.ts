@@ -1,8 +1,12 @@
 import { RE2JS } from 're2js';
 import { LIMITS } from './limits.js';
 
-/** What a pattern consists of: quoted text, escapes, classes, repetitions, and any other character for itself. */
-const TOKEN = /\\Q(.*?)(?:\\E|$)|\\[xpP]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]])*\]|\{(\d+)(,?)(\d*)\}|./gs;
+/**
+ * What a pattern consists of: quoted text, escapes, classes, repetitions, and any other character for itself. What is not
+ * closed goes on to the end; no text can be read in two ways, which would take exponential time.
+ */
+const TOKEN =
+  /\\Q(.*?)(?:\\E|$)|\\[xpP]\{[^}]*(?:\}|$)|\\.|\[\^?\]?(?:\\(?:.|$)|\[:\w+:\]|[^\]\\])*(?:\]|$)|\{(\d+)(?:(,)(\d*))?\}|./gs;
 
 /** Whether a text is a regular expression in RE2's syntax, which is matched in linear time, of a reasonable size. */
 export function isPattern(text: string): boolean {
