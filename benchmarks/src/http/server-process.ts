@@ -34,9 +34,14 @@ export async function startServer<Details = object>(
 }
 
 async function answerOf(child: ChildProcess): Promise<unknown> {
-  const ended = once(child, 'exit').then(() => {
+  const answered = new AbortController();
+  const ended = once(child, 'exit', answered).then(() => {
     throw new Error('A server has ended early.');
   });
-  const [answer] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
-  return answer;
+  try {
+    const [answer] = (await Promise.race([once(child, 'message', answered), ended])) as [unknown];
+    return answer;
+  } finally {
+    answered.abort();
+  }
 }

@@ -1,6 +1,6 @@
 import { type Flags, inputSchemas } from '@flags/core';
 import { type Request, Router } from 'express';
-import { createGate, type Visitor } from './auth/gate.js';
+import { createGate } from './auth/gate.js';
 import { createBodyReader } from './body.js';
 import { createClientDocuments } from './client/documents.js';
 import { createCors } from './cors.js';
@@ -11,8 +11,9 @@ import { type Actor, bodyLimitOf, checkOptions, type FlagsRouterOptions, heartbe
 import type { Access, Method } from './route.js';
 import { accessOf, createRouteLookup } from './route-lookup.js';
 import { ROUTES } from './routes/all-routes.js';
+import { type Serialized, serialized } from './serialized.js';
 import { createHub } from './streaming/hub.js';
-import { checkDecodable, refuseUnmatched } from './unmatched.js';
+import { isDecodable, refuseUndecodable, refuseUnmatched } from './unmatched.js';
 
 /** The router, and the way to end what it has begun. */
 export interface FlagsRouter extends Router {
@@ -51,34 +52,37 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
   const handler = (answer: Answer) =>
     createHandler(answer, { findRoutes, onFault: options.onFault ?? (() => undefined) });
   const gate = createGate(flags, options);
-  const visitors = new WeakMap<Request, Visitor>();
-  const cors = options.cors && createCors(options.cors);
-
-  const admit: Answer = async (request) => {
+  const refuseEscapes = handler(async (request) => {
     const access = accessTo(request);
-    if (access !== undefined) visitors.set(request, await gate(request, access));
-    if (accessOf(request.path) !== undefined) checkDecodable(request.path);
-    return undefined;
-  };
+    if (access !== undefined) await gate(request, access);
+    return refuseUndecodable(request.path);
+  });
 
-  if (cors) router.use(handler(async (request, response) => cors(request, response)));
-  router.use(handler(admit));
+  if (options.cors) {
+    const cors = createCors(options.cors);
+    router.use(handler(async (request, response) => cors(request, response)));
+  }
+  // Before Express looks for a route, and fails on them.
+  router.use((request, response, next) => {
+    if (isDecodable(request.path) || accessOf(request.path) === undefined) next();
+    else refuseEscapes(request, response, next);
+  });
   const parts = createParts(flags, options);
   for (const route of ROUTES) {
     const endpoint = createEndpoint(route, parts);
     const method = route.method.toLowerCase() as Lowercase<Method>;
     router[method](
       route.path,
-      handler(async (request, response) => {
-        const visitor = visitors.get(request);
-        return visitor && endpoint({ request, response, visitor });
-      }),
+      handler(async (request, response) => endpoint({ request, response, visitor: await gate(request, route.access) })),
     );
   }
   router.use(
-    handler(async (request) =>
-      accessTo(request) === undefined ? undefined : refuseUnmatched(request, findRoutes(request.path)),
-    ),
+    handler(async (request) => {
+      const access = accessTo(request);
+      if (access === undefined) return undefined;
+      await gate(request, access);
+      return refuseUnmatched(request, findRoutes(request.path));
+    }),
   );
   return Object.assign(router, { close: () => parts.hub.close() });
 }
@@ -91,7 +95,7 @@ function accessTo({ path, method }: Request): Access | undefined {
 function createParts<A extends Actor>(flags: Flags, options: FlagsRouterOptions<A>): EndpointParts {
   const inputs = inputSchemas(flags.settings);
   const auth = typeof options.auth === 'function' ? 'host' : options.auth;
-  let document: object | undefined;
+  let document: Serialized | undefined;
   return {
     flags,
     inputs,
@@ -99,7 +103,9 @@ function createParts<A extends Actor>(flags: Flags, options: FlagsRouterOptions<
     documents: createClientDocuments(flags),
     hub: createHub(flags, { heartbeatInterval: heartbeatIntervalOf(options) }),
     openApi() {
-      document ??= openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth });
+      document ??= serialized(
+        JSON.stringify(openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth })),
+      );
       return document;
     },
   };

@@ -18,7 +18,7 @@ export interface EndpointParts {
   readonly flags: Flags;
   readonly inputs: InputSchemas;
   readonly readBody: BodyReader;
-  readonly openApi: () => object;
+  readonly openApi: () => Serialized;
   readonly documents: ClientDocuments;
   readonly hub: Hub;
 }
@@ -50,7 +50,9 @@ export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts
       query,
       body,
       context: ifRevision === undefined ? {} : { ifRevision },
-      clientIp: request.ip,
+      get clientIp() {
+        return request.ip;
+      },
       lastEventId: lastEventIdOf(request),
       isStillAdmitted: () => visitor.isStillAdmitted(route.action, project),
     });

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** `*`, or the opaque texts of the tags that a client has; none when the header cannot be parsed. */
 export type TagCondition = '*' | readonly string[];
 
 /** The tag of a body; with a revision, `"<revision>-<hash>"`, whose head {@link revisionsIn} reads back. */
 export function entityTag(content: string | Uint8Array, revision: number | undefined): string {
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 32);
-  return revision === undefined ? `"${hash}"` : `"${revision}-${hash}"`;
+  const digest = hash('sha256', content, 'hex').slice(0, 32);
+  return revision === undefined ? `"${digest}"` : `"${revision}-${digest}"`;
 }
 
 /** Reads `If-Match` or `If-None-Match`. Weak marks are dropped: proxies weaken tags when they compress. */

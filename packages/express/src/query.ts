@@ -10,6 +10,7 @@ export type QueryReader = (url: string) => QueryValues;
  * do not accept, with one detail per fault.
  */
 export function createQueryReader(parameters: readonly QueryParameter[] = [], inputs: InputSchemas): QueryReader {
+  if (parameters.length === 0) return () => ({});
   const schema = querySchema(parameters, inputs);
   const properties = Object.entries(propertiesOf(schema));
   const validate = createValidator<QueryValues>(schema);

@@ -138,7 +138,7 @@ export interface RouteRequest<Parameter extends string = string> {
   readonly context: ChangeContext;
   /** The reporter's address as the host's `trust proxy` sees it. */
   readonly clientIp: string | undefined;
-  readonly openApi: () => object;
+  readonly openApi: () => Serialized;
   /** What client SDKs read, made once. */
   readonly documents: ClientDocuments;
   readonly hub: Hub;

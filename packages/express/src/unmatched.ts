@@ -3,16 +3,21 @@ import { Refusal } from './errors/refusal.js';
 import type { Route } from './route.js';
 import { allowedMethods } from './route-lookup.js';
 
-/** Refuses a path whose escapes cannot be decoded, before Express fails on it. */
-export function checkDecodable(path: string): void {
+export function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
   try {
     decodeURIComponent(path);
+    return true;
   } catch {
-    throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
+    return false;
   }
 }
 
-/** Refuses a request that no row has answered, given the rows with its path. */
+export function refuseUndecodable(path: string): never {
+  throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
+}
+
+/** Refuses a request that no row can answer, given the rows with its path. */
 export function refuseUnmatched(
   { method, path }: { readonly method: string; readonly path: string },
   known: readonly Route[],

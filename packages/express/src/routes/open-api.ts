@@ -10,6 +10,6 @@ export const openApiRoutes: readonly Route[] = [
     access: 'admin',
     reply: { status: 200, schema: 'OpenApiDocument' },
     errors: [],
-    handle: async ({ openApi }) => ({ body: openApi() }),
+    handle: async ({ openApi }) => ({ serialized: openApi() }),
   }),
 ];
