@@ -1,0 +1,42 @@
+import { createFlags, type Flags } from '../../../src/index.js';
+import { sqliteStorage } from '../../../src/sqlite.js';
+
+const DEFAULT = { project: 'default' };
+
+/** What happens to a flag, by the one event that each change makes. */
+const LIFE: readonly (readonly [event: string, change: (flags: Flags, flag: string) => Promise<unknown>])[] = [
+  ['flag-created', (flags, name) => flags.createFlag(DEFAULT, { name })],
+  ['strategy-added', (flags, flag) => flags.addStrategy(placeOf(flag), { name: 'default' })],
+  ['environment-enabled', (flags, flag) => flags.enable(placeOf(flag))],
+  ['variants-updated', (flags, flag) => flags.setVariants({ ...DEFAULT, flag }, [{ name: 'blue' }])],
+  ['environment-disabled', (flags, flag) => flags.disable(placeOf(flag))],
+  ['flag-archived', (flags, flag) => flags.archiveFlag({ ...DEFAULT, flag })],
+];
+
+/** Leads flags through their lives on five lines at once until it is killed, and tells of each change that was made. */
+async function write(path: string): Promise<void> {
+  const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
+  const line = async (name: string) => {
+    for (let number = 0; ; number++) {
+      const flag = `${process.pid}-${name}-${number}`;
+      for (const [event, change] of LIFE) {
+        await change(flags, flag);
+        process.send?.(`${flag} ${event}`);
+      }
+      await flags.reportMetrics(reportOf());
+      process.send?.('report');
+    }
+  };
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map(line));
+}
+
+function placeOf(flag: string) {
+  return { ...DEFAULT, flag, environment: 'production' };
+}
+
+function reportOf() {
+  const now = new Date().toISOString();
+  return { appName: 'shop', bucket: { start: now, stop: now, toggles: { counted: { yes: 1, no: 0 } } } };
+}
+
+void write(process.argv[2] ?? '');
