@@ -40,7 +40,8 @@ export function createMetricsRetention(options: RetentionOptions): MetricsRetent
   return {
     async pruneWhenDue() {
       const time = now().getTime();
-      if (time < due) return;
+      // A clock that was set back would otherwise put it off until it gets there again.
+      if (time < due && time > due - 2 * HOUR) return;
       due = time + HOUR;
       await prune(time).catch(onError);
     },

@@ -1,0 +1,142 @@
+import { createFlags, type Flags } from '../../src/index.js';
+import { memoryMetrics } from '../../src/metrics/memory.js';
+import type { MetricsStorage } from '../../src/metrics/port.js';
+import type { Storage } from '../../src/storage/port.js';
+import { expectInvariants } from '../properties/invariants.js';
+import { type OpenStorage, STORAGES } from '../properties/storages.js';
+import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
+import { DAY, HOUR, MINUTE, SECOND, type SettableClock, settableClock } from '../rules/settable-clock.js';
+
+const YEAR = 365 * DAY;
+const JUMPS = [HOUR, -2 * HOUR, 10 * YEAR, -20 * YEAR, 10 * YEAR, MINUTE];
+
+describe.each(STORAGES)('on $name, a clock that jumps', ({ open }) => {
+  let opened: OpenStorage;
+  let storage: Storage;
+  let clock: SettableClock;
+  let flags: Flags;
+  let pruned: number;
+
+  beforeEach(async () => {
+    opened = await open();
+    storage = opened.storage;
+    clock = settableClock();
+    pruned = 0;
+    flags = await start();
+  });
+
+  afterEach(async () => {
+    await flags.close();
+    await opened.dispose();
+  });
+
+  function start(): Promise<Flags> {
+    const metrics = storage.metrics ?? memoryMetrics();
+    return createFlags({ storage, metrics: observed(metrics), now: clock.now, pollInterval: 0, usageInterval: 0 });
+  }
+
+  function observed(metrics: MetricsStorage): MetricsStorage {
+    return {
+      ...metrics,
+      prune: (retention) => {
+        pruned += 1;
+        return metrics.prune(retention);
+      },
+    };
+  }
+
+  async function report(flag = 'checkout'): Promise<void> {
+    const bucket = { start: clock.text(), stop: clock.text(), toggles: { [flag]: { yes: 1, no: 0 } } };
+    await flags.reportMetrics({ appName: 'shop', bucket });
+  }
+
+  it('leaves changes, their order, and the feed as they are', async () => {
+    const heard: string[] = [];
+    flags.subscribe(({ data }) => void heard.push((data as { name: string }).name));
+    const names = JUMPS.map((_, index) => `flag-${index}`);
+    for (const [index, jump] of JUMPS.entries()) {
+      clock.advance(jump);
+      await flags.createFlag(DEFAULT, { name: names[index] ?? '' });
+    }
+    const { events } = await flags.listEvents({ type: 'flag-created' });
+    expect(events.map(({ flag }) => flag)).toEqual(names.toReversed());
+    while (heard.length < names.length) await new Promise(setImmediate);
+    expect(heard).toEqual(names);
+    await expectInvariants(storage);
+  });
+
+  it('shows what other processes do, whatever the time at which they say that they did it', async () => {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'default' });
+    clock.advance(-YEAR);
+    const other = await start();
+    await other.enable(PRODUCTION);
+    clock.advance(2 * YEAR);
+    expect(await flags.refresh()).toMatchObject({ state: 'current', checkedAt: clock.text() });
+    expect(flags.isEnabled('checkout')).toBe(true);
+    clock.advance(-2 * YEAR);
+    await other.disable(PRODUCTION);
+    expect(await flags.refresh()).toMatchObject({ state: 'current', checkedAt: clock.text() });
+    expect(flags.isEnabled('checkout')).toBe(false);
+  });
+
+  it('makes tokens expire when it says so, and not for good', async () => {
+    await flags.createToken({ name: 'short', kind: 'admin', secret: 'a-secret', expiresAt: clock.text(HOUR) });
+    clock.advance(YEAR);
+    expect(await flags.verifyToken('a-secret')).toBeUndefined();
+    clock.advance(-2 * YEAR);
+    expect(await flags.verifyToken('a-secret')).toMatchObject({ name: 'short' });
+  });
+
+  it('keeps the health of projects between 0 and 100', async () => {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    const healths: number[] = [];
+    for (const jump of [-YEAR, 2 * YEAR, -YEAR]) {
+      clock.advance(jump);
+      healths.push((await flags.getProject(DEFAULT)).health);
+    }
+    expect(healths).toEqual([100, 0, 100]);
+  });
+
+  it('does not keep what was counted in the future in the last hour for years', async () => {
+    await report();
+    clock.advance(YEAR);
+    await report();
+    await report('other');
+    clock.advance(-YEAR);
+    await report();
+    const { lastHour, lastMinute } = await flags.countEvaluations();
+    expect([...lastHour]).toEqual([['checkout', { yes: 1, no: 0 }]]);
+    expect([...lastMinute]).toEqual([['checkout', { yes: 1, no: 0 }]]);
+  });
+
+  it('counts what a process reports whose clock is a little ahead', async () => {
+    clock.advance(30 * SECOND);
+    await report();
+    clock.advance(-30 * SECOND);
+    expect((await flags.countEvaluations()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
+  });
+
+  it('does not put off the pruning of metrics when it goes back', async () => {
+    clock.advance(10 * YEAR);
+    await report();
+    clock.advance(-10 * YEAR);
+    await report();
+    expect(pruned).toBe(2);
+    for (let hour = 0; hour < 3; hour++) {
+      clock.advance(HOUR);
+      await report();
+    }
+    expect(pruned).toBe(5);
+  });
+
+  it('lets a flag be seen again after it was seen in the future', async () => {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await report();
+    clock.advance(-YEAR);
+    await report();
+    clock.advance(YEAR + HOUR);
+    await report();
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ lastSeenAt: clock.text() });
+  });
+});
