@@ -1,0 +1,92 @@
+import type { Flags } from '@flags/core';
+import { median } from '../rounds.js';
+import type { Place } from './place.js';
+import { type Population, placeAt, populate, projectAt } from './population.js';
+
+const OPENINGS = 5;
+const CALLS = 1_000;
+const LISTS = 15;
+
+/** By what is measured: microseconds of one call (medians), milliseconds where it says so, bytes. */
+export type Figures = ReadonlyMap<string, number>;
+
+/** Fills a place and measures what it costs to work with that many flags. */
+export async function figuresOf(place: Place, population: Population): Promise<Figures> {
+  const filling = await place.open();
+  await populate(filling, population);
+  await filling.close();
+  const figures = new Map<string, number>();
+  const openings: number[] = [];
+  for (let opening = 0; opening < OPENINGS; opening++) {
+    const started = performance.now();
+    const flags = await place.open();
+    openings.push(performance.now() - started);
+    await flags.close();
+  }
+  figures.set('opening, ms', median(openings));
+  const before = heap();
+  const flags = await place.open();
+  figures.set('heap of an open instance, bytes per flag', (heap() - before) / population.flags);
+  for (const [name, figure] of await callsOn(flags, population)) figures.set(name, figure);
+  const size = place.size();
+  if (size !== undefined) figures.set('file, bytes per flag', size / population.flags);
+  await flags.close();
+  return figures;
+}
+
+async function callsOn(flags: Flags, { flags: count, projects }: Population): Promise<Figures> {
+  const at = (call: number) => placeAt((call * 7919) % count, projects);
+  const isOn = (call: number) => Math.floor(call / count) % 2 === 1;
+  const toggle = (call: number) => (isOn(call) ? flags.enable(at(call)) : flags.disable(at(call)));
+  const listed = { project: projectAt(0) };
+  const figures = new Map<string, number>();
+  figures.set('create a flag', await medianOf(CALLS, (call) => create(flags, call, projects)));
+  figures.set('read a flag', await medianOf(CALLS, (call) => flags.getFlag(at(call))));
+  figures.set('switch a flag on or off', await medianOf(CALLS, toggle));
+  figures.set(
+    'evaluate a flag',
+    await medianOf(CALLS, (call) => flags.isEnabled(at(call).flag, { userId: `${call}` })),
+  );
+  figures.set(
+    'list the flags of a project, per flag',
+    (await medianOf(LISTS, () => flags.listFlags(listed))) / (await flags.listFlags(listed)).length,
+  );
+  figures.set('list the projects, ms', (await medianOf(LISTS, () => flags.listProjects())) / 1000);
+  figures.set('the configuration after a change', await afterChanges(flags, toggle));
+  return figures;
+}
+
+/** What clients poll is made anew after a change. */
+async function afterChanges(flags: Flags, change: (call: number) => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let call = 0; call < LISTS * 4; call++) {
+    await change(CALLS + call);
+    times.push(await timeOf(() => flags.configuration({ environment: 'production' })));
+  }
+  return median(times);
+}
+
+function create(flags: Flags, call: number, projects: number): Promise<unknown> {
+  return flags.createFlag({ project: projectAt(call % projects) }, { name: `created-${call}` });
+}
+
+async function medianOf(calls: number, work: (call: number) => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let call = 0; call < calls; call++) times.push(await timeOf(() => work(call)));
+  return median(times);
+}
+
+async function timeOf(work: () => unknown): Promise<number> {
+  const started = performance.now();
+  const result = work();
+  if (result instanceof Promise) await result;
+  return (performance.now() - started) * 1000;
+}
+
+/** Bytes in use, when nothing is left to collect. */
+function heap(): number {
+  if (globalThis.gc === undefined) throw new Error('Run node with --expose-gc.');
+  globalThis.gc();
+  globalThis.gc();
+  return process.memoryUsage().heapUsed;
+}
