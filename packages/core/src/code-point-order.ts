@@ -12,6 +12,18 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** The index of the first item whose name is not before `name`, of items that are in the order of their names. */
+export function placeInOrder<Item>(items: readonly Item[], name: string, nameOf: (item: Item) => string): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareCodePoints(nameOf(items[middle] as Item), name) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Ranks a UTF-16 unit so that surrogates come after every other unit. */
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;

@@ -59,6 +59,7 @@ export function compileVariants(
   definitions: readonly VariantDefinition[],
   { groupId, stickiness, counter, surroundings }: VariantScope,
 ): VariantChoice | undefined {
+  if (definitions.length === 0) return undefined;
   const weighted: CompiledVariant[] = [];
   const lastBuckets: number[] = [];
   const overrides: CompiledOverride[] = [];

@@ -1,11 +1,11 @@
 import type { FlagConfiguration, Impression } from '../api/evaluation.js';
-import { compareCodePoints } from '../code-point-order.js';
 import { compileSnapshot, type SnapshotOptions } from '../evaluation/compile-snapshot.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { SnapshotChange } from '../evaluation/snapshot-change.js';
 import { UsageCounters } from '../evaluation/usage.js';
 import { toConfiguration, toSegmentDefinition } from './configuration.js';
 import type { LiveDocuments } from './live-documents.js';
+import { createNameOrder } from './name-order.js';
 
 /** What the views of all environments have in common. */
 export type ViewOptions = Omit<SnapshotOptions, 'flags' | 'segments' | 'counters' | 'onImpression'> & {
@@ -51,17 +51,18 @@ export function createEnvironmentView(
   const view = {
     snapshot: compiled,
     counters,
-    flags: () =>
-      [...view.snapshot.names()].sort(compareCodePoints).flatMap((name) => configurationOf(view.snapshot, name)),
+    flags: () => order.list(),
     update(change: ViewChange) {
       view.snapshot = view.snapshot.with(toSnapshotChange(change));
+      if ('flag' in change) order.changed(change.flag);
     },
   };
+  const find = (name: string) => configurationOf(view.snapshot, name);
+  const order = createNameOrder(() => [...view.snapshot.names()].flatMap((name) => find(name) ?? []), find);
   return view;
 }
 
 /** The view gives the snapshot configurations, so that is what it gives back. */
-function configurationOf(snapshot: Snapshot, name: string): readonly FlagConfiguration[] {
-  const definition = snapshot.definition(name);
-  return definition ? [definition as FlagConfiguration] : [];
+function configurationOf(snapshot: Snapshot, name: string): FlagConfiguration | undefined {
+  return snapshot.definition(name) as FlagConfiguration | undefined;
 }

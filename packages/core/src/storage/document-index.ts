@@ -1,4 +1,4 @@
-import { compareCodePoints } from '../code-point-order.js';
+import { placeInOrder } from '../code-point-order.js';
 import { createDocumentMap } from './document-map.js';
 import type { DocumentKey, ListQuery } from './port.js';
 
@@ -26,10 +26,10 @@ export function createDocumentIndex(): DocumentIndex {
 
   return {
     add(key, parent) {
-      for (const ids of listsWith(key, parent)) ids.splice(placeOf(ids, key.id), 0, key.id);
+      for (const ids of listsWith(key, parent)) ids.splice(placeInOrder(ids, key.id, itself), 0, key.id);
     },
     remove(key, parent) {
-      for (const ids of listsWith(key, parent)) ids.splice(placeOf(ids, key.id), 1);
+      for (const ids of listsWith(key, parent)) ids.splice(placeInOrder(ids, key.id, itself), 1);
     },
     ids({ kind, parent, after, limit }) {
       const all = (parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent })) ?? [];
@@ -41,18 +41,10 @@ export function createDocumentIndex(): DocumentIndex {
 
 /** The index of the first id that comes after `id`. */
 function placeAfter(ids: readonly string[], id: string): number {
-  const place = placeOf(ids, id);
+  const place = placeInOrder(ids, id, itself);
   return ids[place] === id ? place + 1 : place;
 }
 
-/** The index of the first id that is not before `id`. */
-function placeOf(ids: readonly string[], id: string): number {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareCodePoints(ids[middle] ?? '', id) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function itself(id: string): string {
+  return id;
 }
