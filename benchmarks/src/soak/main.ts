@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { machine } from '../machine.js';
+import { startLoad } from './load.js';
+import { startNode } from './node-process.js';
+import { type Observation, observe } from './observation.js';
+import { openProbe } from './probe.js';
+import { describe } from './report.js';
+import { verdictOn } from './verdict.js';
+
+const MINUTES = Number(process.env.SOAK_MINUTES ?? 20);
+const SAMPLES = 80;
+const CALIBRATION = 10_000;
+/** So many times faster than time goes the clock of the flags: an hour, after which metrics are dropped, is a minute. */
+const HASTE = 60;
+/** How long applications are remembered, by that clock: two minutes of ours. */
+const APPLICATION_RETENTION = 2 * 3_600_000;
+
+/** Two processes on one file, under a mixed load at half of the rate that they can bear, until nothing grows any more. */
+async function soak(directory: string): Promise<boolean> {
+  const file = join(directory, 'flags.db');
+  const clock = { start: Date.now(), haste: HASTE };
+  const settings = { file, clock, applicationRetention: APPLICATION_RETENTION };
+  const nodes = [await startNode(settings), await startNode(settings)];
+  const load = await startLoad(nodes.map(({ origin }) => origin));
+  const probe = openProbe(file);
+
+  const maximum = await load.measure(CALIBRATION);
+  load.hold(maximum / 2);
+  console.error(`At most ${maximum.toFixed(0)} requests per second; half of that for ${MINUTES} minutes.`);
+  const observations: Observation[] = [];
+  const pause = (MINUTES * 60_000) / SAMPLES;
+  for (let sample = 1; sample <= SAMPLES; sample++) {
+    await setTimeout(pause);
+    const observation = await observe({ nodes, load, probe });
+    observations.push(observation);
+    if (sample % 8 === 0) console.error(JSON.stringify(observation));
+  }
+  const outcome = await load.stop();
+  await Promise.all(nodes.map((node) => node.stop()));
+  probe.close();
+
+  const verdict = verdictOn(observations, outcome);
+  console.log(describe({ minutes: MINUTES, machine: machine(), maximum, outcome, observations, verdict }));
+  return verdict.every(({ holds }) => holds);
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'flags-soak-'));
+try {
+  if (!(await soak(directory))) process.exitCode = 1;
+} finally {
+  await rm(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,40 @@
+import type { Load } from './load.js';
+import type { NodeProcess } from './node-process.js';
+import type { FileSample, Probe } from './probe.js';
+
+/** One look at everything. Of the processes the worse counts. */
+export interface Observation extends FileSample {
+  readonly heap: number;
+  readonly buffers: number;
+  readonly resident: number;
+  readonly handles: number;
+  /** Milliseconds. */
+  readonly delayMedian: number;
+  readonly delayP99: number;
+  readonly delayLongest: number;
+  readonly answered: number;
+  readonly evaluations: number;
+}
+
+export interface Observed {
+  readonly nodes: readonly NodeProcess[];
+  readonly load: Load;
+  readonly probe: Probe;
+}
+
+export async function observe({ nodes, load, probe }: Observed): Promise<Observation> {
+  const samples = await Promise.all(nodes.map((node) => node.sample()));
+  const worst = (figure: (sample: (typeof samples)[number]) => number) => Math.max(...samples.map(figure));
+  return {
+    ...probe.sample(),
+    heap: worst(({ heap }) => heap),
+    buffers: worst(({ buffers }) => buffers),
+    resident: worst(({ resident }) => resident),
+    handles: worst(({ handles }) => handles),
+    delayMedian: worst(({ delay }) => delay.median),
+    delayP99: worst(({ delay }) => delay.p99),
+    delayLongest: worst(({ delay }) => delay.longest),
+    answered: load.progress().answered,
+    evaluations: samples.reduce((sum, { evaluations }) => sum + evaluations, 0),
+  };
+}

@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+
+/** What the file holds. */
+export interface FileSample {
+  /** Bytes. */
+  readonly file: number;
+  readonly log: number;
+  /** Rows. */
+  readonly events: number;
+  readonly counters: number;
+  readonly applications: number;
+  readonly usage: number;
+}
+
+export interface Probe {
+  sample(): FileSample;
+  close(): void;
+}
+
+/** Looks into the file from outside, between transactions. */
+export function openProbe(path: string): Probe {
+  const database = new Database(path, { readonly: true });
+  const count = (table: string) =>
+    (database.prepare(`SELECT COUNT(*) AS count FROM flags_${table}`).get() as { readonly count: number }).count;
+  return {
+    sample: () => ({
+      file: statSync(path).size,
+      log: statSync(`${path}-wal`).size,
+      events: count('events'),
+      counters: count('counters'),
+      applications: count('applications'),
+      usage: count('usage'),
+    }),
+    close: () => void database.close(),
+  };
+}

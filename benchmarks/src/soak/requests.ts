@@ -1,0 +1,70 @@
+/** A request of the mix. */
+export interface MixedRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+const PROJECT = '/api/admin/projects/default';
+const FEATURES = `${PROJECT}/features`;
+const FLAGS = 500;
+/** These come and go. */
+const PASSING = 100;
+/** Reporting applications go for good, and others come: what is kept of them has to stay bounded. */
+const REPORTS_OF_ONE = 200;
+
+const random = (below: number) => Math.floor(Math.random() * below);
+const place = (rest = '') => `${FEATURES}/flag-${random(FLAGS)}/environments/development${rest}`;
+
+/** What the flags are before the load begins. */
+export function preparation(): readonly MixedRequest[] {
+  return Array.from({ length: FLAGS }, (_, number) => `flag-${number}`).flatMap((name) => [
+    { method: 'POST', path: FEATURES, body: { name } },
+    {
+      method: 'POST',
+      path: `${FEATURES}/${name}/environments/development/strategies`,
+      body: { name: 'flexibleRollout', parameters: { rollout: '50', stickiness: 'default', groupId: name } },
+    },
+  ]);
+}
+
+/** Of a hundred requests: 45 reads, 25 changes, 30 reports of metrics. */
+export function nextRequest(ordinal: number): MixedRequest {
+  const kind = random(100);
+  if (kind < 25) return { method: 'GET', path: `${FEATURES}/flag-${random(FLAGS)}` };
+  if (kind < 35)
+    return { method: 'GET', path: `/api/client/features?environment=development&namePrefix=flag-${random(9)}` };
+  if (kind < 38) return { method: 'GET', path: FEATURES };
+  if (kind < 42) return { method: 'GET', path: '/api/admin/events?limit=20' };
+  if (kind < 45) return { method: 'GET', path: '/api/admin/metrics/feature-toggles' };
+  if (kind < 55) return { method: 'POST', path: place('/on') };
+  if (kind < 62) return { method: 'POST', path: place('/off') };
+  if (kind < 66) return { method: 'PUT', path: `${FEATURES}/flag-${random(FLAGS)}/variants`, body: [variant()] };
+  if (kind < 70) return passing();
+  return { method: 'POST', path: '/api/client/metrics', body: report(ordinal) };
+}
+
+/** A flag's whole life, one step at a time: most steps find it in another state, and are refused. */
+function passing(): MixedRequest {
+  const name = `passing-${random(PASSING)}`;
+  switch (random(3)) {
+    case 0:
+      return { method: 'POST', path: FEATURES, body: { name } };
+    case 1:
+      return { method: 'DELETE', path: `${FEATURES}/${name}` };
+    default:
+      return { method: 'DELETE', path: `/api/admin/archive/${name}` };
+  }
+}
+
+function variant() {
+  return { name: `v${random(5)}`, weight: 1000, weightType: 'variable', stickiness: 'default' };
+}
+
+/** The period ends later than now, by whatever clock, which counts as now. */
+function report(ordinal: number) {
+  const application = Math.floor(ordinal / REPORTS_OF_ONE);
+  const counts = Array.from({ length: 5 }, () => [`flag-${random(FLAGS)}`, { yes: random(9), no: 1 }] as const);
+  const bucket = { start: '2026-01-01T00:00:00Z', stop: '9999-01-01T00:00:00Z', toggles: Object.fromEntries(counts) };
+  return { appName: `application-${application}`, instanceId: `${random(3)}`, bucket };
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createFlags } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
+import { createFlagsRouter } from '@flags/express';
+import express from 'express';
+
+/** What a process is started with. */
+export interface NodeSettings {
+  readonly file: string;
+  readonly clock: { readonly start: number; readonly haste: number };
+  /** Milliseconds of that clock. */
+  readonly applicationRetention: number;
+}
+
+/** How a process is. */
+export interface NodeSample {
+  /** Bytes, after the garbage was collected. */
+  readonly heap: number;
+  readonly buffers: number;
+  readonly resident: number;
+  /** Sockets, timers, and what else keeps the loop busy. */
+  readonly handles: number;
+  /** Milliseconds that the event loop was late, since the sample before. */
+  readonly delay: { readonly median: number; readonly p99: number; readonly longest: number };
+  /** Evaluations in this process, since it began. */
+  readonly evaluations: number;
+}
+
+const MILLISECOND = 1e6;
+/** Evaluations in a row, a hundred times a second. */
+const EVALUATIONS = 500;
+
+const [settings] = (await once(process, 'message')) as [NodeSettings];
+const { file, clock, applicationRetention } = settings;
+const now = () => new Date(clock.start + (Date.now() - clock.start) * clock.haste);
+const flags = await createFlags({ storage: sqliteStorage(file), now, applicationRetention });
+const router = createFlagsRouter(flags, { auth: 'none' });
+const server = createServer(express().use(router)).listen(0, '127.0.0.1');
+await once(server, 'listening');
+
+let evaluations = 0;
+const evaluating = setInterval(() => {
+  for (let call = 0; call < EVALUATIONS; call++) {
+    flags.isEnabled(`flag-${call % 600}`, { userId: `${evaluations % 1000}` }, { environment: 'development' });
+    evaluations += 1;
+  }
+}, 10);
+
+/** Milliseconds between two looks at the loop, which the histogram counts as delay. */
+const RESOLUTION = 10;
+const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
+delay.enable();
+
+function sample(): NodeSample {
+  const lateness = [delay.percentile(50), delay.percentile(99), delay.max].map(toMilliseconds);
+  const [median = 0, p99 = 0, longest = 0] = lateness;
+  globalThis.gc?.();
+  delay.reset();
+  const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
+  return {
+    heap: heapUsed,
+    buffers: arrayBuffers,
+    resident: rss,
+    handles: process.getActiveResourcesInfo().length,
+    delay: { median, p99, longest },
+    evaluations,
+  };
+}
+
+function toMilliseconds(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / MILLISECOND - RESOLUTION);
+}
+
+async function stop(): Promise<void> {
+  clearInterval(evaluating);
+  router.close();
+  server.close();
+  server.closeAllConnections();
+  await flags.close();
+  process.disconnect();
+}
+
+process.on('message', (message) => {
+  if (message === 'sample') process.send?.(sample());
+  if (message === 'stop') void stop();
+});
+process.send?.({ origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });

@@ -1,0 +1,65 @@
+import type { LoadOutcome } from './load.js';
+import type { Observation } from './observation.js';
+
+/** One thing that has to hold. */
+export interface Finding {
+  readonly fact: string;
+  readonly figure: string;
+  readonly holds: boolean;
+}
+
+interface Plateau {
+  readonly figure: (observation: Observation) => number;
+  readonly fact: string;
+  readonly unit: number;
+  readonly name: string;
+  /** Growth that is taken for noise, whatever it is a share of. */
+  readonly noise: number;
+}
+
+const MEBIBYTE = 2 ** 20;
+/** So much may the fitted line rise over the last half, as a share of its mean. */
+const SHARE = 0.1;
+
+const PLATEAUS: readonly Plateau[] = [
+  { fact: 'heap after collection', figure: ({ heap }) => heap, unit: MEBIBYTE, name: 'MiB', noise: MEBIBYTE },
+  { fact: 'buffers', figure: ({ buffers }) => buffers, unit: MEBIBYTE, name: 'MiB', noise: MEBIBYTE },
+  { fact: 'resident memory', figure: ({ resident }) => resident, unit: MEBIBYTE, name: 'MiB', noise: 4 * MEBIBYTE },
+  { fact: 'handles', figure: ({ handles }) => handles, unit: 1, name: '', noise: 8 },
+  { fact: 'median delay of the event loop', figure: (one) => one.delayMedian, unit: 1, name: 'ms', noise: 5 },
+  { fact: 'write-ahead log', figure: ({ log }) => log, unit: MEBIBYTE, name: 'MiB', noise: MEBIBYTE },
+  { fact: 'rows of counters', figure: ({ counters }) => counters, unit: 1, name: '', noise: 100 },
+  { fact: 'rows of applications', figure: ({ applications }) => applications, unit: 1, name: '', noise: 10 },
+  { fact: 'rows of usage', figure: ({ usage }) => usage, unit: 1, name: '', noise: 100 },
+];
+
+/** Nothing but the log of events may grow over the last half of the time, and nothing may have failed. */
+export function verdictOn(observations: readonly Observation[], outcome: LoadOutcome): readonly Finding[] {
+  const half = observations.slice(observations.length / 2);
+  return [...PLATEAUS.map((plateau) => levelOf(plateau, half)), answersIn(outcome)];
+}
+
+function levelOf({ fact, figure, unit, name, noise }: Plateau, observations: readonly Observation[]): Finding {
+  const { mean, rise } = fit(observations.map(figure));
+  const shown = (value: number) => (value / unit).toFixed(1);
+  return {
+    fact,
+    figure: `${shown(mean)} ${name} (${rise < 0 ? '' : '+'}${shown(rise)} over the last half)`.replace('  ', ' '),
+    holds: rise <= Math.max(noise, mean * SHARE),
+  };
+}
+
+function answersIn({ answered, statuses }: LoadOutcome): Finding {
+  const failed = [...statuses].filter(([status]) => status === 0 || status >= 500);
+  const figure = failed.map(([status, count]) => `${count} × ${status}`).join(', ') || 'none';
+  return { fact: `failures among ${answered} requests`, figure, holds: failed.length === 0 };
+}
+
+/** The line through the values by least squares: their mean, and by how much it rises from the first to the last. */
+function fit(values: readonly number[]): { readonly mean: number; readonly rise: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const middle = (values.length - 1) / 2;
+  const above = values.reduce((sum, value, at) => sum + (at - middle) * (value - mean), 0);
+  const below = values.reduce((sum, _, at) => sum + (at - middle) ** 2, 0);
+  return { mean, rise: below === 0 ? 0 : (above / below) * (values.length - 1) };
+}
