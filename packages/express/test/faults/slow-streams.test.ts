@@ -4,14 +4,14 @@ import { type EventClient, listen } from '../client/event-client.js';
 import { type LiveServer, startLiveServer } from '../client/live-server.js';
 import { createOn } from '../client/states.js';
 import { until } from '../until.js';
+import { createLargeFlags } from './large-flags.js';
 import { requestWithoutReading, type SlowReader } from './slow-reader.js';
 
 const STREAM = '/api/client/streaming';
 const SMALL = '?namePrefix=small';
 /** Far more than the buffers of both ends of a connection hold. */
-const LARGE_FLAGS = 6;
-const DESCRIPTION = 'x'.repeat(6_000_000);
-const TOTAL = LARGE_FLAGS * DESCRIPTION.length;
+const MEGABYTES = 36;
+const TOTAL = MEGABYTES * 1_000_000;
 
 let server: LiveServer;
 let flags: Flags;
@@ -21,9 +21,7 @@ async function start(heartbeatInterval: number): Promise<void> {
   server = await startLiveServer({ router: { auth: 'none', heartbeatInterval } });
   flags = server.flags;
   await createOn(flags, { name: 'small' });
-  for (let number = 0; number < LARGE_FLAGS; number++) {
-    await flags.createFlag({ project: 'default' }, { name: `large-${number}`, description: DESCRIPTION });
-  }
+  await createLargeFlags(flags, MEGABYTES);
 }
 
 afterEach(async () => {
