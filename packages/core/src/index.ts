@@ -63,6 +63,13 @@ export type {
   StoredEvent,
   Vacancy,
 } from './storage/port.js';
+export {
+  type PreparedCommit,
+  type PreparedContent,
+  type PreparedEvent,
+  type PreparedWrite,
+  prepareCommit,
+} from './storage/prepared-commit.js';
 export { type InputSchemas, inputSchemas } from './validation/input-schemas.js';
 export type { JsonSchema } from './validation/json-schema.js';
 export { createValidator } from './validation/validator.js';

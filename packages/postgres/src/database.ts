@@ -1,48 +1,94 @@
-import type { PgClient, PgPool, PgResult } from './driver.js';
+import { FlagsError } from '@flags/core';
+import { withRetries } from './connection/retries.js';
+import { openSession, type Session, type SessionLimits } from './connection/session.js';
+import type { PgPool } from './driver.js';
 
 /** Runs statements. Every value of a row is text or null, whatever parsers the host has set. */
 export interface Statements {
-  /** One statement; PostgreSQL's array parameters are passed as arrays. */
+  /** One statement; PostgreSQL's array parameters are passed as arrays. Without values, the text may hold several. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
-/** The database, for the parts of a storage. */
+/** The database, for the parts of a storage. Faults come as a `FlagsError` where they are known. */
 export interface Database extends Statements {
   /**
    * Runs `work` in one READ COMMITTED transaction on one connection and commits. When `work` throws, everything is rolled
    * back. Serialization failures and deadlocks run it again, so it keeps nothing between runs.
+   *
+   * Fails with `storage_unavailable` when the connection is lost before the commit: nothing has changed. When it is lost
+   * during the commit, `findOutcome` is asked what became of it, and without one it fails with `outcome_unknown`.
    */
-  transaction<T>(work: (statements: Statements) => Promise<T>): Promise<T>;
+  transaction<T>(work: (statements: Statements) => Promise<T>, options?: TransactionOptions<T>): Promise<T>;
 }
 
-/** Leaves values as the text that PostgreSQL sends. */
-const asText = { getTypeParser: () => (value: string) => value };
+export interface TransactionOptions<T> {
+  /** Statements without values that go to the database together with BEGIN. */
+  readonly first?: string | undefined;
+  /** Gives true when the transaction has been committed, false when it has not; throws when nobody knows. */
+  readonly findOutcome?: ((value: T) => Promise<boolean>) | undefined;
+}
 
-export function openDatabase(pool: PgPool): Database {
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
+
+export function openDatabase(pool: PgPool, limits: SessionLimits): Database {
   return {
-    ...statementsOn(pool),
-    async transaction(work) {
-      const client = await pool.connect();
-      const statements = statementsOn(client);
-      try {
-        await statements.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
-        const value = await work(statements);
-        await statements.query('COMMIT');
-        client.release();
-        return value;
-      } catch (error) {
-        client.release(true);
-        throw error;
-      }
-    },
+    query: (text, values) =>
+      withRetries(async () => {
+        const session = await openSession(pool, limits);
+        try {
+          return await session.query(text, values);
+        } finally {
+          session.release();
+        }
+      }),
+    transaction: (work, { first, findOutcome } = {}) =>
+      withRetries(async () => {
+        const session = await openSession(pool, limits);
+        try {
+          await session.query(first === undefined ? BEGIN : `${BEGIN}; ${first}`);
+          const value = await work(session);
+          return await commit(session, { value, findOutcome });
+        } catch (error) {
+          await undo(session);
+          throw error;
+        } finally {
+          session.release();
+        }
+      }),
   };
 }
 
-function statementsOn(connection: Pick<PgPool | PgClient, 'query'>): Statements {
-  return {
-    async query<Row>(text: string, values: readonly unknown[] = []) {
-      const { rows }: PgResult = await connection.query({ text, values: [...values], types: asText });
-      return rows as Row[];
-    },
-  };
+interface Finished<T> {
+  readonly value: T;
+  readonly findOutcome: ((value: T) => Promise<boolean>) | undefined;
+}
+
+async function commit<T>(session: Session, { value, findOutcome }: Finished<T>): Promise<T> {
+  try {
+    await session.query('COMMIT');
+    return value;
+  } catch (error) {
+    if (!session.isLost()) throw error;
+    session.discard();
+    if (!findOutcome) throw outcomeUnknown(error);
+    if (await findOutcome(value)) return value;
+    throw error;
+  }
+}
+
+export function outcomeUnknown(cause: unknown): FlagsError {
+  const message =
+    'The connection was lost during the commit, and the database cannot be asked what became of it. ' +
+    'Look whether the change is there before you repeat it.';
+  return new FlagsError('outcome_unknown', message, undefined, { cause });
+}
+
+/** Leaves the connection outside a transaction, or closes it: the next who gets it must not find ours. */
+async function undo(session: Session): Promise<void> {
+  if (session.isLost()) return session.discard();
+  try {
+    await session.query('ROLLBACK');
+  } catch {
+    session.discard();
+  }
 }

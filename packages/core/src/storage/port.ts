@@ -154,6 +154,11 @@ export interface EventQuery {
   readonly order: 'oldest-first' | 'newest-first';
   /** Only events that the feed brings strictly after this position. */
   readonly after?: string;
+  /**
+   * Only events that no other event can come before any more, which is what a feed gives in any case. Newest first, the
+   * first of them is the place from which a feed misses nothing.
+   */
+  readonly settled?: true;
   readonly filter?: EventFilter;
   /** At most so many, at least 0. */
   readonly limit: number;

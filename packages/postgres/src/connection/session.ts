@@ -1,0 +1,82 @@
+import type { PgClient, PgPool } from '../driver.js';
+import { endsSession, explainFault } from './faults.js';
+import { limited } from './limited.js';
+
+/** A connection that has been taken out of the pool. Faults come as a `FlagsError` or `LostRace` where they are known. */
+export interface Session {
+  /** One statement, or several in one text when there are no values. Every value of a row is text or null. */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Gives the connection back. It must not be inside a transaction. */
+  release(): void;
+  /** Closes the connection: what state it is in is not known. */
+  discard(): void;
+  /** Whether the connection has failed; what was asked last may have been done. */
+  isLost(): boolean;
+}
+
+export interface SessionLimits {
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+  /** Milliseconds. */
+  readonly queryTimeout: number;
+}
+
+/** Leaves values as the text that PostgreSQL sends. */
+const asText = { getTypeParser: () => (value: string) => value };
+
+/** Takes a connection; fails when none can be had within the limit, whatever limits the pool itself has. */
+export async function openSession(pool: PgPool, limits: SessionLimits): Promise<Session> {
+  const client = await takeClient(pool, limits.connectTimeout);
+  let loss: unknown;
+  let isBack = false;
+  // An error that nobody listens to ends the process, and the pool does not listen while the client is out.
+  const listener = (error: unknown) => {
+    loss ??= error;
+  };
+  client.on('error', listener);
+
+  function giveBack(error: Error | boolean | undefined): void {
+    if (isBack) return;
+    isBack = true;
+    client.release(error);
+    client.removeListener('error', listener);
+    // What is thrown away may still fail while it closes.
+    if (error) client.on('error', () => undefined);
+  }
+
+  return {
+    async query<Row>(text: string, values?: readonly unknown[]) {
+      if (loss) throw explainFault(loss);
+      try {
+        const asked = client.query({ text, types: asText, ...(values && { values: [...values] }) });
+        const { rows } = await limited(asked, limits.queryTimeout, () => tooLate('statement', limits.queryTimeout));
+        return rows as Row[];
+      } catch (error) {
+        if (endsSession(error)) loss ??= error;
+        throw explainFault(error);
+      }
+    },
+    release: () => giveBack(loss ? true : undefined),
+    discard: () => giveBack(true),
+    isLost: () => loss !== undefined,
+  };
+}
+
+async function takeClient(pool: PgPool, time: number): Promise<PgClient> {
+  const connecting = pool.connect();
+  try {
+    return await limited(connecting, time, () => tooLate('connection', time));
+  } catch (error) {
+    // It may come yet, and must not be out for ever.
+    connecting.then(
+      (client) => client.release(),
+      () => undefined,
+    );
+    throw explainFault(error);
+  }
+}
+
+function tooLate(what: 'connection' | 'statement', time: number): Error {
+  const state = what === 'connection' ? 'no connection was to be had' : 'a statement was not answered';
+  return new Error(`${state} within ${time} ms`);
+}

@@ -1,0 +1,104 @@
+import type { EventPage, StoredEvent, StoredEventQuery } from '@flags/core';
+import type { Statements } from '../database.js';
+import type { TableNames } from '../schema/table-names.js';
+import { fromStoredText, toStoredText } from '../stored-text.js';
+import { parsePosition, toPosition } from './position.js';
+
+/** Reads events, and facts of the same moment, in one round trip. */
+export type ReadEvents = (query: StoredEventQuery, options?: ReadOptions) => Promise<EventsAndFacts>;
+
+export interface ReadOptions {
+  /** A condition that the events must fulfil besides. */
+  readonly only?: string;
+  /** Expressions, each `AS` its name. `matching` is what a FROM needs to find all that the query asks for, without `only`. */
+  readonly facts?: (matching: string) => readonly string[];
+}
+
+export interface EventsAndFacts {
+  readonly page: EventPage;
+  readonly facts: Readonly<Record<string, string | null>>;
+}
+
+interface EventRow {
+  readonly commit_order: string;
+  readonly id: string;
+  readonly type: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly subject_kind: string;
+  readonly subject_id: string;
+  readonly revision: string;
+  readonly project: string | null;
+  readonly environment: string | null;
+  readonly data: string;
+  readonly before: string;
+}
+
+const COLUMNS =
+  'commit_order, id, type, at, actor, subject_kind, subject_id, revision, project, environment, data, before';
+
+export function createReadEvents(statements: Statements, names: TableNames): ReadEvents {
+  const table = names.table('events');
+
+  return async (query, { only, facts = () => [] } = {}) => {
+    const { conditions, values } = toConditions(query);
+    const matching = fromWhere(table, conditions);
+    const wanted = fromWhere(table, only === undefined ? conditions : [...conditions, only]);
+    const asked = [...facts(matching), ...(query.total ? [`(SELECT count(*) FROM ${wanted}) AS total`] : [])];
+    const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
+    const order = `ORDER BY commit_order ${direction}, id ${direction}`;
+    const page = `SELECT ${COLUMNS} FROM ${wanted} ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
+    const rows = await statements.query<EventRow & EventsAndFacts['facts']>(
+      `SELECT * FROM (SELECT ${asked.join(', ')}) AS facts LEFT JOIN (${page}) AS page ON true ${order}`,
+      [...values, query.limit, query.offset ?? 0],
+    );
+    const events = rows.filter(({ id }) => id !== null).map(toStoredEvent);
+    const [first = {} as EventsAndFacts['facts']] = rows;
+    return { facts: first, page: query.total ? { events, total: Number(first.total) } : { events } };
+  };
+}
+
+function fromWhere(table: string, conditions: readonly string[]): string {
+  return conditions.length > 0 ? `${table} WHERE ${conditions.join(' AND ')}` : table;
+}
+
+function toConditions({ after, filter = {} }: StoredEventQuery): {
+  readonly conditions: readonly string[];
+  readonly values: readonly string[];
+} {
+  const { project, subject, type, from, to } = filter;
+  const place = after === undefined ? undefined : parsePosition(after);
+  const columns: readonly (readonly [string, string | undefined])[] = [
+    ['project =', project],
+    ['subject_kind =', subject?.kind],
+    ['subject_id =', subject?.id],
+    ['type =', type],
+    ['at >=', from],
+    ['at <=', to],
+  ];
+  const given = columns.filter((column): column is readonly [string, string] => column[1] !== undefined);
+  const first = place ? 3 : 1;
+  return {
+    conditions: [
+      ...(place ? ['(commit_order, id) > ($1::bigint, $2::bigint)'] : []),
+      ...given.map(([comparison], index) => `${comparison} $${first + index}`),
+    ],
+    values: [...(place ? [place.commitOrder, place.id] : []), ...given.map(([, value]) => toStoredText(value))],
+  };
+}
+
+function toStoredEvent(row: EventRow): StoredEvent {
+  return {
+    id: Number(row.id),
+    position: toPosition({ commitOrder: row.commit_order, id: row.id }),
+    type: fromStoredText(row.type),
+    at: fromStoredText(row.at),
+    actor: fromStoredText(row.actor),
+    subject: { kind: fromStoredText(row.subject_kind), id: fromStoredText(row.subject_id) },
+    revision: Number(row.revision),
+    project: row.project === null ? null : fromStoredText(row.project),
+    environment: row.environment === null ? null : fromStoredText(row.environment),
+    data: JSON.parse(row.data),
+    before: JSON.parse(row.before),
+  };
+}

@@ -1,0 +1,130 @@
+import { FlagsError, prepareCommit, type Storage } from '@flags/core';
+import { carryOut } from './commit/commit.js';
+import { createOutcomes } from './commit/outcome.js';
+import { openPool } from './connection/open-pool.js';
+import { type Database, openDatabase } from './database.js';
+import { createDocuments } from './documents.js';
+import type { PgPool } from './driver.js';
+import { counterFeed } from './feed/counter-feed.js';
+import type { Feed } from './feed/feed.js';
+import type { FeedKind } from './feed/feed-order.js';
+import { placeFeed } from './feed/place-feed.js';
+import { snapshotFeed } from './feed/snapshot-feed.js';
+import { type CheckedOptions, checkOptions, type PostgresStorageOptions } from './options.js';
+import { lockKey } from './schema/lock-key.js';
+import { migrate } from './schema/migrate.js';
+import { type TableNames, tableNames } from './schema/table-names.js';
+import { readServerKind, type ServerKind } from './server-kind.js';
+
+/**
+ * Keeps everything in a PostgreSQL database, for any number of nodes. No session state is needed: it works behind a proxy
+ * that pools transactions, apart from the connection that listens (`listen`).
+ *
+ * Creates its tables, or brings them up to date. `close` finishes what was asked before, and ends the pool only when the
+ * storage has opened it; afterwards every call fails with `closed`.
+ *
+ * Fails with `invalid_input` for impossible options; with `storage_unsupported` when `pg` is missing, when the database
+ * refuses the user, lacks a right or is of another encoding, or when a newer version of the library has made its tables; with
+ * `storage_unavailable` when the database cannot be reached within `connectTimeout`, as every later call may: then nothing
+ * has changed. A commit whose answer is lost is looked up; it fails with `outcome_unknown` when that is impossible.
+ *
+ * @example
+ * const storage = postgresStorage('postgres://flags@db.internal/app');
+ * const flags = await createFlags({ storage });
+ *
+ * @example
+ * // In the host's own database, with the host's own pool, in a schema of its own:
+ * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
+ * const storage = postgresStorage({ pool, schema: 'flags' });
+ */
+export async function postgresStorage(options: PostgresStorageOptions): Promise<Storage> {
+  const checked = checkOptions(options);
+  const { pool, release } = takePool(checked);
+  try {
+    const database = openDatabase(pool, checked);
+    const names = tableNames(checked);
+    const server = await readServerKind(database);
+    const kind = await migrate(database, { ...checked, server });
+    return storageOn({ database, names, server, kind, checked, release });
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+interface Source {
+  readonly pool: PgPool;
+  /** Ends the pool, unless it is the host's. */
+  readonly release: () => Promise<unknown>;
+}
+
+function takePool({ source, connectTimeout }: CheckedOptions): Source {
+  if ('connectionString' in source) {
+    const pool = openPool({ connectionString: source.connectionString, connectTimeout });
+    pool.on('error', noted);
+    return { pool, release: () => pool.end() };
+  }
+  const { pool } = source;
+  // An idle connection that is lost would end the process when nobody listened. The next call takes another.
+  pool.on('error', noted);
+  return { pool, release: async () => pool.removeListener('error', noted) };
+}
+
+function noted(): void {}
+
+interface Parts extends Pick<Source, 'release'> {
+  readonly database: Database;
+  readonly names: TableNames;
+  readonly server: ServerKind;
+  readonly kind: FeedKind;
+  readonly checked: CheckedOptions;
+}
+
+function storageOn(parts: Parts): Storage {
+  const { database, names, server, release } = parts;
+  const documents = createDocuments(database, names);
+  const feed = createFeed(parts);
+  const outcomes = server.hasTransactionIds ? createOutcomes({ database, names, time: OUTCOME_TIME }) : undefined;
+  const commitParts = { database, names, order: feed.order, outcomes, placeFeed: () => placeFeed(database, names) };
+  const underway = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  /** Remembers what is under way, for who closes. */
+  async function whileOpen<T>(work: () => Promise<T>): Promise<T> {
+    if (closing) throw new FlagsError('closed', 'The storage has been closed.');
+    const running = work();
+    underway.add(running);
+    try {
+      return await running;
+    } finally {
+      underway.delete(running);
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(underway);
+    await release();
+  }
+
+  return {
+    get: (key) => whileOpen(() => documents.get(key)),
+    list: (query) => whileOpen(() => documents.list(query)),
+    commit: async (commit) => {
+      const prepared = prepareCommit(commit);
+      return whileOpen(() => carryOut(prepared, commitParts));
+    },
+    events: (query) => whileOpen(() => feed.query(query)),
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Milliseconds in which the outcome of a commit whose answer was lost has to be found. */
+const OUTCOME_TIME = 10_000;
+
+function createFeed({ database, names, server, kind, checked }: Parts): Feed {
+  if (kind === 'snapshot') return snapshotFeed({ database, names, commitLock: lockKey('commit', checked) });
+  return counterFeed({ statements: database, names, hasTransactionIds: server.hasTransactionIds });
+}
