@@ -9,6 +9,12 @@ export interface Statements {
   query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
+/** A text with its parameters. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
 /** The database, for the parts of a storage. Faults come as a `FlagsError` where they are known. */
 export interface Database extends Statements {
   /**

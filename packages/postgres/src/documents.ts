@@ -1,5 +1,5 @@
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '@flags/core';
-import type { Statements } from './database.js';
+import type { Statement, Statements } from './database.js';
 import type { TableNames } from './schema/table-names.js';
 import { fromStoredText, toStoredText } from './stored-text.js';
 
@@ -37,14 +37,27 @@ export function createDocuments(statements: Statements, names: TableNames): Docu
       const { parent, revision, body } = row;
       return { key: { kind, id }, parent: textOrNull(parent), revision: Number(revision), body: JSON.parse(body) };
     },
-    async list({ kind, parent, part }) {
-      const rows = await statements.query<ListedRow>(
-        `SELECT id, parent, revision, ${COLUMNS[part]} AS content FROM ${table}
-        WHERE kind = $1 AND ${parent === undefined ? 'body IS NOT NULL' : 'parent = $2'} ORDER BY id`,
-        [kind, ...(parent === undefined ? [] : [parent])].map(toStoredText),
-      );
-      return rows.map((row) => toListedDocument(kind, row));
+    async list(query) {
+      const { text, values } = listStatement(query, table);
+      const rows = await statements.query<ListedRow>(text, values);
+      return rows.map((row) => toListedDocument(query.kind, row));
     },
+  };
+}
+
+function listStatement({ kind, parent, part, after, limit }: ListQuery, table: string): Statement {
+  const conditions: readonly (readonly [string, string | undefined])[] = [
+    ['kind =', kind],
+    ['parent =', parent],
+    ['id >', after],
+  ];
+  const given = conditions.filter((condition): condition is readonly [string, string] => condition[1] !== undefined);
+  const where = given.map(([comparison], index) => `${comparison} $${index + 1}`);
+  const values = given.map(([, value]) => toStoredText(value));
+  return {
+    text: `SELECT id, parent, revision, ${COLUMNS[part]} AS content FROM ${table}
+      WHERE ${where.join(' AND ')} AND body IS NOT NULL ORDER BY id${limit === undefined ? '' : ` LIMIT $${values.length + 1}`}`,
+    values: limit === undefined ? values : [...values, limit],
   };
 }
 

@@ -15,7 +15,8 @@ export interface PgClient {
   query(query: PgQuery): Promise<PgResult>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'notification', listener: (message: { readonly channel: string }) => void): unknown;
-  removeListener(event: 'error' | 'notification', listener: (...parameters: never[]) => void): unknown;
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'notification', listener: (message: { readonly channel: string }) => void): unknown;
   /** Gives the client back; with an error or true it is thrown away. */
   release(error?: Error | boolean): unknown;
 }

@@ -1,8 +1,8 @@
 import type { Storage, StoredEvent } from '../storage/port.js';
 
-/** The position of the newest event; undefined when nothing has happened yet. */
+/** The position from which on a feed brings what is not committed yet; undefined when nothing has happened yet. */
 export async function newestPosition(storage: Storage): Promise<string | undefined> {
-  const { events } = await storage.events({ order: 'newest-first', limit: 1, withoutData: true });
+  const { events } = await storage.events({ order: 'newest-first', settled: true, limit: 1, withoutData: true });
   return events[0]?.position;
 }
 

@@ -1,13 +1,9 @@
 import type { PreparedCommit } from '@flags/core';
+import type { Statement } from '../database.js';
 import type { FeedOrder } from '../feed/feed-order.js';
 import type { TableNames } from '../schema/table-names.js';
 import { toStoredText } from '../stored-text.js';
 import { type Lock, lockRuns, toStoredKey, toStoredTextOrNull } from './stored-commit.js';
-
-export interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
 
 /** What the statements tell: one row per lock, write and event, and the transaction. */
 export interface CommitRow {

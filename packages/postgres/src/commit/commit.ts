@@ -1,4 +1,4 @@
-import { type CommitResult, type DocumentKey, type PreparedCommit } from '@flags/core';
+import type { CommitResult, DocumentKey, PreparedCommit } from '@flags/core';
 import type { Database, Statements } from '../database.js';
 import { type CommitRow, type CommitTables, commitStatement, lockStatement } from './commit-statement.js';
 import type { Outcomes } from './outcome.js';

@@ -18,8 +18,9 @@ export function onEveryVersion(declare: (name: string, server: () => string) => 
       beforeAll(async () => {
         server = await startPostgres({ binaries });
       });
-      afterAll(() => server.close());
       declare(name, () => server.url());
+      // After those of the tests: hooks run in the order in which they are declared.
+      afterAll(() => server.close());
     });
   }
 }

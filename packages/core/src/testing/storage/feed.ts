@@ -8,6 +8,17 @@ export async function feedWhile(
   writers: readonly (() => Promise<void>)[],
 ): Promise<readonly StoredEvent[]> {
   const seen: StoredEvent[] = [];
+  await readWhile(writers, () => readOn(storage, seen));
+  while ((await readOn(storage, seen)) > 0);
+  return seen;
+}
+
+/** What a reader is given that reads again and again while the writers run. */
+export async function readWhile<T>(
+  writers: readonly (() => Promise<void>)[],
+  read: () => Promise<T>,
+): Promise<readonly T[]> {
+  const given: T[] = [];
   let writing = true;
   const written = Promise.all(writers.map((write) => write())).finally(() => {
     writing = false;
@@ -15,12 +26,11 @@ export async function feedWhile(
   // A failing writer must not surface as an unhandled rejection while the reader is still busy.
   written.catch(() => undefined);
   while (writing) {
-    await readOn(storage, seen);
+    given.push(await read());
     await setImmediate();
   }
   await written;
-  while ((await readOn(storage, seen)) > 0);
-  return seen;
+  return given;
 }
 
 async function readOn(storage: Storage, seen: StoredEvent[]): Promise<number> {

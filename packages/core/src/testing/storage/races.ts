@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CommitResult, Storage } from '../../storage/port.js';
-import { feedWhile } from './feed.js';
+import { feedWhile, readWhile } from './feed.js';
 import type { Rule } from './rule.js';
 import { commit, eventsOf, flag, happened, onlyWinner, project, put, same } from './samples.js';
 
@@ -95,6 +95,18 @@ export function raceRules(rule: Rule): void {
         Array.from({ length: 50 }, (_, index) => index + 1),
       );
     }
+  });
+
+  rule('lets no event come before a settled one, while four writers commit', async (storage, again) => {
+    const storages = [storage, (await again()) ?? storage];
+    const writers = [0, 1, 2, 3].map((writer) => () => writeOwn(storages[writer % 2] ?? storage, `w${writer}`, 25));
+    const seen = await readWhile(writers, async () => {
+      const { events } = await storage.events({ order: 'newest-first', settled: true, limit: 1000 });
+      return events.toReversed();
+    });
+    const all = await eventsOf(storage);
+    for (const settled of seen) same(settled, all.slice(0, settled.length));
+    assert.equal(all.length, 100);
   });
 }
 

@@ -1,0 +1,39 @@
+import { storageConformance } from '@flags/core/testing';
+import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
+import { Pool } from 'pg';
+import { type PostgresStorageOptions, type PostgresStorageSettings, postgresStorage } from '../../src/index.js';
+import { onEveryVersion } from '../server/on-every-version.js';
+
+onEveryVersion((version, server) => {
+  let database: FreshDatabase;
+  let pool: Pool;
+  let schemas = 0;
+
+  beforeAll(async () => {
+    database = await freshDatabase({ server: server() });
+    pool = new Pool({ connectionString: database.url });
+    // Dropping the database ends connections that the pool has not quite closed.
+    pool.on('error', () => undefined);
+  });
+
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  function conforms(name: string, options: (place: PostgresStorageSettings) => PostgresStorageOptions): void {
+    storageConformance(`postgresStorage of ${name}, on ${version},`, async () => {
+      schemas += 1;
+      const place = { schema: `Rule "${schemas}"`, tablePrefix: 'Feature_2_', listen: false };
+      const open = () => postgresStorage(options(place));
+      return { storage: await open(), again: open };
+    });
+  }
+
+  conforms('a connection string, ordered by transactions', (place) => ({
+    connectionString: database.url,
+    feed: 'snapshot',
+    ...place,
+  }));
+  conforms("the host's pool, ordered by a counter", (place) => ({ pool, feed: 'counter', ...place }));
+});
