@@ -230,7 +230,8 @@ describe('a stream', () => {
     let changes = 0;
     await until(async () => {
       changes += 1;
-      await flags.updateFlag(PRODUCTION, { description: `${changes % 10}`.repeat(500_000) });
+      const value = `${changes % 10}`.repeat(250_000);
+      await flags.setVariants(PRODUCTION, [{ name: 'blue', payload: { type: 'string', value } }]);
       await received(reader, changes);
       return (await connections()) < 2;
     });
