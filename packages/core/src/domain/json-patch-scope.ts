@@ -32,7 +32,7 @@ function refuseOutside(
   { index, member, scope }: { index: number; member: 'path' | 'from'; scope: PatchScope },
 ): void {
   if (scope.changeable === undefined) return;
-  if (pointer !== '' && (scope.changeable.includes(topMember(pointer)) || isKept(pointer, scope))) return;
+  if (scope.changeable.includes(topMember(pointer)) || isKept(pointer, scope)) return;
   const place = pointer === '' ? 'the whole document' : pointer;
   const places = scope.changeable.map((name) => `/${name}`).join(', ');
   throw patchRefusal(index, member, `leads to ${place}; a patch may change ${places}`);

@@ -18,11 +18,20 @@ describe('depending on a flag', () => {
   });
 
   it('otherwise than before changes the dependency in its place', () => {
-    const search = { ...ON, flag: 'search' };
-    const dependent = flagState({ dependencies: [ON, search] });
+    const [basket, search] = [
+      { ...ON, flag: 'basket' },
+      { ...ON, flag: 'search' },
+    ];
+    const dependent = flagState({ dependencies: [basket, ON, search] });
     const events = addDependency(dependent, OFF, alone);
     expect(events).toEqual([{ type: 'dependency-updated', data: OFF, before: ON }]);
-    expect(after(dependent, events)?.dependencies).toEqual([OFF, search]);
+    expect(after(dependent, events)?.dependencies).toEqual([basket, OFF, search]);
+  });
+
+  it('beside others is added after them', () => {
+    const search = { ...ON, flag: 'search' };
+    const dependent = flagState({ dependencies: [search] });
+    expect(after(dependent, addDependency(dependent, ON, alone))?.dependencies).toEqual([search, ON]);
   });
 
   it.each([
@@ -42,9 +51,15 @@ describe('no longer depending on a flag', () => {
   const dependent = flagState({ dependencies: [ON, { ...ON, flag: 'search' }] });
 
   it('leaves the other dependencies', () => {
-    const events = removeDependency(dependent, 'payments');
-    expect(events).toEqual([{ type: 'dependency-removed', data: null, before: ON }]);
-    expect(after(dependent, events)?.dependencies).toEqual([{ ...ON, flag: 'search' }]);
+    const search = { ...ON, flag: 'search' };
+    for (const [gone, left] of [
+      [ON, search],
+      [search, ON],
+    ] as const) {
+      const events = removeDependency(dependent, gone.flag);
+      expect(events).toEqual([{ type: 'dependency-removed', data: null, before: gone }]);
+      expect(after(dependent, events)?.dependencies).toEqual([left]);
+    }
   });
 
   it('is refused when it does not, or is archived', () => {

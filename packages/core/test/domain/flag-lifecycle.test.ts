@@ -82,7 +82,8 @@ describe('reviving a flag', () => {
 
   it('switches it off everywhere, with its strategies', () => {
     const events = reviveFlag(archived);
-    expect(events).toMatchObject([{ type: 'flag-revived', before: { archived: true, enabledIn: ['production'] } }]);
+    const before = { archived: true, enabledIn: ['production'] };
+    expect(events).toEqual([{ type: 'flag-revived', data: { archived: false, enabledIn: [] }, before }]);
     expect(after(archived, events)).toEqual(flagState({ environments: [environmentState('production', ['s'])] }));
   });
 

@@ -23,10 +23,10 @@ describe('changing metadata', () => {
     expect(changeMetadata(flagState(), { stale: true })).toEqual([
       { type: 'flag-stale-on', data: { stale: true }, before: { stale: false } },
     ]);
-    expect(changeMetadata(flagState({ stale: true }), { stale: false, type: 'operational' })).toMatchObject([
-      { type: 'flag-updated' },
-      { type: 'flag-stale-off' },
-    ]);
+    const stale = flagState({ stale: true });
+    const events = changeMetadata(stale, { stale: false, type: 'operational' });
+    expect(events).toMatchObject([{ type: 'flag-updated' }, { type: 'flag-stale-off' }]);
+    expect(after(stale, events)).toEqual(flagState({ type: 'operational' }));
   });
 
   it.each<FlagChanges>([{}, { stale: false }, { description: 'The new checkout', type: 'release' }])(
@@ -136,6 +136,15 @@ describe('patching metadata', () => {
       code: 'invalid_input',
       details: [{ path: operation.path }],
     });
+  });
+
+  it('says of every member that it would remove that it cannot be', () => {
+    const refusal = refusalOf(() => patched({ op: 'remove', path: '/stale' }, { op: 'remove', path: '/type' }));
+    expect(refusal.message).toBe('The patch cannot be applied: /type cannot be removed.');
+    expect(refusal.details).toEqual([
+      { message: 'cannot be removed', path: '/type' },
+      { message: 'cannot be removed', path: '/stale' },
+    ]);
   });
 
   it('is refused for an archived flag', () => {

@@ -69,10 +69,38 @@ describe('a patch', () => {
     expect(refusalOf(() => applyPatch(['aaaaaaaaaaaaaaaa'], grow, {})).code).toBe('invalid_patch');
   });
 
+  it('may copy a mebibyte of JSON, and no more', () => {
+    const copied = (length: number) => () =>
+      applyPatch({ a: 'x'.repeat(length - 2) }, [{ op: 'copy', from: '/a', path: '/b' }], {});
+    expect(copied(1_048_576)()).toHaveProperty('b');
+    const { message, details } = refusalOf(copied(1_048_577));
+    expect(message).toContain('copies more than a patch may');
+    expect(details).toMatchObject([{ path: '/0/path' }]);
+  });
+
+  it('never moves an item into the one that takes its place', () => {
+    const items = [{ name: 'first' }, { name: 'second' }];
+    const { message, details } = refusalOf(() => applyPatch(items, [{ op: 'move', from: '/0', path: '/0/item' }], {}));
+    expect(message).toContain('lies inside of what is moved');
+    expect(details).toMatchObject([{ path: '/0/path' }]);
+  });
+
+  it('without a value, or with one that is no JSON, is told so', () => {
+    const refusal = refusalOf(() => applyPatch({}, [{ op: 'add', path: '/x', value: undefined }], {}));
+    expect(refusal.message).toContain('is required, as JSON');
+  });
+
+  it('whose test does not hold is told of the operation', () => {
+    const { details } = refusalOf(() => applyPatch({ a: 1 }, [{ op: 'test', path: '/a', value: 2 }], {}));
+    expect(details).toEqual([{ message: 'does not hold', path: '/0' }]);
+  });
+
   it('is refused when it contains itself', () => {
     const value: unknown[] = [];
     value.push(value);
-    expect(refusalOf(() => applyPatch({}, [{ op: 'add', path: '/a', value }], {})).code).toBe('invalid_patch');
+    const refusal = refusalOf(() => applyPatch({}, [{ op: 'add', path: '/a', value }], {}));
+    expect(refusal.code).toBe('invalid_patch');
+    expect(refusal.message).toBe('The patch cannot be applied: it is nested too deeply, or in itself.');
   });
 
   it('is refused when it is nested without end', () => {
@@ -140,17 +168,19 @@ describe('the scope of a patch', () => {
     expect(refusalOf(() => patched({ op: 'test', path: '/id', value: 8 })).code).toBe('patch_test_failed');
   });
 
-  it.each<JsonPatchOperation>([
-    { op: 'add', path: '/other', value: 1 },
-    { op: 'test', path: '/other', value: 1 },
-    { op: 'replace', path: '', value: {} },
-    { op: 'copy', from: '', path: '/a' },
-    { op: 'move', from: '/other', path: '/a' },
-    { op: 'add', path: '/__proto__', value: 1 },
-    { op: 'add', path: '/constructor', value: 1 },
-  ])('refuses what lies outside of it, and names the places inside: %j', (operation) => {
+  it.each<[JsonPatchOperation, string, string]>([
+    [{ op: 'add', path: '/other', value: 1 }, '/other', '/0/path'],
+    [{ op: 'test', path: '/other', value: 1 }, '/other', '/0/path'],
+    [{ op: 'replace', path: '', value: {} }, 'the whole document', '/0/path'],
+    [{ op: 'copy', from: '', path: '/a' }, 'the whole document', '/0/from'],
+    [{ op: 'move', from: '/other', path: '/a' }, '/other', '/0/from'],
+    [{ op: 'add', path: '/__proto__', value: 1 }, '/__proto__', '/0/path'],
+    [{ op: 'add', path: '/constructor', value: 1 }, '/constructor', '/0/path'],
+    [{ op: 'add', path: '/', value: 1 }, '/', '/0/path'],
+  ])('refuses what lies outside of it, and names the places inside: %j', (operation, place, path) => {
     const refusal = refusalOf(() => patched(operation));
     expect(refusal.code).toBe('invalid_patch');
-    expect(refusal.message).toContain('/a, /b');
+    expect(refusal.message).toContain(`leads to ${place}; a patch may change /a, /b`);
+    expect(refusal.details).toMatchObject([{ path }]);
   });
 });

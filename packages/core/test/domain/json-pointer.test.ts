@@ -31,6 +31,17 @@ describe('parsePointer', () => {
   });
 });
 
+describe('an array of more than ten items', () => {
+  const items = Array.from({ length: 11 }, (_, index) => index);
+
+  it('has places with indexes of two digits', () => {
+    expect(findMissingTarget(items, '/10', 'existing')).toBeUndefined();
+    expect(findMissingTarget(items, '/11', 'existing')).toBeDefined();
+    expect(findMissingTarget(items, '/11', 'insertable')).toBeUndefined();
+    expect(findMissingTarget(items, '/12', 'insertable')).toBeDefined();
+  });
+});
+
 describe('topMember', () => {
   it('is the first token, unescaped, and empty for the whole document', () => {
     expect(topMember('/a~1b/c')).toBe('a/b');

@@ -1,7 +1,6 @@
 import { addMember, changeMemberRole, removeMember } from '../../src/domain/members.js';
 import {
   createProject,
-  DEFAULT_PROJECT,
   deleteProject,
   evolveProject,
   type ProjectEvent,
@@ -41,6 +40,9 @@ describe('a project', () => {
     const events = updateProject(projectState(), { name: 'Shop', description: 'new' });
     expect(events).toEqual([{ type: 'project-updated', data: { description: 'new' }, before: { description: '' } }]);
     expect(after(projectState(), events)).toEqual(projectState({ description: 'new' }));
+    expect(updateProject(projectState(), { name: 'Store' })).toEqual([
+      { type: 'project-updated', data: { name: 'Store' }, before: { name: 'Shop' } },
+    ]);
     expect(updateProject(projectState(), { name: 'Shop' })).toEqual([]);
     expect(updateProject(projectState(), {})).toEqual([]);
   });
@@ -52,7 +54,7 @@ describe('a project', () => {
   });
 
   it('is never deleted when it is the default one', () => {
-    const project = projectState({ id: DEFAULT_PROJECT });
+    const project = projectState({ id: 'default' });
     expect(refusalOf(() => deleteProject(project, 0)).code).toBe('project_protected');
     expect(refusalOf(() => deleteProject(project, 1)).code).toBe('project_protected');
   });
@@ -61,6 +63,9 @@ describe('a project', () => {
 describe('adding a member', () => {
   it('keeps members in the order of their ids', () => {
     const project = withMembers([10, MEMBER], [20, 4]);
+    expect(addMember(project, { userId: 9, roleId: 4 })).toEqual([
+      { type: 'member-added', data: { userId: 9, roleId: 4 }, before: null },
+    ]);
     expect(after(project, addMember(project, { userId: 9, roleId: 4 }))?.members).toEqual(
       withMembers([9, 4], [10, MEMBER], [20, 4]).members,
     );

@@ -1,4 +1,11 @@
-import { createSegment, deleteSegment, evolveSegment, updateSegment } from '../../src/domain/segment.js';
+import {
+  createSegment,
+  deleteSegment,
+  evolveSegment,
+  type SegmentEvent,
+  type SegmentState,
+  updateSegment,
+} from '../../src/domain/segment.js';
 import { NO_SEGMENTS, registerSegment, renameSegment, unregisterSegment } from '../../src/domain/segment-registry.js';
 import { segmentsOf, usesOfSegment } from '../../src/domain/segment-uses.js';
 import { flagState, strategyState } from './flag-states.js';
@@ -12,19 +19,27 @@ const BETA = {
 const BIRTH = { id: 1, createdAt: '2026-01-01T00:00:00.000Z', createdBy: 'ada' };
 const segment = { ...BETA, ...BIRTH };
 
+function after(state: SegmentState | undefined, events: readonly SegmentEvent[]): SegmentState | undefined {
+  return events.reduce(evolveSegment, state);
+}
+
 describe('a segment', () => {
   it('is what its events tell', () => {
-    const [created] = createSegment({ name: 'beta', constraints: BETA.constraints }, BIRTH);
-    const state = created && evolveSegment(undefined, created);
-    expect(state).toEqual(segment);
-    const [updated] = updateSegment(segment, { description: 'Early', constraints: [] });
-    expect(updated && evolveSegment(segment, updated)).toEqual({ ...segment, description: 'Early', constraints: [] });
-    const [deleted] = deleteSegment(segment, []);
-    expect(deleted && evolveSegment(segment, deleted)).toBeUndefined();
+    const created = createSegment({ name: 'beta', constraints: BETA.constraints }, BIRTH);
+    expect(created).toEqual([{ type: 'segment-created', data: segment, before: null }]);
+    expect(after(undefined, created)).toEqual(segment);
+    const changes = { name: 'early', description: 'Early', constraints: [] };
+    const updated = updateSegment(segment, changes);
+    expect(updated).toEqual([{ type: 'segment-updated', data: { ...segment, ...changes }, before: segment }]);
+    expect(after(segment, updated)).toEqual({ ...segment, ...changes });
+    const deleted = deleteSegment(segment, []);
+    expect(deleted).toEqual([{ type: 'segment-deleted', data: null, before: segment }]);
+    expect(after(segment, deleted)).toBeUndefined();
   });
 
   it('is not changed into what it is', () => {
     expect(updateSegment(segment, structuredClone(BETA))).toEqual([]);
+    expect(updateSegment(segment, { name: 'early' })).toHaveLength(1);
   });
 
   it('is not deleted while flags use it', () => {

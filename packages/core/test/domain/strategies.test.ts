@@ -118,6 +118,8 @@ describe('patching a strategy', () => {
 
   it.each<[JsonPatch[number], string]>([
     [{ op: 'replace', path: '/unknown', value: 1 }, 'invalid_patch'],
+    [{ op: 'add', path: '/unknown', value: 1 }, 'invalid_patch'],
+    [{ op: 'add', path: '', value: { name: 'default' } }, 'invalid_patch'],
     [{ op: 'replace', path: '/segments', value: [] }, 'invalid_patch'],
     [{ op: 'add', path: '/constraints/1', value: {} }, 'invalid_patch'],
     [{ op: 'test', path: '/id', value: 'three' }, 'patch_test_failed'],

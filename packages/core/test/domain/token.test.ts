@@ -28,6 +28,7 @@ describe('a token', () => {
   });
 
   it('is gone when it is deleted', () => {
+    expect(deleteToken(TOKEN)).toEqual([{ type: 'token-deleted', data: null, before: TOKEN }]);
     expect(deleteToken(TOKEN).reduce(evolveToken, TOKEN as TokenState | undefined)).toBeUndefined();
   });
 

@@ -60,23 +60,23 @@ function afterEvent(snapshot: Snapshot, event: DeltaEvent): Snapshot {
 }
 
 describe('the public client specification', () => {
-  let run = 0;
+  let declared = 0;
 
   for (const { name, state, tests = [], variantTests = [] } of specifications) {
     describe(name, () => {
-      const snapshot = snapshotOf(state);
-
       for (const [at, { description, toggleName, context, expectedResult }] of tests.entries()) {
+        declared++;
         it(`${at}: ${description}`, () => {
-          run++;
+          const snapshot = snapshotOf(state);
           expect(snapshot.isEnabled(toggleName, context)).toBe(expectedResult);
           expect(snapshot.explain(toggleName, context).enabled).toBe(expectedResult);
         });
       }
 
       for (const [at, { description, toggleName, context, expectedResult }] of variantTests.entries()) {
+        declared++;
         it(`variant ${at}: ${description}`, () => {
-          run++;
+          const snapshot = snapshotOf(state);
           expect(snapshot.getVariant(toggleName, context)).toEqual(expectedResult);
           expect(snapshot.explain(toggleName, context).variant).toEqual(expectedResult);
         });
@@ -84,8 +84,8 @@ describe('the public client specification', () => {
     });
   }
 
-  it('was run whole: 279 cases of 22 files', () => {
+  it('is here whole: 279 cases of 22 files', () => {
     expect(specifications).toHaveLength(22);
-    expect(run).toBe(279);
+    expect(declared).toBe(279);
   });
 });
