@@ -1,0 +1,52 @@
+/*
+ * Lets mocha run the tests that are written for jest. Stryker keeps mocha and what it has loaded from mutant to mutant, where
+ * jest begins anew with each.
+ */
+const { existsSync } = require('node:fs');
+const Module = require('node:module');
+const { join } = require('node:path');
+const { register } = require('esbuild-register/dist/node');
+const { expect } = require('expect');
+const fastCheck = require('fast-check');
+const { bind } = require('jest-each');
+
+register({ target: 'node20', format: 'cjs' });
+nameSources();
+
+limitProperties();
+
+globalThis.expect = expect;
+for (const name of ['describe', 'it']) addEach(name);
+addAlias('beforeAll', 'before');
+addAlias('afterAll', 'after');
+
+/** Every mutant meets the same few examples, so that its fate is the same in the next run; one failure is enough. */
+function limitProperties() {
+  const { default: fc, assert } = fastCheck;
+  const limits = { seed: 1, numRuns: 50, endOnFailure: true };
+  fastCheck.default = { ...fc, assert: (property, settings) => assert(property, { ...settings, ...limits }) };
+}
+
+/** Sources name each other as they will be called once they are compiled. */
+function nameSources() {
+  const resolve = Module._resolveFilename;
+  Module._resolveFilename = (request, parent, ...rest) => {
+    const source = request.replace(/\.js$/, '.ts');
+    const isSource = request.startsWith('.') && existsSync(join(parent.path, source));
+    return resolve(isSource ? source : request, parent, ...rest);
+  };
+}
+
+/** Mocha sets its globals anew with every file. */
+function addEach(name) {
+  let present;
+  const set = (value) => {
+    present = value;
+    if (value) present.each = bind(value, false);
+  };
+  Object.defineProperty(globalThis, name, { configurable: true, get: () => present, set });
+}
+
+function addAlias(name, mochas) {
+  Object.defineProperty(globalThis, name, { configurable: true, get: () => globalThis[mochas] });
+}
