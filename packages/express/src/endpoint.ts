@@ -13,6 +13,8 @@ import type { Route, RouteBody, RouteResult } from './route.js';
 import type { Serialized } from './serialized.js';
 import type { Hub } from './streaming/hub.js';
 
+const UNKEPT = { 'cache-control': 'no-store' };
+
 /** What every endpoint works with. */
 export interface EndpointParts {
   readonly flags: Flags;
@@ -78,7 +80,9 @@ function lastEventIdOf({ headers }: Request): string | undefined {
 function replyTo(request: Request, { method, reply, conditional }: Route, result: RouteResult): Reply {
   const { body, revision, serialized, stream, next } = result;
   if (stream) return streamReply(request, stream);
-  const answer = serialized ? serializedReply(serialized) : jsonReply({ status: reply.status, body });
+  const answer = serialized
+    ? serializedReply(serialized)
+    : jsonReply({ status: reply.status, body, ...(reply.isSecret && { headers: UNKEPT }) });
   const isConditional = method === 'GET' || conditional;
   if (!isConditional && revision === undefined) return answer;
   const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };

@@ -85,6 +85,8 @@ export interface RouteReply {
   readonly status: 200 | 201 | 202;
   /** Absent: the answer has no body. */
   readonly schema?: ReplySchema;
+  /** The answer has a secret in it: nobody may keep it, whatever the host says. */
+  readonly isSecret?: true;
   /** JSON when absent. Events have no `ETag`: they go on. */
   readonly media?: 'text/event-stream';
 }

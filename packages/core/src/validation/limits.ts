@@ -7,7 +7,7 @@ export const LIMITS = {
   /** Of a project, and what an application tells of itself. */
   shortDescription: 1000,
   /** Of a flag or segment. */
-  description: 10_000,
+  description: 1_048_576,
   title: 1000,
   strategiesPerEnvironment: 100,
   parameters: 100,

@@ -7,6 +7,11 @@ import { createHostApp, FLAGS } from '../host-app.js';
 
 const REGISTRATION = { appName: 'web', strategies: [], started: '2026-01-01T10:00:00Z', interval: 1000 };
 
+interface SentHead {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly res: { readonly rawHeaders: readonly string[] };
+}
+
 /** As rate limiters do: counts by address, tells in headers, refuses with 429. */
 function rateLimiter(limit: number): RequestHandler {
   const counts = new Map<string | undefined, number>();
@@ -29,6 +34,41 @@ describe.each(EXPRESS_VERSIONS)('in a host on Express $major', (version) => {
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
       expect(headers['x-powered-by']).toBeUndefined();
     }
+  });
+
+  it("adds to helmet's headers what it would send alone, each header once", async () => {
+    const alone = await createHostApp({ version });
+    const helmeted = await createHostApp({ version, before: [helmet()] });
+    for (const path of [FLAGS, `${FLAGS}/unknown`, '/api/admin/nothing', '/api/client/features', '/api/frontend']) {
+      const own = await request(alone.app).get(path);
+      const { res, headers } = (await request(helmeted.app).get(path)) as unknown as SentHead;
+      const { date: _date, 'x-powered-by': _poweredBy, ...expected } = own.headers;
+      expect(headers).toMatchObject(expected);
+      const names = res.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+      expect(names).toEqual([...new Set(names)]);
+    }
+  });
+
+  it('lets nothing be guessed or kept, unless the host has said otherwise', async () => {
+    const { app } = await createHostApp({ version });
+    const own = await request(app).get(FLAGS);
+    expect(own.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache' });
+    const says: RequestHandler = (_req, res, next) => {
+      res.setHeader('cache-control', 'private, max-age=5');
+      next();
+    };
+    const host = await createHostApp({ version, before: [says] });
+    expect((await request(host.app).get(FLAGS)).headers['cache-control']).toBe('private, max-age=5');
+  });
+
+  it('lets nobody keep a secret, whatever the host says', async () => {
+    const says: RequestHandler = (_req, res, next) => {
+      res.setHeader('cache-control', 'public, max-age=60');
+      next();
+    };
+    const { app } = await createHostApp({ version, before: [says] });
+    const created = request(app).post('/api/admin/api-tokens').send({ tokenName: 'ops', type: 'admin' });
+    expect((await created.expect(201)).headers['cache-control']).toBe('no-store');
   });
 
   it('stands behind a rate limiter', async () => {
