@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { EvaluationStatus } from '../api/evaluation.js';
 import { readFeedHeads, type StoredEventHead } from '../engine/read-feed.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
@@ -100,6 +101,8 @@ function createCatchUp({ storage, isNews, take, ...start }: FollowerOptions): ()
         after = event.position;
       }
       if (events.length < BATCH) return;
+      // A storage that answers at once would keep the process from anything else until the last of a million events.
+      await setImmediate();
     }
   };
 }
