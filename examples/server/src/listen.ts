@@ -2,14 +2,21 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError, type ServerConfig } from './config.js';
+import { TIMEOUTS } from './timeouts.js';
 
 /**
- * Starts to listen, and resolves when connections are taken.
+ * Starts to listen, and resolves when connections are taken. Clients that are too slow to ask, or do not read their
+ * answers, are cut off.
  *
  * @throws ConfigError when the port or the host cannot be had
  */
-export async function listen(app: RequestListener, { port, host }: ServerConfig): Promise<Server> {
-  const server = createServer(app);
+export async function listen(app: RequestListener, { port, host }: ServerConfig, timeouts = TIMEOUTS): Promise<Server> {
+  const { head, request, silence, check } = timeouts;
+  const server = createServer(
+    { headersTimeout: head, requestTimeout: request, connectionsCheckingInterval: check },
+    app,
+  );
+  server.timeout = silence;
   server.listen(port, host);
   try {
     await once(server, 'listening');

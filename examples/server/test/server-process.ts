@@ -10,6 +10,7 @@ const started = new Set<ChildProcess>();
 /** The reference server as a process of its own, as `npm start` runs it. */
 export interface ServerProcess {
   readonly url: string;
+  readonly pid: number;
   /** Everything it has printed so far. */
   printed(): string;
   /** The lines of its log. */
@@ -45,6 +46,7 @@ export async function startServer(
   const url = await Promise.race([listening(child, printed), exit.then((code) => refused(code, printed()))]);
   return {
     url,
+    pid: child.pid ?? 0,
     printed,
     log: () => logLines(printed()),
     send: (signal) => void child.kill(signal),
