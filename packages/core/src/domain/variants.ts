@@ -24,13 +24,13 @@ export function patchVariants(flag: FlagState, { patch, validate }: VariantsPatc
   return setVariants(flag, validate(applyPatch(flag.variants, patch, {})));
 }
 
-/** The weight of a variable variant is computed; what the input says of it does not count. */
+/** The weight of a variable variant is computed later; what the input says of it does not count. */
 function toVariant(input: VariantInput): Variant {
   const { name, weightType = 'variable', weight = 0, stickiness = 'default', payload, overrides = [] } = input;
   return {
     name,
     weightType,
-    weight: weightType === 'fix' ? weight : 0,
+    weight,
     stickiness,
     ...(payload && { payload }),
     overrides,

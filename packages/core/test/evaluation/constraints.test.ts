@@ -22,6 +22,18 @@ describe('an inverted constraint', () => {
     expect(holds({ operator: 'STR_CONTAINS', values: ['x'], inverted: true }, undefined)).toBe(true);
   });
 
+  it.each([
+    { operator: 'STR_CONTAINS', values: ['x'], caseInsensitive: true },
+    { operator: 'IN_CIDR', values: ['10.0.0.0/8'] },
+    { operator: 'REGEX', value: 'undefined' },
+    { operator: 'SEMVER_EQ', value: '1.0.0' },
+    { operator: 'SEMVER_GT', value: '1.0.0' },
+    { operator: 'NUM_LT', value: '1' },
+  ])('holds for a missing value, which holds for nothing: %j', (constraint) => {
+    expect(holds({ ...constraint, inverted: true }, undefined)).toBe(true);
+    expect(holds(constraint, undefined)).toBe(false);
+  });
+
   it('never holds with an unknown operator', () => {
     expect(holds({ operator: 'SOUNDS_LIKE', values: ['x'], inverted: true }, 'x')).toBe(false);
     expect(holds({ operator: 'constructor', values: ['x'], inverted: true }, 'x')).toBe(false);
@@ -38,6 +50,40 @@ describe('a value of the context', () => {
 
   it('is none when it cannot become text', () => {
     expect(holds({ operator: 'NOT_IN', values: ['x'] }, Object.create(null))).toBe(true);
+  });
+});
+
+describe('the values of a constraint', () => {
+  it('count without the white space around them', () => {
+    expect(holds({ operator: 'IN', values: [' a ', '\tb\n'] }, 'a')).toBe(true);
+    expect(holds({ operator: 'IN', values: [' a ', '\tb\n'] }, 'b')).toBe(true);
+    expect(holds({ operator: 'STR_STARTS_WITH', values: [' a '] }, 'abc')).toBe(true);
+  });
+
+  it('are looked for with their case, or without it', () => {
+    const constraint = { operator: 'STR_ENDS_WITH', values: ['.Org', '.COM'] };
+    expect(holds(constraint, 'a.Org')).toBe(true);
+    expect(holds(constraint, 'a.org')).toBe(false);
+    expect(holds({ ...constraint, caseInsensitive: true }, 'a.oRG')).toBe(true);
+    expect(holds({ ...constraint, caseInsensitive: true }, 'a.com')).toBe(true);
+    expect(holds({ ...constraint, caseInsensitive: true }, 'a.net')).toBe(false);
+  });
+});
+
+describe('the time of a context', () => {
+  const noon = '2024-05-06T12:00:00.500Z';
+  const isAfterNoon = (currentTime: unknown) =>
+    withConstraint({ contextName: 'currentTime', operator: 'DATE_AFTER', value: noon }).isEnabled('checkout', {
+      currentTime: currentTime as Date,
+    });
+
+  it.each([
+    ['a date', (at: number) => new Date(at)],
+    ['milliseconds', (at: number) => at],
+    ['a text', (at: number) => new Date(at).toISOString()],
+  ])('may be %s, to the millisecond', (_, given) => {
+    const at = Date.parse(noon);
+    expect([at - 1, at, at + 1].map((time) => isAfterNoon(given(time)))).toEqual([false, false, true]);
   });
 });
 
@@ -65,7 +111,9 @@ describe('versions', () => {
     const ascending = [
       '1.0.0-1',
       '1.0.0-2',
+      '1.0.0-9',
       '1.0.0-10',
+      '1.0.0-1-1',
       '1.0.0-alpha',
       '1.0.0-alpha.1',
       '1.0.0-alpha.beta',
@@ -84,6 +132,26 @@ describe('versions', () => {
     }
     expect(compareSemver('1.0.0+a-b', '1.0.0+c')).toBe(0);
     expect(compareSemver('1.0.0-x+a', '1.0.0-x')).toBe(0);
+    expect(compareSemver('1.0.0-a.b', '1.0.0-a-b')).toBeLessThan(0);
+  });
+
+  it('are compared whatever was compared before', () => {
+    expect(compareSemver('1.0.0', '1.0.0')).toBe(0);
+    expect(compareSemver('1.0.0+b', '1.0.0+b')).toBe(0);
+    expect(compareSemver('1.0.0+b', '1.0.1+b')).toBeLessThan(0);
+  });
+
+  it.each([
+    ['SEMVER_EQ', [false, true, false]],
+    ['SEMVER_GT', [false, false, true]],
+    ['SEMVER_GTE', [false, true, true]],
+    ['SEMVER_LT', [true, false, false]],
+    ['SEMVER_LTE', [true, true, false]],
+  ])('are asked by %s', (operator, answers) => {
+    const asked = ['1.1.9', '1.2.0', '1.2.1'].map((version) => holds({ operator, value: '1.2.0' }, version));
+    expect(asked).toEqual(answers);
+    expect(holds({ operator, value: '1.2.0' }, '2')).toBe(false);
+    expect(holds({ operator, value: '1.2.0', inverted: true }, '2')).toBe(true);
   });
 });
 

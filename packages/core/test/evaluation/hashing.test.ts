@@ -45,6 +45,18 @@ describe('the hash', () => {
     );
   });
 
+  it.each(['\u007f', '\u0080', '\u07ff', '\u0800', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}'])(
+    'is that of the UTF-8 bytes at the edges of their lengths: %j',
+    (character) => {
+      const id = `${character}a${character}`;
+      expect(hash('', id)).toBe(murmur3(Buffer.from(id), 0));
+    },
+  );
+
+  it.each(['\ud800', '\udbff', '\udc00', '\udfff'])('takes half a pair for U+FFFD: %j', (half) => {
+    expect(hash('', `a${half}b`)).toBe(hash('', 'a\ufffdb'));
+  });
+
   it('of an ASCII id does not depend on the encoding', () => {
     const ascii = fc.string({ unit: 'binary-ascii' });
     fc.assert(

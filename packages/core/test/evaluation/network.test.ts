@@ -27,6 +27,38 @@ describe('addresses', () => {
   });
 });
 
+describe('an address', () => {
+  it.each([
+    ['0.0.0.0', 2],
+    ['255.255.255.255', 2],
+    ['1:2:3:4:5:6:7:8', 8],
+    ['1:2:3:4:5:6:7::', 8],
+    ['::2:3:4:5:6:7:8', 8],
+    ['1:2:3:4:5:6:1.2.3.4', 8],
+    ['::ffff:1.2.3.4', 8],
+    ['::ABCD', 8],
+    ['::', 8],
+  ])('is %s', (text, groups) => {
+    expect(groupsOf(text)).toBe(groups);
+  });
+
+  it.each([
+    ['a number has a leading zero', ['01.2.3.4', '1.02.3.4', '1.2.3.00']],
+    ['a number is too large, or too long', ['256.1.1.1', '1.1.1.256', '1.1.1.1000', '1.1.1.0001']],
+    ['a number is missing', ['1.2.3', '1.2.3.', '1..3.4', '.1.2.3']],
+    ['something follows', ['1.2.3.4.', '1.2.3.4.5', '1.2.3.4x', '1.2.3.4 ']],
+    ['a sign stands for a digit', ['1.2.3./', '1.2.3.:', '::/', '::@', '::`', '::g', '::G', '1:g::']],
+    ['a group is missing', ['1:2:3:4:5:6:7', '1:2:3:4:5:6:7:', ':2:3:4:5:6:7:8', ':1:2:3:4:5:6:7:8', ':', ':1']],
+    ['a group is too many', ['1:2:3:4:5:6:7:8:9', '1:2:3:4:5:6:7:1.2.3.4', '1:2:3:4:5:6:7:8:1.2.3.4']],
+    ['a gap stands for no group', ['1:2:3:4::5:6:7:8', '::1:2:3:4:5:6:7:8', '1:2:3:4:5:6:7:8::']],
+    ['there are two gaps', ['1::2::3', '::1::', '::1::2', ':::', '1:::2']],
+    ['a group has five digits', ['12345::', '::12345', '1:2:3:4:5:6:7:00008']],
+    ['IPv4 is no end, or broken', ['1.2.3.4::', '::1.2.3.4:5', '::1.2.3', '::1.2.3.256', '::12345.1.1.1']],
+  ])('is none where %s', (_, texts) => {
+    for (const text of texts) expect([text, groupsOf(text)]).toEqual([text, 0]);
+  });
+});
+
 describe('ranges', () => {
   const families = [
     { family: 'ipv4' as const, address: fc.ipV4(), bits: 32 },
@@ -53,6 +85,20 @@ describe('ranges', () => {
     expect(any).toHaveLength(2);
     expect(inAnyRange(any.slice(0, 1), '::1')).toBe(false);
     expect(inAnyRange(any.slice(1), '10.0.0.1')).toBe(false);
+  });
+
+  it('of all bits hold one address, and no bits hold all', () => {
+    const holds = (range: string, address: string) => {
+      const read = parseRange(range);
+      return read && inAnyRange([read], address);
+    };
+    expect(holds('10.0.0.1/32', '10.0.0.1')).toBe(true);
+    expect(holds('10.0.0.1/32', '10.0.0.2')).toBe(false);
+    expect(holds('::1/128', '::1')).toBe(true);
+    expect(holds('::1/128', '::2')).toBe(false);
+    expect(holds('10.0.0.1', '10.0.0.1')).toBe(true);
+    expect(holds('10.0.0.0/0', '255.255.255.255')).toBe(true);
+    expect(holds('10.0.0.0/8', 'no address')).toBe(false);
   });
 
   it('are not read with a prefix that is none', () => {

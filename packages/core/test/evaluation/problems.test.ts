@@ -12,6 +12,9 @@ function watched(flags: readonly FlagDefinition[], options: Partial<SnapshotOpti
 const constrained = (constraint: object) =>
   flag({ strategies: [{ name: 'default', constraints: [{ contextName: 'plan', operator: 'IN', ...constraint }] }] });
 
+const parametrized = (name: string, parameters: object) =>
+  flag({ strategies: [{ name, parameters: parameters as Readonly<Record<string, string>> }] });
+
 describe('a problem', () => {
   it.each([
     ['broken_flag', flag({ strategies: 7 as never })],
@@ -25,6 +28,28 @@ describe('a problem', () => {
     const again = snapshot.with({ flags: [broken] });
     again.isEnabled('checkout');
     expect(problems).toEqual([{ code, flag: 'checkout', message: expect.any(String) }]);
+  });
+
+  it.each([
+    [constrained({ operator: 'LIKE' }), 'The operator LIKE is not known: a constraint with it never holds.'],
+    [constrained({ operator: 'NUM_GT', value: 'x' }), 'NUM_GT on plan has an operand that it cannot use.'],
+    [constrained({ operator: 'REGEX', value: 7 }), 'REGEX on plan has an operand that it cannot use.'],
+    [constrained({ operator: 'REGEX', value: ['a'] }), 'REGEX on plan has an operand that it cannot use.'],
+    [constrained({ operator: 'SEMVER_EQ', value: '1.2' }), 'SEMVER_EQ on plan has an operand that it cannot use.'],
+    [constrained({ operator: 'SEMVER_EQ', value: ['1.2.0'] }), 'SEMVER_EQ on plan has an operand that it cannot use.'],
+    [constrained({ values: 7 }), 'values of a constraint must be an array'],
+    [constrained({ values: [{}] }), 'values of a constraint must be text'],
+    [constrained({ contextName: {} }), 'contextName of a constraint must be text'],
+    [parametrized('userWithId', { userIds: [] }), 'userIds must be text'],
+    [parametrized('remoteAddress', { IPs: [] }), 'IPs must be text'],
+    [parametrized('applicationHostname', { hostNames: [] }), 'hostNames must be text'],
+    [parametrized('flexibleRollout', { rollout: 50, stickiness: [] }), 'stickiness must be text'],
+    [parametrized('flexibleRollout', { rollout: 50, groupId: [] }), 'groupId must be text'],
+  ])('says what is wrong: %j', (broken, message) => {
+    const { problems } = watched([broken]);
+    expect(problems).toEqual([
+      { code: expect.any(String), flag: 'checkout', message: expect.stringContaining(message) },
+    ]);
   });
 
   it('of a segment is reported with its id, and the segment never holds', () => {
