@@ -77,7 +77,11 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     await closeLive(live);
     throw error;
   }
-  return createAttribution(engineOf)(actor);
+  const stopWatching = storage.watch?.(() => {
+    feed.wake();
+    void live.follower.refresh();
+  });
+  return createAttribution(engineOf, () => stopWatching?.())(actor);
 }
 
 /** Several processes may open a new storage at once: whoever comes second finds the project there. */
@@ -92,7 +96,7 @@ async function addDefaultProject({ change, now }: Engine): Promise<void> {
 }
 
 /** Makes the interface for an actor. A router asks for one with every request, so the latest are remembered. */
-function createAttribution(engineOf: (actor: string) => Engine): (actor: string) => Flags {
+function createAttribution(engineOf: (actor: string) => Engine, stopWatching: () => void): (actor: string) => Flags {
   const lifetime = createLifetime();
   const flagsOf = remember(ACTORS, (actor): Flags => {
     const engine = engineOf(actor);
@@ -101,7 +105,11 @@ function createAttribution(engineOf: (actor: string) => Engine): (actor: string)
       settings: engine.settings,
       as: flagsOf,
       closing: lifetime.closing,
-      close: () => lifetime.end(() => release(engine)),
+      close: () =>
+        lifetime.end(() => {
+          stopWatching();
+          return release(engine);
+        }),
     };
   });
   return flagsOf;

@@ -1,10 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EvaluationStatus } from '../api/evaluation.js';
 import { readFeedHeads, type StoredEventHead } from '../engine/read-feed.js';
+import { nameOf } from '../engine/reader.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
+import { startPolling } from './polling.js';
 
 /** So many events are read at once. */
 const BATCH = 500;
+/** So many documents are read at once: a database far away is asked for them side by side. */
+const AT_ONCE = 16;
 
 export interface Follower {
   /** Reads what has happened since the last time. Does not fail: the status tells. */
@@ -64,20 +68,21 @@ export function startFollower(options: FollowerOptions): Follower {
     return next;
   }
 
-  async function poll(): Promise<void> {
-    if (isChecking || next) return;
+  async function poll(): Promise<boolean> {
+    if (isChecking || next) return true;
     const { state, error } = await refresh();
-    if (state === 'current' || isFailureTold) return;
+    if (state === 'current') return true;
+    if (!isFailureTold) onError(error);
     isFailureTold = true;
-    onError(error);
+    return false;
   }
 
-  const timer = pollInterval > 0 ? setInterval(() => void poll(), pollInterval).unref() : undefined;
+  const stop = pollInterval > 0 ? startPolling({ interval: pollInterval, look: poll }) : undefined;
   return {
     refresh,
     status: () => status,
     close() {
-      clearInterval(timer);
+      stop?.();
       return latest;
     },
   };
@@ -87,22 +92,33 @@ export function startFollower(options: FollowerOptions): Follower {
 function createCatchUp({ storage, isNews, take, ...start }: FollowerOptions): () => Promise<void> {
   let { after } = start;
 
-  async function follow({ subject, revision }: StoredEventHead): Promise<void> {
-    if (!isNews(subject, revision)) return;
-    const found = await storage.get(subject);
-    take(subject, found?.revision ?? revision, found?.body);
+  /** Read together, taken in the order of the events. */
+  async function follow(events: readonly StoredEventHead[]): Promise<void> {
+    const found = await Promise.all(
+      events.map(async ({ subject, revision }) => ({ subject, revision, document: await storage.get(subject) })),
+    );
+    for (const { subject, revision, document } of found) take(subject, document?.revision ?? revision, document?.body);
   }
 
   return async () => {
     for (;;) {
       const events = await readFeedHeads(storage, { after, limit: BATCH });
-      for (const event of events) {
-        await follow(event);
-        after = event.position;
-      }
+      const news = latestOfEach(events).filter(({ subject, revision }) => isNews(subject, revision));
+      for (let first = 0; first < news.length; first += AT_ONCE) await follow(news.slice(first, first + AT_ONCE));
+      after = events.at(-1)?.position ?? after;
       if (events.length < BATCH) return;
       // A storage that answers at once would keep the process from anything else until the last of a million events.
       await setImmediate();
     }
   };
+}
+
+/** The event of each document's highest revision: the document is read as it is now, so once is enough. */
+function latestOfEach(events: readonly StoredEventHead[]): readonly StoredEventHead[] {
+  const latest = new Map<string, StoredEventHead>();
+  for (const event of events) {
+    const name = nameOf(event.subject);
+    if (event.revision >= (latest.get(name)?.revision ?? 0)) latest.set(name, event);
+  }
+  return [...latest.values()];
 }

@@ -37,6 +37,15 @@ export interface Storage {
   /** Gives back what the storage opened itself. Calling it again does nothing. */
   close(): Awaitable<void>;
 
+  /**
+   * Calls `onChange` when another process may have committed, or when it may have gone unnoticed that one has. A hint, by
+   * which changes are found sooner: nothing relies on it, it may come late, too often or never. Calls must not
+   * overlap with those of `close`: after it there are none.
+   *
+   * @returns a function that ends it; it may be called again
+   */
+  watch?(onChange: () => void): () => void;
+
   /** Metrics kept at the same place; used unless `createFlags` is given others. */
   readonly metrics?: MetricsStorage;
 }

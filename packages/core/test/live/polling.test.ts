@@ -1,0 +1,50 @@
+import { startPolling } from '../../src/live/polling.js';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** When it looked, in milliseconds since the beginning. */
+async function looksWithin(time: number, answer: (look: number) => boolean): Promise<readonly number[]> {
+  const began = Date.now();
+  const looks: number[] = [];
+  const stop = startPolling({
+    interval: 1000,
+    look: async () => {
+      looks.push(Date.now() - began);
+      return answer(looks.length);
+    },
+  });
+  await jest.advanceTimersByTimeAsync(time);
+  stop();
+  await jest.advanceTimersByTimeAsync(100_000);
+  return looks;
+}
+
+describe('polling', () => {
+  it('looks once per interval while that works, and no more once it is stopped', async () => {
+    expect(await looksWithin(3500, () => true)).toEqual([1000, 2000, 3000]);
+  });
+
+  it('looks ever more seldom while that fails, and never less than every fifteen seconds', async () => {
+    const looks = await looksWithin(300_000, () => false);
+    const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
+    for (const [index, pause] of pauses.slice(1).entries()) {
+      const longest = Math.min(1000 * 2 ** (index + 1), 15_000);
+      expect(pause).toBeGreaterThanOrEqual(longest / 2);
+      expect(pause).toBeLessThanOrEqual(longest);
+    }
+    expect(new Set(pauses.slice(5)).size).toBeGreaterThan(1);
+  });
+
+  it('is back at its interval as soon as looking works again', async () => {
+    const looks = await looksWithin(100_000, (look) => look > 6);
+    const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
+    expect(pauses.slice(7)).toEqual(pauses.slice(7).map(() => 1000));
+    expect(pauses.length).toBeGreaterThan(20);
+  });
+});
