@@ -8,17 +8,25 @@ export interface PgPool {
   on(event: 'error', listener: (error: Error) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
   end(): Promise<unknown>;
+  readonly options?: { readonly max?: number };
 }
 
 /** A client of a {@link PgPool}, for one who has taken it out. */
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'notification', listener: (message: { readonly channel: string }) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'notification', listener: (message: PgNotification) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
-  removeListener(event: 'notification', listener: (message: { readonly channel: string }) => void): unknown;
+  /** Lets the process end although the connection is open. */
+  unref?(): void;
   /** Gives the client back; with an error or true it is thrown away. */
   release(error?: Error | boolean): unknown;
+}
+
+export interface PgNotification {
+  readonly channel: string;
+  readonly payload?: string | undefined;
 }
 
 export interface PgQuery {

@@ -1,4 +1,4 @@
-export type { PgClient, PgPool, PgQuery, PgResult } from './driver.js';
+export type { PgClient, PgNotification, PgPool, PgQuery, PgResult } from './driver.js';
 export type { FeedKind } from './feed/feed-order.js';
 export type { PostgresStorageOptions, PostgresStorageSettings } from './options.js';
 export { type MigrationSqlOptions, migrationSql } from './schema/migration-sql.js';

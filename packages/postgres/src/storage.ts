@@ -10,6 +10,10 @@ import type { Feed } from './feed/feed.js';
 import type { FeedKind } from './feed/feed-order.js';
 import { placeFeed } from './feed/place-feed.js';
 import { snapshotFeed } from './feed/snapshot-feed.js';
+import { channelOf } from './listening/channel.js';
+import { createListening } from './listening/create-listening.js';
+import type { Listener } from './listening/listener.js';
+import { createNotifier, type Notifier } from './listening/notifier.js';
 import { type CheckedOptions, checkOptions, type PostgresStorageOptions } from './options.js';
 import { lockKey } from './schema/lock-key.js';
 import { migrate } from './schema/migrate.js';
@@ -45,7 +49,10 @@ export async function postgresStorage(options: PostgresStorageOptions): Promise<
     const names = tableNames(checked);
     const server = await readServerKind(database);
     const kind = await migrate(database, { ...checked, server });
-    return storageOn({ database, names, server, kind, checked, release });
+    const channel = channelOf(checked);
+    const listener = createListening(pool, { ...checked, ...channel });
+    const notifier = createNotifier(database, channel);
+    return storageOn({ database, names, server, kind, checked, release, listener, notifier });
   } catch (error) {
     await release();
     throw error;
@@ -78,10 +85,12 @@ interface Parts extends Pick<Source, 'release'> {
   readonly server: ServerKind;
   readonly kind: FeedKind;
   readonly checked: CheckedOptions;
+  readonly listener: Listener | undefined;
+  readonly notifier: Notifier;
 }
 
 function storageOn(parts: Parts): Storage {
-  const { database, names, server, release } = parts;
+  const { database, names, server, release, listener, notifier } = parts;
   const documents = createDocuments(database, names);
   const feed = createFeed(parts);
   const outcomes = server.hasTransactionIds ? createOutcomes({ database, names, time: OUTCOME_TIME }) : undefined;
@@ -102,7 +111,9 @@ function storageOn(parts: Parts): Storage {
   }
 
   async function close(): Promise<void> {
+    await listener?.close();
     await Promise.allSettled(underway);
+    await notifier.settled();
     await release();
   }
 
@@ -111,9 +122,14 @@ function storageOn(parts: Parts): Storage {
     list: (query) => whileOpen(() => documents.list(query)),
     commit: async (commit) => {
       const prepared = prepareCommit(commit);
-      return whileOpen(() => carryOut(prepared, commitParts));
+      return whileOpen(async () => {
+        const result = await carryOut(prepared, commitParts);
+        if (result.ok && prepared.events.length > 0) notifier.notify();
+        return result;
+      });
     },
     events: (query) => whileOpen(() => feed.query(query)),
+    ...(listener && { watch: listener.watch }),
     close() {
       closing ??= close();
       return closing;

@@ -21,6 +21,18 @@ export async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-export function pause(time: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, time));
+/** Resolves after so many milliseconds, or when the signal is given. A pause that has a signal keeps no process alive. */
+export function pause(time: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const timer = setTimeout(finish, time);
+    if (signal) timer.unref();
+    signal?.addEventListener('abort', finish);
+
+    function finish(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', finish);
+      resolve();
+    }
+  });
 }

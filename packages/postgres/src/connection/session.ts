@@ -62,7 +62,8 @@ export async function openSession(pool: PgPool, limits: SessionLimits): Promise<
   };
 }
 
-async function takeClient(pool: PgPool, time: number): Promise<PgClient> {
+/** Takes a client; one that comes after the limit goes back. */
+export async function takeClient(pool: PgPool, time: number): Promise<PgClient> {
   const connecting = pool.connect();
   try {
     return await limited(connecting, time, () => tooLate('connection', time));

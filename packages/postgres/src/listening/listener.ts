@@ -1,0 +1,116 @@
+import { pause } from '../connection/retries.js';
+import { takeClient } from '../connection/session.js';
+import type { PgClient, PgNotification, PgPool } from '../driver.js';
+import { quoteIdentifier } from '../schema/table-names.js';
+import type { Channel } from './notifier.js';
+
+/** Hears of other nodes' commits, on a connection of its own. */
+export interface Listener {
+  /** Calls `onChange` when there may be news, and whenever the connection has been made anew. */
+  watch(onChange: () => void): () => void;
+  /** Gives the connection back. Resolves when it is. */
+  close(): Promise<void>;
+}
+
+export interface ListenerOptions extends Channel {
+  readonly pool: PgPool;
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+}
+
+/** Milliseconds. */
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 15_000;
+/** Milliseconds. A connection can be dead without anybody saying so. */
+const SIGN_OF_LIFE = 30_000;
+
+/** Connects when somebody watches, and again, ever more seldom, when the connection is lost. Keeps no process alive. */
+export function createListener(options: ListenerOptions): Listener {
+  const watchers = new Map<symbol, () => void>();
+  let running: Promise<void> | undefined;
+  let end = new AbortController();
+
+  function tell(): void {
+    for (const onChange of watchers.values()) onChange();
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      const wasHeard = await listen({ ...options, signal, tell });
+      failures = wasHeard ? 0 : failures + 1;
+      const longest = Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
+      await pause(longest * (0.5 + Math.random() / 2), signal);
+    }
+  }
+
+  async function stop(): Promise<void> {
+    end.abort();
+    await running;
+  }
+
+  return {
+    watch(onChange) {
+      const place = Symbol('watcher');
+      watchers.set(place, onChange);
+      if (watchers.size === 1) {
+        end = new AbortController();
+        const { signal } = end;
+        running = (running ?? Promise.resolve()).then(() => run(signal));
+      }
+      return () => {
+        if (watchers.delete(place) && watchers.size === 0) void stop();
+      };
+    },
+    async close() {
+      watchers.clear();
+      await stop();
+    },
+  };
+}
+
+interface Listening extends ListenerOptions {
+  readonly signal: AbortSignal;
+  readonly tell: () => void;
+}
+
+/** Listens until the connection is lost or no longer wanted; gives whether it was ever heard. */
+async function listen({ pool, channel, node, connectTimeout, signal, tell }: Listening): Promise<boolean> {
+  let client: PgClient;
+  try {
+    client = await takeClient(pool, connectTimeout);
+  } catch {
+    return false;
+  }
+  const lost = new AbortController();
+  client.on('error', () => lost.abort());
+  client.on('end', () => lost.abort());
+  client.on('notification', (message: PgNotification) => {
+    if (message.channel === channel && message.payload !== node) tell();
+  });
+  try {
+    await client.query({ text: `LISTEN ${quoteIdentifier(channel)}` });
+    client.unref?.();
+    tell();
+    await untilLost(client, AbortSignal.any([signal, lost.signal]));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    // It listens, so nobody else may have it.
+    client.release(true);
+  }
+}
+
+/** Resolves when the signal is given, or the connection gives no sign of life. */
+async function untilLost(client: PgClient, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(SIGN_OF_LIFE, signal);
+    if (signal.aborted) return;
+    const answered = client.query({ text: 'SELECT 1' }).then(
+      () => true,
+      () => false,
+    );
+    if (!(await Promise.race([answered, pause(SIGN_OF_LIFE, signal).then(() => false)]))) return;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Database } from '../database.js';
+
+/** Tells other nodes that something was committed. */
+export interface Notifier {
+  /** Returns at once. However many commits there are meanwhile, one message is under way and one waits. */
+  notify(): void;
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void>;
+}
+
+/**
+ * Notifies after the commit, not within it: transactions that notify hold a lock of the whole database while they
+ * are flushed, so that no two of them would share a flush. A message that is lost is made up for by polling.
+ */
+export function createNotifier(database: Database, { channel, node }: Channel): Notifier {
+  let underway: Promise<void> | undefined;
+  let isWanted = false;
+
+  async function send(): Promise<void> {
+    while (isWanted) {
+      isWanted = false;
+      await database.query('SELECT pg_notify($1, $2)', [channel, node]).catch(() => undefined);
+    }
+    underway = undefined;
+  }
+
+  return {
+    notify() {
+      isWanted = true;
+      underway ??= send();
+    },
+    settled: async () => underway,
+  };
+}
+
+export interface Channel {
+  readonly channel: string;
+  /** This storage, among all that notify; its own messages are no news to it. */
+  readonly node: string;
+}

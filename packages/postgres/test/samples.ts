@@ -1,0 +1,24 @@
+import type { Commit, DocumentKey, NewEvent, Storage } from '@flags/core';
+
+export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
+
+export function happened(subject: DocumentKey): NewEvent {
+  const at = '2026-01-01T00:00:00.000Z';
+  return { type: 'changed', at, actor: 'ada', subject, project: null, environment: null, data: null, before: null };
+}
+
+/** A commit that creates a flag, or changes it. */
+export function change(id: string, expected = 0): Commit {
+  const key = flag(id);
+  return { writes: [{ key, expected, parent: null, body: { id }, summary: null }], events: [happened(key)] };
+}
+
+/** The subjects of all events after a position, in order. */
+export async function subjectsAfter(storage: Storage, after?: string): Promise<string[]> {
+  const { events } = await storage.events({
+    order: 'oldest-first',
+    limit: 1000,
+    ...(after !== undefined && { after }),
+  });
+  return events.map(({ subject }) => subject.id);
+}
