@@ -1,4 +1,11 @@
-import { type DatabaseOrigin, type FreshDatabase, freshDatabase } from '@flags/test-postgres';
+import {
+  type DatabaseOrigin,
+  type FreshDatabase,
+  freshDatabase,
+  type PostgresOptions,
+  type PostgresServer,
+  startPostgres,
+} from '@flags/test-postgres';
 import { Pool } from 'pg';
 
 export interface OwnDatabase {
@@ -31,4 +38,15 @@ export function ownDatabase(origin: () => DatabaseOrigin = () => ({})): OwnDatab
     pool: () => pool,
     ask: async (statement, values) => (await pool.query(statement, values)).rows,
   };
+}
+
+/** A database on a server that no other test uses, with settings of its own. */
+export function ownServer(options: PostgresOptions = {}): OwnDatabase & { readonly server: () => PostgresServer } {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres(options);
+  });
+  const database = ownDatabase(() => ({ server: server.url() }));
+  afterAll(() => server.close());
+  return { ...database, server: () => server };
 }

@@ -1,0 +1,110 @@
+import type { Storage } from '@flags/core';
+import type { PoolClient } from 'pg';
+import { postgresStorage } from '../../src/index.js';
+import { lockKey } from '../../src/schema/lock-key.js';
+import { ownServer } from '../own-database.js';
+import { change, subjectsAfter } from '../samples.js';
+import { until } from '../until.js';
+
+// Of its own: any writing transaction of the server, also of another test, holds events back.
+const database = ownServer();
+const place = (schema: string) => ({ schema, tablePrefix: 'flags_' });
+
+/** A transaction of the host's that writes, and stays open. */
+async function openTransaction(): Promise<PoolClient> {
+  const client = await database.pool().connect();
+  await client.query('BEGIN');
+  await client.query('SELECT pg_current_xact_id()');
+  return client;
+}
+
+async function end(client: PoolClient): Promise<void> {
+  await client.query('ROLLBACK');
+  client.release();
+}
+
+async function newest(storage: Storage): Promise<string[]> {
+  const { events } = await storage.events({ order: 'newest-first', limit: 100 });
+  return events.map(({ subject }) => subject.id);
+}
+
+describe.each(['snapshot', 'counter'] as const)('the feed by %s', (feed) => {
+  let storage: Storage;
+
+  beforeAll(async () => {
+    storage = await postgresStorage({ pool: database.pool(), ...place(feed), feed, listen: false });
+  });
+  afterAll(() => storage.close());
+
+  it('brings what was committed although a foreign transaction stays open, and brings it once', async () => {
+    const foreign = await openTransaction();
+    await storage.commit(change('during'));
+    expect(await subjectsAfter(storage)).toEqual(['during']);
+    const [event] = (await storage.events({ order: 'newest-first', settled: true, limit: 1 })).events;
+    await storage.commit(change('later'));
+    expect(await subjectsAfter(storage, event?.position)).toEqual(['later']);
+    await end(foreign);
+    await storage.commit(change('after'));
+    expect(await subjectsAfter(storage, event?.position)).toEqual(['later', 'after']);
+  });
+});
+
+describe('the feed by transactions', () => {
+  const { table, lock } = { table: '"flags_events"', lock: lockKey('commit', place('commits')) };
+  let storage: Storage;
+
+  beforeAll(async () => {
+    storage = await postgresStorage({ pool: database.pool(), ...place('commits'), listen: false });
+  });
+  afterAll(() => storage.close());
+
+  /** A commit by hand, as another node makes it, stopped before its end. */
+  async function stoppedCommit(id: string): Promise<PoolClient> {
+    const client = await database.pool().connect();
+    await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lock}); SET search_path TO commits`);
+    await client.query(
+      `INSERT INTO ${table} (commit_order, type, at, actor, subject_kind, subject_id, revision, data, before)
+      VALUES (pg_current_xact_id()::text::bigint, 'changed', '2026-01-01T00:00:00.000Z', 'ada', 'flag', $1, 1, 'null', 'null')`,
+      [id],
+    );
+    return client;
+  }
+
+  it('holds back what a commit under way comes before, and then brings both in order', async () => {
+    await storage.commit(change('first'));
+    const slow = await stoppedCommit('slow');
+    await storage.commit(change('quick'));
+    expect(await newest(storage)).toEqual(['quick', 'first']);
+    expect(await subjectsAfter(storage)).toEqual(['first']);
+    const [settled] = (await storage.events({ order: 'newest-first', settled: true, limit: 1 })).events;
+    expect(settled?.subject.id).toBe('first');
+    await slow.query('COMMIT');
+    slow.release();
+    expect(await subjectsAfter(storage, settled?.position)).toEqual(['slow', 'quick']);
+  });
+
+  it('lets commits go on while one under way keeps the feed from being complete', async () => {
+    const slow = await stoppedCommit('stuck');
+    await storage.commit(change('one'));
+    const feeds = [1, 2, 3].map(() => subjectsAfter(storage));
+    expect((await storage.commit(change('two'))).ok).toBe(true);
+    await Promise.all(feeds);
+    await slow.query('ROLLBACK');
+    slow.release();
+    await until(async () => (await subjectsAfter(storage)).includes('two'));
+    expect(await subjectsAfter(storage)).not.toContain('stuck');
+  });
+});
+
+describe('tables that come from another server', () => {
+  it('go on where they ended, although transaction ids begin anew', async () => {
+    const storage = await postgresStorage({ pool: database.pool(), ...place('restored'), listen: false });
+    await storage.commit(change('before'));
+    await database.ask('UPDATE restored.flags_events SET commit_order = commit_order + 1000000000000');
+    const position = (await storage.events({ order: 'newest-first', limit: 1 })).events[0]?.position;
+    await Promise.all(['one', 'two', 'three'].map((id) => storage.commit(change(id))));
+    expect((await subjectsAfter(storage, position)).toSorted()).toEqual(['one', 'three', 'two']);
+    expect((await newest(storage)).at(-1)).toBe('before');
+    await storage.close();
+  });
+});

@@ -1,0 +1,96 @@
+import type { Storage } from '@flags/core';
+import { type PgPool, type PgQuery, postgresStorage } from '../../src/index.js';
+import { ownDatabase } from '../own-database.js';
+import { flag } from '../samples.js';
+
+const database = ownDatabase();
+
+/** The host's pool, and what is asked of it. */
+function recordedPool(asked: PgQuery[]): PgPool {
+  const pool = database.pool();
+  return {
+    query: (query) => pool.query(query),
+    on: (event, listener) => pool.on(event, listener),
+    removeListener: (event, listener) => pool.removeListener(event, listener),
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect();
+      return {
+        query(query) {
+          asked.push(query);
+          return client.query(query);
+        },
+        on: (event: string, listener: (...parameters: never[]) => void) => client.on(event as 'end', listener),
+        removeListener: (event, listener) => client.removeListener(event, listener),
+        release: (error) => client.release(error),
+      };
+    },
+  };
+}
+
+describe('among twenty thousand flags and events', () => {
+  const asked: PgQuery[] = [];
+  let storage: Storage;
+
+  beforeAll(async () => {
+    storage = await postgresStorage({ pool: recordedPool(asked), listen: false });
+    await database.ask(`
+      INSERT INTO flags_events (commit_order, type, at, actor, subject_kind, subject_id, revision, project, data, before)
+      SELECT number, 'type-' || number % 500, '2026-01-01T00:00:00.' || lpad((number % 1000)::text, 3, '0') || 'Z', 'ada',
+        'flag', 'f' || number % 5000, 1, 'p' || number % 500, 'null', 'null'
+      FROM generate_series(1, 20000) AS number`);
+    // Ids of transactions begin below a thousand: the events' places must be behind them.
+    await database.ask('UPDATE flags_meta SET value = 1000000 WHERE name = $1', ['feed_offset']);
+    await database.ask(`
+      INSERT INTO flags_documents (kind, id, parent, revision, summary, body)
+      SELECT 'flag', 'f' || number, 'p' || number % 500, 1, '{}', '{}' FROM generate_series(1, 20000) AS number`);
+    await database.ask('ANALYZE flags_events');
+    await database.ask('ANALYZE flags_documents');
+  });
+  afterAll(() => storage.close());
+
+  /** How the statements of a call are carried out. */
+  async function plansOf(call: () => Promise<unknown>): Promise<string> {
+    asked.length = 0;
+    await call();
+    const plans = await Promise.all(
+      asked.map(async ({ text, values }) =>
+        (await database.ask(`EXPLAIN ${text}`, values)).map((row) => row['QUERY PLAN']),
+      ),
+    );
+    return plans.flat().join('\n');
+  }
+
+  it.each([
+    ['a feed', { order: 'oldest-first', after: '19000-19000', limit: 500 }],
+    ['the end of a feed', { order: 'oldest-first', after: '20000-20000', limit: 500 }],
+    ['a log', { order: 'newest-first', limit: 50 }],
+    ['the log of a project', { order: 'newest-first', limit: 50, filter: { project: 'p7' } }],
+    ['the log of a flag', { order: 'newest-first', limit: 50, filter: { subject: flag('f7') } }],
+    ['the log of a type', { order: 'newest-first', limit: 50, filter: { type: 'type-7' } }],
+  ] as const)('reads %s by an index', async (_name, query) => {
+    const plans = await plansOf(async () => storage.events(query));
+    expect(plans).toMatch(/Index/);
+    expect(plans).not.toMatch(/Seq Scan on flags_events/);
+  });
+
+  it.each([
+    ['a document', () => storage.get(flag('f7'))],
+    ['a project’s list', () => storage.list({ kind: 'flag', parent: 'p7', part: 'summary' })],
+    ['a page', () => storage.list({ kind: 'flag', part: 'summary', after: 'f7', limit: 50 })],
+  ])('reads %s in one statement, by an index', async (_name, call) => {
+    const plans = await plansOf(async () => call());
+    expect(asked).toHaveLength(1);
+    expect(plans).toMatch(/Index/);
+    expect(plans).not.toMatch(/Seq Scan on flags_documents/);
+  });
+
+  it('commits in three round trips', async () => {
+    asked.length = 0;
+    const key = flag('f7');
+    const writes = [{ key, expected: 1, parent: 'p7', body: {}, summary: {} }];
+    const checks = [{ key: flag('f8'), expected: 1 }];
+    expect(await storage.commit({ writes, checks, events: [] })).toEqual({ ok: true, revisions: [2] });
+    expect(asked.map(({ text }) => text.trim().split(/\s/)[0])).toEqual(['BEGIN', 'WITH', 'COMMIT']);
+  });
+});
