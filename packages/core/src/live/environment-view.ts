@@ -3,6 +3,7 @@ import { compileSnapshot, type SnapshotOptions } from '../evaluation/compile-sna
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { SnapshotChange } from '../evaluation/snapshot-change.js';
 import { UsageCounters } from '../evaluation/usage.js';
+import { frozen } from '../frozen.js';
 import { toConfiguration, toSegmentDefinition } from './configuration.js';
 import type { LiveDocuments } from './live-documents.js';
 import { createNameOrder } from './name-order.js';
@@ -57,7 +58,8 @@ export function createEnvironmentView(
       if ('flag' in change) order.changed(change.flag);
     },
   };
-  const find = (name: string) => configurationOf(view.snapshot, name);
+  // Frozen one by one: freezing all with every change costs more than all the rest of it.
+  const find = (name: string) => frozen(configurationOf(view.snapshot, name));
   const order = createNameOrder(() => [...view.snapshot.names()].flatMap((name) => find(name) ?? []), find);
   return view;
 }

@@ -8,7 +8,7 @@ interface Named {
 export interface NameOrder<Item extends Named> {
   /** Has to be told of every item that comes, goes or is replaced. */
   changed(name: string): void;
-  /** A list that does not change any more; the same one while nothing has changed. */
+  /** A frozen list; the same one while nothing has changed. */
   list(): readonly Item[];
 }
 
@@ -31,6 +31,7 @@ export function createNameOrder<Item extends Named>(
       return all().toSorted((one, other) => compareCodePoints(one.name, other.name));
     }
     if (changed.size === 0) return ordered;
+    // Of the ways to copy a frozen list this one is by far the fastest.
     const next = [...ordered];
     for (const name of changed) place(next, name, find(name));
     return next;
@@ -39,7 +40,7 @@ export function createNameOrder<Item extends Named>(
   return {
     changed: (name) => void changed.add(name),
     list() {
-      ordered = current();
+      ordered = Object.freeze(current());
       changed.clear();
       return ordered;
     },

@@ -1,5 +1,5 @@
-import { placeInOrder } from '../code-point-order.js';
 import { createDocumentMap } from './document-map.js';
+import { createOrderedIds, type OrderedIds } from './ordered-ids.js';
 import type { DocumentKey, ListQuery } from './port.js';
 
 /** The ids of existing documents, by kind and by parent, each list in code-point order. */
@@ -12,39 +12,28 @@ export interface DocumentIndex {
 }
 
 export function createDocumentIndex(): DocumentIndex {
-  const byKind = new Map<string, string[]>();
-  const byParent = createDocumentMap<string[]>();
+  const byKind = new Map<string, OrderedIds>();
+  const byParent = createDocumentMap<OrderedIds>();
 
-  function listsWith({ kind }: DocumentKey, parent: string | null): string[][] {
-    const all = byKind.get(kind) ?? [];
+  function listsWith({ kind }: DocumentKey, parent: string | null): OrderedIds[] {
+    const all = byKind.get(kind) ?? createOrderedIds();
     byKind.set(kind, all);
     if (parent === null) return [all];
-    const siblings = byParent.get({ kind, id: parent }) ?? [];
+    const siblings = byParent.get({ kind, id: parent }) ?? createOrderedIds();
     byParent.set({ kind, id: parent }, siblings);
     return [all, siblings];
   }
 
   return {
     add(key, parent) {
-      for (const ids of listsWith(key, parent)) ids.splice(placeInOrder(ids, key.id, itself), 0, key.id);
+      for (const ids of listsWith(key, parent)) ids.add(key.id);
     },
     remove(key, parent) {
-      for (const ids of listsWith(key, parent)) ids.splice(placeInOrder(ids, key.id, itself), 1);
+      for (const ids of listsWith(key, parent)) ids.remove(key.id);
     },
     ids({ kind, parent, after, limit }) {
-      const all = (parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent })) ?? [];
-      const start = after === undefined ? 0 : placeAfter(all, after);
-      return all.slice(start, limit === undefined ? undefined : start + limit);
+      const all = parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent });
+      return all?.after(after, limit) ?? [];
     },
   };
-}
-
-/** The index of the first id that comes after `id`. */
-function placeAfter(ids: readonly string[], id: string): number {
-  const place = placeInOrder(ids, id, itself);
-  return ids[place] === id ? place + 1 : place;
-}
-
-function itself(id: string): string {
-  return id;
 }
