@@ -27,9 +27,9 @@ function responseFields(response: ServerResponse) {
   return { statusCode: response.statusCode };
 }
 
-/** `DELETE /api/admin/api-tokens/…` may name a token by its secret. */
+/** `DELETE /api/admin/api-tokens/…` may name a token by its secret; one that is made has 48 hexadecimal digits, anywhere. */
 function withoutSecret(url: string): string {
-  return url.replace(/(\/api-tokens\/)[^/?#]+/i, '$1[hidden]');
+  return url.replace(/(\/api(?:-|%2d)tokens\/).*/i, '$1[hidden]').replaceAll(/[0-9a-f]{40,}/gi, '[hidden]');
 }
 
 function level(status: number, error: Error | undefined): 'info' | 'error' {

@@ -55,6 +55,38 @@ describe('the reference server', () => {
     expect(requestsOf(server)).toHaveLength(3);
     expect(server.printed()).not.toContain(TOKEN);
   });
+
+  it('keeps them out of the log wherever they are put, and whatever is answered', async () => {
+    const client = adminClient(server.url, TOKEN);
+    const created = await fetch(`${server.url}/api/admin/api-tokens`, {
+      method: 'POST',
+      headers: { authorization: TOKEN, 'content-type': 'application/json' },
+      body: JSON.stringify({ tokenName: 'ops', type: 'admin' }),
+    });
+    const { secret } = (await created.json()) as { readonly secret: string };
+    const name = encodeURIComponent(secret);
+    for (const path of [
+      `/api/admin/projects?token=${name}`,
+      `/api/admin/projects/${name}`,
+      `/nothing/${name}`,
+      `/api/admin/api-tokens/${name}/more`,
+      `/API/admin/API-tokens/${name}`,
+      `/api/admin/api%2Dtokens/${name}`,
+      `/api/admin/%E0${name}`,
+    ]) {
+      await client.get(path);
+    }
+    injectFault(file);
+    await fetch(`${server.url}/api/admin/projects/default/features`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'x-token': secret },
+      body: JSON.stringify({ name: 'checkout', description: secret }),
+    });
+    await server.end('SIGTERM');
+    expect(requestsOf(server)).toHaveLength(9);
+    expect(server.printed()).not.toContain(TOKEN);
+    expect(server.printed()).not.toContain(secret.split('.')[1]);
+  });
 });
 
 describe('a server whose storage fails', () => {

@@ -1,0 +1,77 @@
+import type { Flags, JsonPatch } from '../../src/index.js';
+import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
+
+const STOP = '2026-01-01T00:00:00Z';
+const MEMBER = { userId: 1, roleId: 5 };
+const CONSTRAINT = { contextName: 'userId', operator: 'IN', values: ['7'] };
+const STRATEGY = { name: 'default', parameters: { a: 'b' }, constraints: [CONSTRAINT], segments: [1], variants: [] };
+const REPORT = { appName: 'web', bucket: { start: STOP, stop: STOP, toggles: { checkout: { yes: 1, no: 0 } } } };
+const STRATEGY_REF = { ...PRODUCTION, strategy: '' };
+
+/** An operation that takes input, and input that it accepts. */
+interface Taker {
+  readonly input: unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: what is given here is of any form.
+  readonly take: (flags: Flags, input: any) => Promise<unknown>;
+}
+
+async function ownStrategy(flags: Flags) {
+  return { ...STRATEGY_REF, strategy: (await flags.addStrategy(PRODUCTION, { name: 'default' })).id };
+}
+
+/** Every operation that takes input of a user, by its name. */
+export const TAKERS: Readonly<Record<string, Taker>> = {
+  createProject: { input: { id: 'shop', name: 'Shop' }, take: (flags, input) => flags.createProject(input) },
+  updateProject: { input: { name: 'Shop' }, take: (flags, input) => flags.updateProject(DEFAULT, input) },
+  addMember: { input: MEMBER, take: (flags, input) => flags.addMember(DEFAULT, input) },
+  createFlag: { input: { name: 'other' }, take: (flags, input) => flags.createFlag(DEFAULT, input) },
+  updateFlag: { input: { description: 'x' }, take: (flags, input) => flags.updateFlag(CHECKOUT, input) },
+  patchFlag: {
+    input: [{ op: 'add', path: '/description', value: 'x' }] satisfies JsonPatch,
+    take: (flags, input) => flags.patchFlag(CHECKOUT, input),
+  },
+  cloneFlag: { input: { name: 'copy' }, take: (flags, input) => flags.cloneFlag(CHECKOUT, input) },
+  addStrategy: { input: STRATEGY, take: (flags, input) => flags.addStrategy(PRODUCTION, input) },
+  updateStrategy: {
+    input: STRATEGY,
+    take: async (flags, input) => flags.updateStrategy(await ownStrategy(flags), input),
+  },
+  patchStrategy: {
+    input: [{ op: 'add', path: '/parameters/a', value: 'x' }] satisfies JsonPatch,
+    take: async (flags, input) => flags.patchStrategy(await ownStrategy(flags), input),
+  },
+  setVariants: {
+    input: [{ name: 'a', payload: { type: 'string', value: 'x' }, overrides: [{ contextName: 'a', values: ['b'] }] }],
+    take: (flags, input) => flags.setVariants(CHECKOUT, input),
+  },
+  patchVariants: {
+    input: [{ op: 'add', path: '/-', value: { name: 'b' } }] satisfies JsonPatch,
+    take: (flags, input) => flags.patchVariants(CHECKOUT, input),
+  },
+  addDependency: {
+    input: { flag: 'parent', variants: ['a'] },
+    take: (flags, input) => flags.addDependency(CHECKOUT, input),
+  },
+  createSegment: {
+    input: { name: 'new', constraints: [CONSTRAINT] },
+    take: (flags, input) => flags.createSegment(input),
+  },
+  updateSegment: {
+    input: { constraints: [CONSTRAINT] },
+    take: (flags, input) => flags.updateSegment({ segment: 1 }, input),
+  },
+  createToken: { input: { name: 'ops', kind: 'admin' }, take: (flags, input) => flags.createToken(input) },
+  registerApplication: {
+    input: { appName: 'web', strategies: ['default'], started: STOP, interval: 1 },
+    take: (flags, input) => flags.registerApplication(input),
+  },
+  reportMetrics: { input: REPORT, take: (flags, input) => flags.reportMetrics(input) },
+  listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.listEvents(input) },
+};
+
+/** A project with what the operations refer to. */
+export async function furnish(flags: Flags): Promise<void> {
+  await flags.createSegment({ name: 'beta', constraints: [] });
+  for (const name of ['checkout', 'parent']) await flags.createFlag(DEFAULT, { name });
+  await flags.setVariants(CHECKOUT, [{ name: 'first' }]);
+}

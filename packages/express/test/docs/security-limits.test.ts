@@ -1,0 +1,135 @@
+import { type Constraint, createFlags, type Flags, memoryStorage, type VariantInput } from '@flags/core';
+import request from 'supertest';
+import { createHostApp } from '../host-app.js';
+import { codeIn, read, tableAfter } from './documents.js';
+
+const DEFAULT = { project: 'default' };
+const CHECKOUT = { ...DEFAULT, flag: 'checkout' };
+const PRODUCTION = { ...CHECKOUT, environment: 'production' };
+const STOP = '2026-01-01T00:00:00Z';
+
+const text = (length: number) => 'x'.repeat(length);
+const many = <T>(length: number, make: (index: number) => T) => Array.from({ length }, (_, index) => make(index));
+const equals = (values: readonly string[]): Constraint => ({ contextName: 'userId', operator: 'IN', values });
+const matches = (value: string): Constraint => ({ contextName: 'userId', operator: 'REGEX', value });
+
+/** Asks for so much of something on flags that have `checkout`; fails when it is too much. */
+type Probe = (flags: Flags, amount: number) => Promise<unknown>;
+
+const strategyWith =
+  (member: (amount: number) => object): Probe =>
+  (flags, amount) =>
+    flags.addStrategy(PRODUCTION, { name: 'default', ...member(amount) });
+const variantWith =
+  (member: (amount: number) => Partial<VariantInput>): Probe =>
+  (flags, amount) =>
+    flags.setVariants(CHECKOUT, [{ name: 'a', ...member(amount) }]);
+
+/** Sends a body to a route, and fails with the code of its answer. */
+const send =
+  (path: string, bodyOf: (amount: number) => string): Probe =>
+  async (flags, amount) => {
+    const { app } = await createHostApp({ flags: { storage: memoryStorage() } });
+    await flags.close();
+    const { status, body } = await request(app).post(path).set('content-type', 'application/json').send(bodyOf(amount));
+    if (status >= 500) throw new Error(JSON.stringify(body));
+    if (status >= 400) throw Object.assign(new Error(body.message), { code: body.code });
+  };
+
+const FEATURES = '/api/admin/projects/default/features';
+const BULK = '/api/client/metrics/bulk';
+const metric = { appName: 'a', featureName: 'b', timestamp: STOP, yes: 1, no: 0 };
+
+const PROBES: Readonly<Record<string, Probe>> = {
+  body: send(FEATURES, (bytes) => `{"name":"a"${' '.repeat(bytes - 12)}}`),
+  depth: send(FEATURES, (levels) => `{"name":"a","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`),
+  name: (flags, amount) => flags.createFlag(DEFAULT, { name: text(amount) }),
+  label: (flags, amount) => flags.createToken({ name: text(amount), kind: 'admin' }),
+  shortDescription: (flags, amount) => flags.createProject({ id: 'a', name: 'a', description: text(amount) }),
+  description: (flags, amount) => flags.updateFlag(CHECKOUT, { description: text(amount) }),
+  title: strategyWith((amount) => ({ title: text(amount) })),
+  secret: (flags, amount) => flags.createToken({ name: 'a', kind: 'admin', secret: text(amount) }),
+  async strategiesPerEnvironment(flags, amount) {
+    for (let count = 0; count < amount; count++) await flags.addStrategy(PRODUCTION, { name: 'default' });
+  },
+  parameters: strategyWith((amount) => ({ parameters: Object.fromEntries(many(amount, (n) => [`p${n}`, n])) })),
+  parameterText: strategyWith((amount) => ({ parameters: { userIds: text(amount) } })),
+  constraints: strategyWith((amount) => ({ constraints: many(amount, () => equals(['a'])) })),
+  values: strategyWith((amount) => ({ constraints: [equals(many(amount, String))] })),
+  valueText: strategyWith((amount) => ({ constraints: [equals([text(amount)])] })),
+  async segmentsPerStrategy(flags, amount) {
+    const { id } = await flags.createSegment({ name: 'a', constraints: [] });
+    await flags.addStrategy(PRODUCTION, { name: 'default', segments: many(amount, () => id) });
+  },
+  variants: (flags, amount) =>
+    flags.setVariants(
+      CHECKOUT,
+      many(amount, (n) => ({ name: `v${n}` })),
+    ),
+  overrides: variantWith((amount) => ({ overrides: many(amount, () => ({ contextName: 'a', values: [] })) })),
+  payloadText: variantWith((amount) => ({ payload: { type: 'string', value: text(amount) } })),
+  async dependencies(flags, amount) {
+    for (let count = 0; count < amount; count++) {
+      await flags.createFlag(DEFAULT, { name: `parent-${count}` });
+      await flags.addDependency(CHECKOUT, { flag: `parent-${count}` });
+    }
+  },
+  patchOperations: (flags, amount) =>
+    flags.patchFlag(
+      CHECKOUT,
+      many(amount, () => ({ op: 'test', path: '/stale', value: false }) as const),
+    ),
+  async patchCopies(flags, amount) {
+    // In JSON it has quotes.
+    const parameters = { a: text(amount - 2) };
+    const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', parameters });
+    const copy = { op: 'copy', from: '/parameters/a', path: '/parameters/b' } as const;
+    await flags.patchStrategy({ ...PRODUCTION, strategy: id }, [copy]);
+  },
+  pattern: strategyWith((amount) => ({ constraints: [matches(`(?:${text(amount - 6)}){0}`.slice(0, amount))] })),
+  patternWeight: strategyWith((amount) => ({ constraints: [matches(`a{${amount - 1}}b`)] })),
+  flagsPerReport: (flags, amount) =>
+    flags.reportMetrics({
+      appName: 'a',
+      bucket: {
+        start: STOP,
+        stop: STOP,
+        toggles: Object.fromEntries(many(amount, (n) => [`f${n}`, { yes: 1, no: 0 }])),
+      },
+    }),
+  applicationsPerBatch: send(BULK, (amount) =>
+    JSON.stringify({ applications: many(amount, () => ({ appName: 'a' })) }),
+  ),
+  metricsPerBatch: send(BULK, (amount) => JSON.stringify({ metrics: many(amount, () => metric) })),
+  eventsPerPage: (flags, amount) => flags.listEvents({ limit: amount }),
+};
+
+const ROWS = tableAfter(read('docs/security.md'), '## Limits').map(([name, most, code]) => ({
+  name: codeIn(name),
+  most: Number(most?.replaceAll(',', '')),
+  code: codeIn(code),
+}));
+
+async function outcomeOf(name: string, amount: number): Promise<string> {
+  const flags = await createFlags({ storage: memoryStorage(), onProblem: () => undefined });
+  try {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await PROBES[name]?.(flags, amount);
+    return 'accepted';
+  } catch (error) {
+    return String((error as { readonly code?: unknown }).code);
+  } finally {
+    await flags.close();
+  }
+}
+
+describe('the limits of docs/security.md', () => {
+  it('are those that are tried here', () => {
+    expect(ROWS.map(({ name }) => name)).toEqual(Object.keys(PROBES));
+  });
+
+  it.each(ROWS)('let $most of $name in, and refuse one more with $code', async ({ name, most, code }) => {
+    expect(await outcomeOf(name, most)).toBe('accepted');
+    expect(await outcomeOf(name, most + 1)).toBe(code);
+  });
+});
