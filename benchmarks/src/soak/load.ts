@@ -83,7 +83,8 @@ function statusOf(agent: Agent, origin: string, { method, path, body }: MixedReq
       response.resume();
       response.on('close', () => resolve(response.complete ? (response.statusCode ?? 0) : 0));
     });
-    sent.on('error', () => resolve(0));
+    // A server closes connections that were idle for some seconds, at times just when the next request is on its way.
+    sent.on('error', () => resolve(sent.reusedSocket ? statusOf(agent, origin, { method, path, body }) : 0));
     sent.end(text);
   });
 }

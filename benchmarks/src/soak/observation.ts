@@ -13,6 +13,8 @@ export interface Observation extends FileSample {
   readonly delayP99: number;
   readonly delayLongest: number;
   readonly answered: number;
+  /** Microseconds of processor time, of all processes, since they began. */
+  readonly processorTime: number;
   readonly evaluations: number;
 }
 
@@ -25,6 +27,8 @@ export interface Observed {
 export async function observe({ nodes, load, probe }: Observed): Promise<Observation> {
   const samples = await Promise.all(nodes.map((node) => node.sample()));
   const worst = (figure: (sample: (typeof samples)[number]) => number) => Math.max(...samples.map(figure));
+  const sum = (figure: (sample: (typeof samples)[number]) => number) =>
+    samples.reduce((total, sample) => total + figure(sample), 0);
   return {
     ...probe.sample(),
     heap: worst(({ heap }) => heap),
@@ -35,6 +39,7 @@ export async function observe({ nodes, load, probe }: Observed): Promise<Observa
     delayP99: worst(({ delay }) => delay.p99),
     delayLongest: worst(({ delay }) => delay.longest),
     answered: load.progress().answered,
-    evaluations: samples.reduce((sum, { evaluations }) => sum + evaluations, 0),
+    processorTime: sum(({ processorTime }) => processorTime),
+    evaluations: sum(({ evaluations }) => evaluations),
   };
 }

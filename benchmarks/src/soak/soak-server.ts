@@ -25,6 +25,8 @@ export interface NodeSample {
   readonly handles: number;
   /** Milliseconds that the event loop was late, since the sample before. */
   readonly delay: { readonly median: number; readonly p99: number; readonly longest: number };
+  /** Microseconds of processor time, since it began. */
+  readonly processorTime: number;
   /** Evaluations in this process, since it began. */
   readonly evaluations: number;
 }
@@ -60,12 +62,14 @@ function sample(): NodeSample {
   globalThis.gc?.();
   delay.reset();
   const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
   return {
     heap: heapUsed,
     buffers: arrayBuffers,
     resident: rss,
     handles: process.getActiveResourcesInfo().length,
     delay: { median, p99, longest },
+    processorTime: user + system,
     evaluations,
   };
 }
