@@ -8,6 +8,7 @@ import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors/invalid-input.js';
 import { linkToNext, queryParametersOf } from './page-query.js';
 import { createQueryReader } from './query.js';
+import { createReplies } from './replies.js';
 import { JSON_TYPE, jsonReply, type Reply } from './reply.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
 import type { Serialized } from './serialized.js';
@@ -37,10 +38,9 @@ export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts }: EndpointParts): Endpoint {
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
-  return async ({ request, response, visitor }) => {
-    const params = request.params as Readonly<Record<string, string>>;
-    const project = params.projectId ?? null;
-    await visitor.check(route.action, project);
+
+  async function answer({ request, response, visitor }: Exchange): Promise<Reply> {
+    const params = paramsOf(request);
     const query = readQuery(request.url);
     const body = route.body === undefined ? undefined : checkBody(await readBody(request, response));
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
@@ -56,10 +56,35 @@ export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts
         return request.ip;
       },
       lastEventId: lastEventIdOf(request),
-      isStillAdmitted: () => visitor.isStillAdmitted(route.action, project),
+      isStillAdmitted: () => visitor.isStillAdmitted(route.action, params.projectId ?? null),
     });
     return replyTo(request, route, result);
+  }
+
+  const answerOnce = route.lasting === undefined ? answer : answeringOnce(answer, () => flags.stamp(route.lasting));
+  return async (exchange) => {
+    const { request, visitor } = exchange;
+    await visitor.check(route.action, paramsOf(request).projectId ?? null);
+    return unlessKnown(request, route, await answerOnce(exchange));
   };
+}
+
+/** Asks for the stamp first: what changes while the answer is made must not pass for known. */
+function answeringOnce(answer: Endpoint, readStamp: () => Promise<string | undefined>): Endpoint {
+  const replies = createReplies();
+  return async (exchange) => {
+    const stamp = await readStamp();
+    if (stamp === undefined) return answer(exchange);
+    // Hosts may rewrite `url`; the `Link` header is made of `originalUrl`.
+    const { url, originalUrl } = exchange.request;
+    const key = `${url} ${originalUrl}`;
+    return replies.get(key, stamp) ?? replies.keep(key, stamp, await answer(exchange));
+  };
+}
+
+/** Rows have plain parameters only. */
+function paramsOf({ params }: Request): Readonly<Record<string, string>> {
+  return params as Readonly<Record<string, string>>;
 }
 
 function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (value: unknown) => unknown {
@@ -83,13 +108,18 @@ function replyTo(request: Request, { method, reply, conditional }: Route, result
   const answer = serialized
     ? serializedReply(serialized)
     : jsonReply({ status: reply.status, body, ...(reply.isSecret && { headers: UNKEPT }) });
-  const isConditional = method === 'GET' || conditional;
-  if (!isConditional && revision === undefined) return answer;
+  if (method !== 'GET' && !conditional && revision === undefined) return answer;
   const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };
   const etag = serialized?.etag ?? entityTag(`${answer.text ?? ''}${next ?? ''}`, revision);
-  const headers = { ...link, etag };
-  if (isConditional && namesTag(request.headers['if-none-match'], etag)) return { status: 304, headers };
-  return { ...answer, headers: { ...answer.headers, ...headers } };
+  return { ...answer, headers: { ...answer.headers, ...link, etag } };
+}
+
+/** A client that has this very answer is told so, without its body. */
+function unlessKnown({ headers }: Request, { method, conditional }: Route, reply: Reply): Reply {
+  const { etag, link } = reply.headers;
+  if (etag === undefined || !(method === 'GET' || conditional)) return reply;
+  if (!namesTag(headers['if-none-match'], etag)) return reply;
+  return { status: 304, headers: { etag, ...(link !== undefined && { link }) } };
 }
 
 function serializedReply({ bytes }: Serialized): Reply {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema } from '@flags/core';
+import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema, StampSubject } from '@flags/core';
 import type { Action } from './action.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { QueryValues } from './query-values.js';
@@ -36,6 +36,11 @@ export interface Route {
   readonly protocol?: 'ofrep';
   /** Answers an `ETag`, and 304 to `If-None-Match`, as every GET does. */
   readonly conditional?: true;
+  /**
+   * The answer depends on the address and on what this stamp stands for, not on who asks: it is made once and sent until
+   * the stamp changes.
+   */
+  readonly lasting?: StampSubject;
   readonly deprecated?: true;
   /** As a method, so that a row may be written for its own path's parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;

@@ -65,6 +65,19 @@ export interface Flags
   as(actor: string): Flags;
 
   /**
+   * A text that is another one after every change of what is stored, by this process or another; one for projects is
+   * another also every second, as health depends on the time. While it stays the same, flags (or projects) read as they did:
+   * what was made of them since the stamp was asked for need not be made again. Reports of metrics change it too, as they
+   * tell when flags were last seen. Undefined when the storage cannot tell, or the metrics are kept elsewhere.
+   *
+   * @param subject `flags` when absent
+   * @example
+   * const stamp = await flags.stamp();
+   * if (stamp === undefined || stamp !== page.stamp) page = { stamp, html: render(await flags.listFlags(ref)) };
+   */
+  stamp(subject?: StampSubject): Promise<string | undefined>;
+
+  /**
    * Aborted as soon as {@link Flags.close} is called, for what is built upon these flags and has to end with them.
    *
    * @example
@@ -80,6 +93,9 @@ export interface Flags
    */
   close(): Promise<void>;
 }
+
+/** What a stamp stands for. */
+export type StampSubject = 'flags' | 'projects';
 
 export interface Settings {
   readonly environments: readonly Environment[];

@@ -14,6 +14,7 @@ import { memberOperations } from './members.js';
 import { metricsOperations } from './metrics.js';
 import { projectOperations } from './projects.js';
 import { segmentOperations } from './segments.js';
+import { stampOperations } from './stamp.js';
 import { strategyOperations } from './strategies.js';
 import { tokenOperations } from './tokens.js';
 import { variantOperations } from './variants.js';
@@ -38,6 +39,7 @@ export function createOperations(engine: Engine, lifetime: Lifetime): Operations
     ...memberOperations(engine),
     ...metricsOperations(engine),
     ...tokenOperations(engine),
+    ...stampOperations(engine),
     ...events,
   };
   return {

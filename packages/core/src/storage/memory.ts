@@ -1,5 +1,6 @@
 import { FlagsError } from '../errors.js';
 import { memoryMetrics } from '../metrics/memory.js';
+import { notedMetrics } from '../metrics/noted.js';
 import { applyCommit } from './apply-commit.js';
 import { memoryDocuments } from './memory-documents.js';
 import { memoryEvents } from './memory-events.js';
@@ -20,7 +21,10 @@ import { prepareCommit } from './prepared-commit.js';
 export function memoryStorage(): Storage {
   const documents = memoryDocuments();
   const events = memoryEvents();
-  const metrics = memoryMetrics();
+  let changes = 0;
+  const metrics = notedMetrics(memoryMetrics(), () => {
+    changes += 1;
+  });
   let closed = false;
 
   function assertOpen(): void {
@@ -40,7 +44,12 @@ export function memoryStorage(): Storage {
     // Without an await between the checks and the writes: that is what makes the commit atomic.
     async commit(commit) {
       assertOpen();
+      changes += 1;
       return applyCommit(prepareCommit(commit), { documents, events });
+    },
+    async stamp() {
+      assertOpen();
+      return String(changes);
     },
     async events(query) {
       assertOpen();

@@ -46,6 +46,13 @@ export interface Storage {
    */
   watch?(onChange: () => void): () => void;
 
+  /**
+   * A text that differs from all that were given before as soon as a commit, or a change of the `metrics` that are kept at
+   * the same place, has been acknowledged, whatever process it came from. While it stays the same, what was made of earlier
+   * reads need not be made again. Leave it out where that cannot be told, or not for less than a read costs.
+   */
+  stamp?(): Awaitable<string>;
+
   /** Metrics kept at the same place; used unless `createFlags` is given others. */
   readonly metrics?: MetricsStorage;
 }

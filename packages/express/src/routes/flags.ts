@@ -23,6 +23,7 @@ export const flagRoutes: readonly Route[] = [
       },
     ],
     paged: true,
+    lasting: 'flags',
     reply: { status: 200, schema: 'FlagList' },
     errors: ['invalid_input', 'project_not_found'],
     async handle({ flags, params, query }) {
@@ -58,6 +59,7 @@ export const flagRoutes: readonly Route[] = [
     summary: 'A flag, archived or not, with its configuration in every environment',
     tag: 'Flags',
     access: 'admin',
+    lasting: 'flags',
     reply: { status: 200, schema: 'FlagDetail' },
     errors: ['project_not_found', 'flag_not_found'],
     async handle({ flags, params }) {

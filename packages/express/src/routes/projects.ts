@@ -14,6 +14,7 @@ export const projectRoutes: readonly Route[] = [
     tag: 'Projects',
     access: 'admin',
     paged: true,
+    lasting: 'projects',
     reply: { status: 200, schema: 'ProjectList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
@@ -43,6 +44,7 @@ export const projectRoutes: readonly Route[] = [
     summary: 'A project with its flags and its health',
     tag: 'Projects',
     access: 'admin',
+    lasting: 'projects',
     reply: { status: 200, schema: 'ProjectOverview' },
     errors: ['project_not_found'],
     async handle({ flags, params }) {

@@ -14,6 +14,7 @@ import { openDatabase } from './open-database.js';
 import { explainOpening } from './opening-faults.js';
 import { type CheckedOptions, checkOptions, type SqliteStorageOptions } from './options.js';
 import { inSnapshot } from './snapshot.js';
+import { stampReader } from './stamp.js';
 import { createWriteQueue } from './write-queue.js';
 
 /** A storage in a SQLite database, which can be backed up. */
@@ -116,6 +117,7 @@ function storageOn({ connection, requireFile, tablePrefix, release }: Parts): Sq
   });
   const documents = sqliteDocuments(database, tablePrefix);
   const events = sqliteEvents(database, tablePrefix);
+  const stamp = stampReader(database);
   const metrics = sqliteMetrics({ connection, writeQueue, tablePrefix });
   const backups = new Set<Promise<void>>();
   let closing: Promise<void> | undefined;
@@ -136,6 +138,7 @@ function storageOn({ connection, requireFile, tablePrefix, release }: Parts): Sq
     metrics,
     get: (key) => read(() => documents.get(key)),
     list: (query) => read(() => documents.list(query)),
+    stamp: () => read(stamp),
     events: (query) =>
       read(() => {
         // A log can still be read; a feed promises what other processes do as well, and they no longer use this file.

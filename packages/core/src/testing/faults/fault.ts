@@ -1,13 +1,17 @@
-/** The names of a port's methods. */
+/** The names of the methods of a port that are asked for an answer; what only subscribes does not fail. */
 export type MethodOf<Port> = {
-  [Name in keyof Port]-?: Port[Name] extends (...input: never[]) => unknown ? Name : never;
+  [Name in keyof Port]-?: NonNullable<Port[Name]> extends (...input: never[]) => infer Answer
+    ? Answer extends () => void
+      ? never
+      : Name
+    : never;
 }[keyof Port];
 
 /** One call of a port, as the engine made it. */
 export type PortCall<Port> = {
   [Name in MethodOf<Port>]: {
     readonly method: Name;
-    readonly input: Port[Name] extends (...input: infer Input) => unknown ? Input : never;
+    readonly input: NonNullable<Port[Name]> extends (...input: infer Input) => unknown ? Input : never;
   };
 }[MethodOf<Port>];
 

@@ -22,7 +22,8 @@ export function faultyPort<Port extends object>(port: Port, methods: AllMethods<
     return answer;
   }
 
-  const entries = Object.keys(methods).map((method) => {
+  const present = Object.keys(methods).filter((method) => method in port);
+  const entries = present.map((method) => {
     return [method, (...input: readonly unknown[]) => perform({ method, input } as unknown as PortCall<Port>)];
   });
   return {

@@ -26,6 +26,13 @@ export type FaultyStorage = Storage & FaultInjector<Storage>;
  * hanging.release();
  */
 export function faultyStorage(storage: Storage): FaultyStorage {
-  const faulty = faultyPort<Storage>(storage, { get: true, list: true, commit: true, events: true, close: true });
+  const faulty = faultyPort<Storage>(storage, {
+    get: true,
+    list: true,
+    commit: true,
+    events: true,
+    stamp: true,
+    close: true,
+  });
   return storage.metrics ? { ...faulty, metrics: storage.metrics } : faulty;
 }

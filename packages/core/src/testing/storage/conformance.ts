@@ -11,6 +11,7 @@ import { listPageRules } from './list-pages.js';
 import { listRules } from './lists.js';
 import { raceRules } from './races.js';
 import type { Rule } from './rule.js';
+import { stampRules } from './stamps.js';
 import { tombstoneRules } from './tombstones.js';
 import { vacancyRules } from './vacancies.js';
 
@@ -74,6 +75,7 @@ const TOPICS: readonly (readonly [string, (rule: Rule) => void])[] = [
   ['event filters', eventFilterRules],
   ['races', raceRules],
   ['instances', instanceRules],
+  ['stamps', stampRules],
 ];
 
 async function withStorage(open: () => Awaitable<StorageUnderTest>, body: Parameters<Rule>[1]): Promise<void> {

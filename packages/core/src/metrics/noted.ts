@@ -1,0 +1,24 @@
+import type { MetricsStorage } from './port.js';
+
+/** Metrics that call `note` with every change. */
+export function notedMetrics(metrics: MetricsStorage, note: () => void): MetricsStorage {
+  return {
+    ...metrics,
+    record(report) {
+      note();
+      return metrics.record(report);
+    },
+    register(registration) {
+      note();
+      return metrics.register(registration);
+    },
+    forget(flag) {
+      note();
+      return metrics.forget(flag);
+    },
+    prune(retention) {
+      note();
+      return metrics.prune(retention);
+    },
+  };
+}

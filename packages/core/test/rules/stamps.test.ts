@@ -1,0 +1,61 @@
+import { createFlags, memoryMetrics, memoryStorage } from '../../src/index.js';
+import { faultyStorage } from '../../src/testing.js';
+import { onEveryStorage } from './on-every-storage.js';
+import { DEFAULT } from './references.js';
+import { SECOND, settableClock } from './settable-clock.js';
+
+onEveryStorage((start) => {
+  describe('a stamp', () => {
+    it('stays the same while nothing changes', async () => {
+      const flags = await start();
+      const stamp = await flags.stamp();
+      await flags.createFlag(DEFAULT, { name: 'not a name' }).catch(() => undefined);
+      await flags.listFlags(DEFAULT);
+      expect(await flags.stamp()).toBe(stamp);
+      expect(stamp).toEqual(expect.any(String));
+    });
+
+    it('is another one after a change, and after a report of metrics', async () => {
+      const flags = await start();
+      const stamps = [await flags.stamp()];
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      stamps.push(await flags.stamp());
+      const now = new Date().toISOString();
+      const toggles = { checkout: { yes: 1, no: 0 } };
+      await flags.reportMetrics({ appName: 'web', bucket: { start: now, stop: now, toggles } });
+      stamps.push(await flags.stamp());
+      expect(new Set(stamps).size).toBe(3);
+    });
+
+    it('of projects is another one every second, as their health is', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      const stamps = { flags: await flags.stamp(), projects: await flags.stamp('projects') };
+      clock.advance(SECOND);
+      expect(await flags.stamp('flags')).toBe(stamps.flags);
+      expect(await flags.stamp('projects')).not.toBe(stamps.projects);
+    });
+  });
+});
+
+describe('a stamp', () => {
+  it('is not given where metrics are kept elsewhere, or the storage gives none', async () => {
+    const { stamp: _, ...plain } = memoryStorage();
+    for (const options of [{ storage: memoryStorage(), metrics: memoryMetrics() }, { storage: plain }]) {
+      const flags = await createFlags(options);
+      expect(await flags.stamp()).toBeUndefined();
+      expect(await flags.stamp('projects')).toBeUndefined();
+      await flags.close();
+    }
+  });
+
+  it('fails as a read does, and is refused when the engine is closed', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const flags = await createFlags({ storage });
+    storage.inject({ method: 'stamp' });
+    await expect(flags.stamp()).rejects.toMatchObject({ code: 'storage_unavailable' });
+    storage.heal();
+    await flags.close();
+    await expect(flags.stamp()).rejects.toMatchObject({ code: 'closed' });
+  });
+});
