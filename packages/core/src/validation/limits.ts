@@ -28,4 +28,5 @@ export const LIMITS = {
   patternWeight: 1000,
   flagsPerReport: 10_000,
   eventsPerPage: 1000,
+  itemsPerPage: 1000,
 } as const;

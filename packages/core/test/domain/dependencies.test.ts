@@ -1,4 +1,5 @@
 import { addDependency, removeDependencies, removeDependency } from '../../src/domain/dependencies.js';
+import { LIMITS } from '../../src/validation/limits.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 
@@ -44,6 +45,26 @@ describe('depending on a flag', () => {
     ['dependency_too_deep', child, ON, { parent, children: ['basket'] }],
   ] as const)('is refused with %s', (code, flag, dependency, relatives) => {
     expect(refusalOf(() => addDependency(flag, dependency, relatives)).code).toBe(code);
+  });
+});
+
+describe('depending on many flags', () => {
+  const dependencies = Array.from({ length: LIMITS.dependencies }, (_, at) => ({ ...ON, flag: `parent-${at}` }));
+  const full = flagState({ dependencies });
+
+  it('is refused beyond the limit, which may be reached', () => {
+    expect(addDependency(flagState({ dependencies: dependencies.slice(1) }), ON, alone)).toHaveLength(1);
+    const { code, message } = refusalOf(() => addDependency(full, ON, alone));
+    expect(code).toBe('invalid_input');
+    expect(message).toBe(
+      `The flag checkout depends on ${LIMITS.dependencies} others, and cannot on more; remove a dependency first.`,
+    );
+  });
+
+  it('can still be changed at the limit', () => {
+    const changed = { ...OFF, flag: 'parent-0' };
+    const events = addDependency(full, changed, { parent: flagState({ name: 'parent-0' }), children: [] });
+    expect(events).toEqual([{ type: 'dependency-updated', data: changed, before: dependencies[0] }]);
   });
 });
 

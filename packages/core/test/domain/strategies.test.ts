@@ -7,6 +7,7 @@ import {
   replaceStrategy,
   toStrategy,
 } from '../../src/domain/strategies.js';
+import { LIMITS } from '../../src/validation/limits.js';
 import { validate } from '../validation/default-validators.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
@@ -58,6 +59,21 @@ describe('adding a strategy', () => {
   it.each(['staging', '__proto__', 'constructor'])('begins the configuration of an environment: %s', (environment) => {
     const flag = after(flagState(), addStrategy(flagState(), environment, strategyState('one')));
     expect(flag?.environments).toEqual([environmentState(environment, ['one'])]);
+  });
+});
+
+describe('adding many strategies', () => {
+  it('is refused beyond the limit of an environment, which may be reached', () => {
+    const ids = Array.from({ length: LIMITS.strategiesPerEnvironment }, (_, at) => `s-${at}`);
+    const holding = (held: readonly string[]) => flagState({ environments: [environmentState('production', held)] });
+    expect(addStrategy(holding(ids.slice(1)), 'production', strategyState('new'))).toHaveLength(1);
+    const full = holding(ids);
+    expect(addStrategy(full, 'development', strategyState('new'))).toHaveLength(1);
+    const { code, message } = refusalOf(() => addStrategy(full, 'production', strategyState('new')));
+    expect(code).toBe('invalid_input');
+    expect(message).toBe(
+      `The flag checkout has ${ids.length} strategies in production, and cannot have more; remove one first.`,
+    );
   });
 });
 
