@@ -10,6 +10,8 @@ import { FEATURES, owned, reported, withStrategy } from './states.js';
 export interface HostileServer {
   /** Asks with a token, and expects an answer below 500 which, unless it is a success, has changed nothing. */
   readonly attack: (request: RawRequest, ending?: Ending) => Promise<RawAnswer>;
+  /** The same for many at once, which have changed nothing unless one of them is a success. */
+  readonly attackAtOnce: (requests: readonly RawRequest[]) => Promise<readonly RawAnswer[]>;
   /** Expects that the server still creates flags, and that nothing has reached the host's error handler. */
   readonly expectAlive: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -28,15 +30,32 @@ export async function startHostileServer(version: ExpressVersion, storage: Stora
   const { port } = server.address() as AddressInfo;
   let fresh = 0;
 
+  async function ask(request: RawRequest, ending?: Ending): Promise<RawAnswer> {
+    const answer = await askRaw(port, withToken(request), ending);
+    const { status = 400, text } = answer;
+    if (status >= 500) throw new Error(`${request.method} ${request.path} was answered with ${status}: ${text}`);
+    return answer;
+  }
+
+  async function unlessDone<Answers>(answering: () => Promise<Answers>, answersOf: (answers: Answers) => RawAnswer[]) {
+    const before = await everythingIn(flags);
+    const answers = await answering();
+    const isRefused = answersOf(answers).every(({ status = 400 }) => status >= 300);
+    if (isRefused) expect(await everythingIn(flags)).toEqual(before);
+    return answers;
+  }
+
   return {
-    async attack(request, ending) {
-      const before = await everythingIn(flags);
-      const answer = await askRaw(port, withToken(request), ending);
-      const { status = 400, text } = answer;
-      if (status >= 500) throw new Error(`${request.method} ${request.path} was answered with ${status}: ${text}`);
-      if (status >= 300) expect(await everythingIn(flags)).toEqual(before);
-      return answer;
-    },
+    attack: (request, ending) =>
+      unlessDone(
+        () => ask(request, ending),
+        (answer) => [answer],
+      ),
+    attackAtOnce: (requests) =>
+      unlessDone(
+        () => Promise.all(requests.map((request) => ask(request))),
+        (answers) => answers,
+      ),
     async expectAlive() {
       const body = JSON.stringify({ name: `fresh-${++fresh}` });
       const answer = await askRaw(port, withToken({ method: 'POST', path: FEATURES, body }));

@@ -1,8 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, integer, nat, option, string } from 'fast-check';
-import { ROUTES } from '../../src/routes/all-routes.js';
 import { EXPRESS_4, EXPRESS_5 } from '../express-versions.js';
 import { MEMORY, SQLITE } from './contract-host.js';
-import { actionOf } from './endpoints.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';
 import {
   anyMethod,
@@ -13,13 +11,8 @@ import {
   maybeBody,
   nonsenseLength,
 } from './hostile-values.js';
-import { WRITTEN_ROWS } from './rows/all-rows.js';
+import { REQUESTS } from './requests.js';
 
-/** One request to every route that succeeds in some state. */
-const REQUESTS = ROUTES.flatMap((route) => {
-  const row = WRITTEN_ROWS.find(({ endpoint, expect }) => actionOf(endpoint) === route.action && !expect.code);
-  return row === undefined ? [] : [{ route, request: row.request }];
-});
 const anyRequest = constantFrom(...REQUESTS);
 const anyWrite = constantFrom(...REQUESTS.filter(({ route }) => route.body !== undefined));
 const anyPatch = constantFrom(...REQUESTS.filter(({ route }) => route.method === 'PATCH'));
