@@ -8,7 +8,7 @@ export type Read = <State>(documents: Documents<State>, id: string) => Promise<V
 /** Reads from a storage. An id that is not text is refused here, once for every reference. */
 export function createRead(storage: Pick<Storage, 'get'>): Read {
   return async <State>({ kind }: Documents<State>, id: string) => {
-    if (typeof id !== 'string') throw invalidInput([{ message: `must name a ${kind}, as a string`, path: `/${kind}` }]);
+    requireText(kind, id);
     const found = await storage.get({ kind, id });
     return found && { state: found.body as State, revision: found.revision };
   };
@@ -35,7 +35,8 @@ export function createTrackingReader(read: Read): TrackingReader {
   }
 
   return {
-    read: <State>(documents: Documents<State>, id: string) => {
+    read: async <State>(documents: Documents<State>, id: string) => {
+      requireText(documents.kind, id);
       const name = nameOf({ kind: documents.kind, id });
       const reading = readings.get(name) ?? readAndTrack(documents as Documents<unknown>, id);
       readings.set(name, reading);
@@ -46,6 +47,11 @@ export function createTrackingReader(read: Read): TrackingReader {
       return found.filter(({ key }) => !names.has(nameOf(key)));
     },
   };
+}
+
+/** Refuses a reference that is not text, before anything is made of it. */
+export function requireText(kind: string, id: unknown): void {
+  if (typeof id !== 'string') throw invalidInput([{ message: `must name a ${kind}, as a string`, path: `/${kind}` }]);
 }
 
 /** One text for a key: kinds have no spaces. */

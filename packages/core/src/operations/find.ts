@@ -4,7 +4,7 @@ import type { ProjectState } from '../domain/project.js';
 import type { Versioned } from '../engine/aggregate.js';
 import { flagDocuments, projectDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
-import type { Read } from '../engine/reader.js';
+import { type Read, requireText } from '../engine/reader.js';
 import { FlagsError } from '../errors.js';
 
 /** The project, or `project_not_found`. */
@@ -37,6 +37,7 @@ export function refuseUnknownFlag(flag: string, where = ''): never {
 
 /** Environments are configured: what is not in the settings does not exist. */
 export function requireEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): void {
+  requireText('environment', environment);
   if (settings.environments.some(({ name }) => name === environment)) return;
   const names = settings.environments.map(({ name }) => name).join(', ');
   throw new FlagsError('environment_not_found', `There is no environment ${environment}; there are ${names}.`);

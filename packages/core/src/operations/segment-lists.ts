@@ -75,7 +75,13 @@ async function readFlagsThat(
 }
 
 async function findSegment({ read }: Engine, segment: number): Promise<Versioned<SegmentState>> {
-  return (await read(segmentDocuments, `${segment}`)) ?? refuseUnknownSegment(segment);
+  return (await read(segmentDocuments, idOfSegment(segment))) ?? refuseUnknownSegment(segment);
+}
+
+/** The id of a segment's document. */
+export function idOfSegment(segment: number): string {
+  if (typeof segment === 'number') return `${segment}`;
+  throw invalidInput([{ message: 'must name a segment, as a number', path: '/segment' }]);
 }
 
 export function toSegment({ state, revision }: Versioned<SegmentState>): Segment {

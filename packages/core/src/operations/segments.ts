@@ -12,7 +12,7 @@ import { SEGMENT_REGISTRY, segmentDocuments, segmentRegistries } from '../engine
 import { type DocumentChange, writeIndex } from '../engine/document-change.js';
 import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
-import { listUses, refuseUnknownSegment, segmentListOperations, toSegment } from './segment-lists.js';
+import { idOfSegment, listUses, refuseUnknownSegment, segmentListOperations, toSegment } from './segment-lists.js';
 
 /** Constraints that strategies of many flags share. */
 export function segmentOperations(engine: Engine): SegmentOperations {
@@ -42,7 +42,7 @@ export function segmentOperations(engine: Engine): SegmentOperations {
       const changes = detachedSegment(validate.segmentChanges(input));
       const updated = await change({
         aggregate: segmentDocuments,
-        id: `${segment}`,
+        id: idOfSegment(segment),
         context,
         decide: async (found, read) => {
           const { state } = found ?? refuseUnknownSegment(segment);
@@ -58,7 +58,7 @@ export function segmentOperations(engine: Engine): SegmentOperations {
     async deleteSegment({ segment }, context) {
       await change({
         aggregate: segmentDocuments,
-        id: `${segment}`,
+        id: idOfSegment(segment),
         context,
         decide: async (found, read) => {
           const { state } = found ?? refuseUnknownSegment(segment);

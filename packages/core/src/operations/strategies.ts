@@ -1,4 +1,4 @@
-import type { ChangeContext, EnvironmentRef } from '../api/refs.js';
+import type { ChangeContext, EnvironmentRef, StrategyRef } from '../api/refs.js';
 import type { StrategyOperations } from '../api/strategies.js';
 import { detached, detachedPatch } from '../detached.js';
 import type { FlagEvent, FlagState } from '../domain/flag.js';
@@ -13,6 +13,7 @@ import {
 import { disable, enable } from '../domain/switching.js';
 import type { Versioned } from '../engine/aggregate.js';
 import type { Engine } from '../engine/engine.js';
+import { requireText } from '../engine/reader.js';
 import { changeFlag } from './change-flag.js';
 import { requireEnvironment } from './find.js';
 
@@ -27,7 +28,7 @@ export function strategyOperations(engine: Engine): StrategyOperations {
     },
 
     async updateStrategy(ref, input, context) {
-      const replacement = detached(toStrategy(ref.strategy, validate.strategy(input)));
+      const replacement = { ...detached(toStrategy('', validate.strategy(input))), id: ref.strategy };
       const decide = (flag: FlagState) => replaceStrategy(flag, ref, replacement);
       return findStrategy((await changeEnvironment(engine, { ref, context }, decide)).state, ref);
     },
@@ -55,11 +56,12 @@ export function strategyOperations(engine: Engine): StrategyOperations {
 /** Changes a flag in an environment that exists. */
 function changeEnvironment(
   engine: Engine,
-  { ref, context }: { readonly ref: EnvironmentRef; readonly context: ChangeContext | undefined },
+  { ref, context }: { readonly ref: EnvironmentRef | StrategyRef; readonly context: ChangeContext | undefined },
   decide: (flag: FlagState) => FlagEvent[],
 ): Promise<Versioned<FlagState>> {
   return changeFlag(engine, { ref, context }, (flag) => {
     requireEnvironment(engine, ref.environment);
+    if ('strategy' in ref) requireText('strategy', ref.strategy);
     return decide(flag);
   });
 }

@@ -1,6 +1,6 @@
 import type { Flags } from '../../src/index.js';
 import { onEveryStorage } from './on-every-storage.js';
-import { CHECKOUT, DEFAULT } from './references.js';
+import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 
 const OTHERS: readonly unknown[] = [7, null, {}, [], true, undefined];
 
@@ -19,7 +19,28 @@ const BY_NAME: readonly (readonly [string, Attempt])[] = [
   ['getApplication', (flags, application) => flags.getApplication({ application })],
 ];
 
+const HOSTILE: readonly unknown[] = [Symbol('name'), Object.create(null), [Object.create(null)], 1n];
+
+const BESIDE: readonly (readonly [string, Attempt])[] = [
+  ['enable', (flags, project) => flags.enable({ project, flag: 'checkout', environment: 'production' })],
+  ['disable', (flags, environment) => flags.disable({ ...CHECKOUT, environment })],
+  ['removeStrategy', (flags, strategy) => flags.removeStrategy({ ...PRODUCTION, strategy })],
+  ['patchStrategy', (flags, strategy) => flags.patchStrategy({ ...PRODUCTION, strategy }, [])],
+  ['getSegment', (flags, segment) => flags.getSegment({ segment })],
+  ['updateSegment', (flags, segment) => flags.updateSegment({ segment }, {})],
+  ['deleteSegment', (flags, segment) => flags.deleteSegment({ segment })],
+  ['updateStrategy', (flags, strategy) => flags.updateStrategy({ ...PRODUCTION, strategy }, { name: 'default' })],
+];
+
 onEveryStorage((start) => {
+  it.each([...BY_NAME, ...BESIDE])('%s refuses a name that cannot even be made text', async (_, attempt) => {
+    const flags = await start();
+    await flags.createFlag(DEFAULT, { name: CHECKOUT.flag });
+    for (const name of HOSTILE) {
+      await expect(attempt(flags, name as never)).rejects.toMatchObject({ name: 'FlagsError' });
+    }
+  });
+
   it.each(BY_NAME)('%s refuses a name that is not text', async (_, attempt) => {
     const flags = await start();
     await flags.createFlag(DEFAULT, { name: CHECKOUT.flag });

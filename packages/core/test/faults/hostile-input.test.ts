@@ -1,0 +1,53 @@
+import { extent } from '../../../../test/extent.js';
+import { createFlags, type Flags, isFlagsError } from '../../src/index.js';
+import { STORAGES } from '../properties/storages.js';
+import { contentOf } from '../properties/stored-content.js';
+import { type HostileValue, hostileValues, spoil } from './hostile-values.js';
+import { type Attempt, furnish, OPERATIONS } from './operations.js';
+
+const BYTES = extent({ short: 1024 * 1024, full: 50 * 1024 * 1024 });
+const SEED = Math.floor(Math.random() * 2 ** 31);
+const ATTEMPTS = Object.values<Attempt | readonly Attempt[]>(OPERATIONS).flat();
+const SILENT = { pollInterval: 0, usageInterval: 0, onProblem: () => undefined };
+
+describe.each(STORAGES)(`the interface on $name, given ${BYTES} bytes of hostile input (seed ${SEED})`, ({ open }) => {
+  it('refuses what it cannot take with an error of its own, and nothing of it is left', async () => {
+    const values = hostileValues(SEED);
+    let refused = 0;
+    for (let given = 0; given < BYTES; ) {
+      const { storage, dispose } = await open();
+      const flags = await createFlags({ ...SILENT, storage });
+      await furnish(flags);
+      for (const attempt of ATTEMPTS) {
+        const hostile = values.next().value;
+        given += hostile.size;
+        const before = await contentOf(storage);
+        const error = await attempt(spoiling(flags, hostile)).then(() => undefined, asFlagsError);
+        if (error === undefined) continue;
+        refused += 1;
+        expect(await contentOf(storage)).toEqual(before);
+      }
+      await flags.createFlag({ project: 'default' }, { name: 'alive' });
+      await dispose();
+    }
+    expect(refused).toBeGreaterThan(ATTEMPTS.length / 4);
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+});
+
+/** The same interface, but for what its operations are given. */
+function spoiling(flags: Flags, hostile: HostileValue): Flags {
+  return new Proxy(flags, {
+    get(target, name, receiver) {
+      const operation: unknown = Reflect.get(target, name, receiver);
+      if (typeof operation !== 'function') return operation;
+      return (...parameters: readonly unknown[]) =>
+        operation(...(parameters.length === 0 ? parameters : spoil(parameters, hostile)));
+    },
+  });
+}
+
+function asFlagsError(error: unknown): unknown {
+  if (isFlagsError(error)) return error;
+  throw error;
+}
