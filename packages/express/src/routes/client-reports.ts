@@ -8,12 +8,12 @@ import { CLIENT, FRONTEND } from './paths.js';
 const REGISTRATION: RouteBody = {
   required: true,
   schema: ({ registration }) => clientReportSchema(registration),
-  checkedBy: 'router',
+  checkedBy: 'core',
 };
 const REPORT: RouteBody = {
   required: true,
   schema: ({ metricsReport }) => clientReportSchema(metricsReport),
-  checkedBy: 'router',
+  checkedBy: 'core',
 };
 
 /** What SDKs tell, those of servers and those of browsers alike. */

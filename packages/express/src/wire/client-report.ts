@@ -14,7 +14,9 @@ export function clientReportSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
+/** What is no object stays as it is, for the engine to refuse. */
 export function clientReportFromWire<Report extends object>(report: Report): Report {
+  if (typeof report !== 'object' || report === null || Array.isArray(report)) return report;
   const known = Object.entries(report).filter(([name, value]) => !(value === null && NULL_WHEN_UNKNOWN.has(name)));
   return unchecked<Report>(Object.fromEntries(known));
 }
