@@ -44,10 +44,10 @@ module.exports = {
     },
     {
       name: 'validation-stands-alone',
-      comment: 'Schemas need the public types and the error, nothing that acts.',
+      comment: 'Schemas need the public types, the error and a pure function, nothing that acts.',
       severity: 'error',
       from: { path: '^packages/core/src/validation/' },
-      to: { path: '^packages/core/src/', pathNot: '^packages/core/src/((validation|api)/|errors\\.ts$)' },
+      to: { path: '^packages/core/src/', pathNot: '^packages/core/src/((validation|api)/|(errors|frozen)\\.ts$)' },
     },
     {
       name: 'public-types-stand-alone',
