@@ -4,6 +4,7 @@ const { sqliteStorage } = require('@flags/core/sqlite');
 const { storageConformance } = require('@flags/core/testing');
 const { createFlagsRouter } = require('@flags/express');
 const { createFlagsProvider } = require('@flags/openfeature');
+const { postgresStorage } = require('@flags/postgres');
 const { OpenFeature } = require('@openfeature/server-sdk');
 const express = require('express');
 
@@ -19,6 +20,8 @@ async function main() {
     await flags.close();
   }
   assert.equal(typeof storageConformance, 'function');
+  // The driver is the consumer's to install, and this one has not.
+  await assert.rejects(postgresStorage('postgres://localhost'), { code: 'storage_unsupported' });
   console.log('CommonJS: ok');
 }
 

@@ -4,6 +4,7 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import { storageConformance } from '@flags/core/testing';
 import { createFlagsRouter } from '@flags/express';
 import { createFlagsProvider } from '@flags/openfeature';
+import { postgresStorage } from '@flags/postgres';
 import { OpenFeature } from '@openfeature/server-sdk';
 import express from 'express';
 
@@ -18,4 +19,6 @@ for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
   await flags.close();
 }
 assert.equal(typeof storageConformance, 'function');
+// The driver is the consumer's to install, and this one has not.
+await assert.rejects(postgresStorage('postgres://localhost'), { code: 'storage_unsupported' });
 console.log('ESM: ok');

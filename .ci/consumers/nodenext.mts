@@ -4,6 +4,7 @@ import { storageConformance } from '@flags/core/testing';
 import { createFlagsRouter, flagsMiddleware } from '@flags/express';
 import '@flags/express/request';
 import { createFlagsProvider } from '@flags/openfeature';
+import { migrationSql, type PgPool, postgresStorage } from '@flags/postgres';
 import { OpenFeature } from '@openfeature/server-sdk';
 import express from 'express';
 
@@ -16,4 +17,5 @@ await OpenFeature.setProviderAndWait(createFlagsProvider(flags, { onTrack: ({ na
 
 export const exactly: (error: unknown) => ErrorCode | undefined = (error) =>
   isFlagsError(error) ? error.code : undefined;
-export { sqliteStorage, storageConformance };
+export const many = (pool: PgPool) => createFlags({ storage: postgresStorage({ pool, schema: 'flags' }) });
+export { migrationSql, sqliteStorage, storageConformance };

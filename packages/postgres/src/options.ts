@@ -38,6 +38,11 @@ export interface PostgresStorageSettings {
   readonly connectTimeout?: number;
   /** How long, in milliseconds, a statement may take before its connection is taken to be lost. Default 10000. */
   readonly queryTimeout?: number;
+  /**
+   * How long, in milliseconds, a commit that lost its connection asks what became of it before it fails with
+   * `outcome_unknown`. Default 10000.
+   */
+  readonly outcomeTimeout?: number;
 }
 
 export interface CheckedOptions {
@@ -49,6 +54,7 @@ export interface CheckedOptions {
   readonly listen: boolean | string | undefined;
   readonly connectTimeout: number;
   readonly queryTimeout: number;
+  readonly outcomeTimeout: number;
 }
 
 /** Names in PostgreSQL are cut off after 63 bytes; the longest that follows a prefix has 28. */
@@ -58,7 +64,8 @@ const LONGEST_NAME = 63;
 /** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
 export function checkOptions(options: PostgresStorageOptions): CheckedOptions {
   const settings = typeof options === 'string' ? { connectionString: options } : options;
-  const { migrate = true, feed, listen, connectTimeout = 5_000, queryTimeout = 10_000 } = settings;
+  const { migrate = true, feed, listen } = settings;
+  const { connectTimeout = 5_000, queryTimeout = 10_000, outcomeTimeout = 10_000 } = settings;
   if (typeof migrate !== 'boolean') throw invalid('migrate must be true or false.');
   if (feed !== undefined && feed !== 'snapshot' && feed !== 'counter') {
     throw invalid("feed must be 'snapshot' or 'counter'.");
@@ -68,15 +75,9 @@ export function checkOptions(options: PostgresStorageOptions): CheckedOptions {
   }
   checkTime('connectTimeout', connectTimeout);
   checkTime('queryTimeout', queryTimeout);
-  return {
-    source: checkSource(settings),
-    ...checkPlace(settings),
-    migrate,
-    feed,
-    listen,
-    connectTimeout,
-    queryTimeout,
-  };
+  checkTime('outcomeTimeout', outcomeTimeout);
+  const times = { connectTimeout, queryTimeout, outcomeTimeout };
+  return { source: checkSource(settings), ...checkPlace(settings), migrate, feed, listen, ...times };
 }
 
 /** Where the tables are to be. */

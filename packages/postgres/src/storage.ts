@@ -1,6 +1,7 @@
 import { FlagsError, prepareCommit, type Storage } from '@flags/core';
 import { carryOut } from './commit/commit.js';
 import { createOutcomes } from './commit/outcome.js';
+import { surviveIdleErrors } from './connection/idle-errors.js';
 import { openPool } from './connection/open-pool.js';
 import { type Database, openDatabase } from './database.js';
 import { createDocuments } from './documents.js';
@@ -68,16 +69,12 @@ interface Source {
 function takePool({ source, connectTimeout }: CheckedOptions): Source {
   if ('connectionString' in source) {
     const pool = openPool({ connectionString: source.connectionString, connectTimeout });
-    pool.on('error', noted);
+    surviveIdleErrors(pool);
     return { pool, release: () => pool.end() };
   }
-  const { pool } = source;
-  // An idle connection that is lost would end the process when nobody listened. The next call takes another.
-  pool.on('error', noted);
-  return { pool, release: async () => pool.removeListener('error', noted) };
+  const stop = surviveIdleErrors(source.pool);
+  return { pool: source.pool, release: async () => stop() };
 }
-
-function noted(): void {}
 
 interface Parts extends Pick<Source, 'release'> {
   readonly database: Database;
@@ -90,10 +87,12 @@ interface Parts extends Pick<Source, 'release'> {
 }
 
 function storageOn(parts: Parts): Storage {
-  const { database, names, server, release, listener, notifier } = parts;
+  const { database, names, server, checked, release, listener, notifier } = parts;
   const documents = createDocuments(database, names);
   const feed = createFeed(parts);
-  const outcomes = server.hasTransactionIds ? createOutcomes({ database, names, time: OUTCOME_TIME }) : undefined;
+  const outcomes = server.hasTransactionIds
+    ? createOutcomes({ database, names, time: checked.outcomeTimeout })
+    : undefined;
   const commitParts = { database, names, order: feed.order, outcomes, placeFeed: () => placeFeed(database, names) };
   const underway = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
@@ -136,9 +135,6 @@ function storageOn(parts: Parts): Storage {
     },
   };
 }
-
-/** Milliseconds in which the outcome of a commit whose answer was lost has to be found. */
-const OUTCOME_TIME = 10_000;
 
 function createFeed({ database, names, server, kind, checked }: Parts): Feed {
   if (kind === 'snapshot') return snapshotFeed({ database, names, commitLock: lockKey('commit', checked) });

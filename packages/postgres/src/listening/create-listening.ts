@@ -1,4 +1,5 @@
 import { FlagsError } from '@flags/core';
+import { surviveIdleErrors } from '../connection/idle-errors.js';
 import { openPool } from '../connection/open-pool.js';
 import type { PgPool } from '../driver.js';
 import type { CheckedOptions } from '../options.js';
@@ -22,7 +23,7 @@ export function createListening(pool: PgPool, options: CheckedOptions & Channel)
     throw new FlagsError('invalid_input', message);
   }
   const apart = openPool({ connectionString, connectTimeout, max: 1 });
-  apart.on('error', () => undefined);
+  surviveIdleErrors(apart);
   const listener = createListener({ ...options, pool: apart });
   return {
     watch: listener.watch,

@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { isFlagsError } from '@flags/core';
+import { grantSql } from './schema/grant-sql.js';
+import { migrationSql } from './schema/migration-sql.js';
+
+const USAGE = `Prints the SQL that creates the tables of @flags/postgres, or brings them up to date.
+
+  npx flags-postgres-sql [--schema public] [--prefix flags_] [--from 0] [--feed snapshot]
+  npx flags-postgres-sql --grant role [--schema public] [--prefix flags_]   what that role needs to use them
+`;
+
+const OPTIONS = {
+  schema: { type: 'string' },
+  prefix: { type: 'string' },
+  from: { type: 'string' },
+  feed: { type: 'string' },
+  grant: { type: 'string' },
+  help: { type: 'boolean' },
+} as const;
+
+try {
+  process.stdout.write(print());
+} catch (error) {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (!isFlagsError(error) && !String(code).startsWith('ERR_PARSE_ARGS')) throw error;
+  process.stderr.write(`${message}\n\n${USAGE}`);
+  process.exitCode = 1;
+}
+
+function print(): string {
+  const { schema, prefix, from, feed, grant, help } = parseArgs({ options: OPTIONS }).values;
+  if (help) return USAGE;
+  const place = { ...(schema !== undefined && { schema }), ...(prefix !== undefined && { tablePrefix: prefix }) };
+  if (grant !== undefined) return grantSql({ ...place, role: grant });
+  return migrationSql({
+    ...place,
+    ...(from !== undefined && { from: Number(from) }),
+    ...(feed !== undefined && { feed: feed as 'snapshot' | 'counter' }),
+  });
+}
