@@ -12,7 +12,10 @@ module.exports = {
       name: 'no-orphans',
       comment: 'Nobody imports it: delete it, or publish it.',
       severity: 'error',
-      from: { orphan: true, pathNot: ['/src/(index|flags-postgres-sql|sqlite|testing|request|main|check)\\.ts$', '\\.d\\.ts$'] },
+      from: {
+        orphan: true,
+        pathNot: ['/src/(index|flags-postgres-sql|sqlite|testing|request|main|check)\\.ts$', '\\.d\\.ts$'],
+      },
       to: {},
     },
     {

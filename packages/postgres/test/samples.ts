@@ -2,7 +2,7 @@ import type { Commit, DocumentKey, NewEvent, Storage } from '@flags/core';
 
 export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
 
-export function happened(subject: DocumentKey): NewEvent {
+function happened(subject: DocumentKey): NewEvent {
   const at = '2026-01-01T00:00:00.000Z';
   return { type: 'changed', at, actor: 'ada', subject, project: null, environment: null, data: null, before: null };
 }
