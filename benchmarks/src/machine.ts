@@ -1,10 +1,10 @@
-import { cpus, release, totalmem, type } from 'node:os';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-/** What the figures depend on, and nothing that tells whose machine it is. */
+/** What the figures depend on, with how busy it is at the moment, and nothing that tells whose machine it is. */
 export function machine(): string {
   const processors = cpus();
   const model = processors[0]?.model.trim() || 'unknown processor';
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB of memory`;
   const [kernel = ''] = /^\d+\.\d+/.exec(release()) ?? [];
-  return `${model}, ${processors.length} cores, ${memory}, ${type()} ${kernel}, Node ${process.versions.node}`;
+  return `${model}, ${processors.length} cores, ${memory}, ${type()} ${kernel}, Node ${process.versions.node}, load ${loadavg()[0]?.toFixed(1)}`;
 }

@@ -1,7 +1,7 @@
 const HEAD = `# Benchmarks
 
-Every figure of a table was taken in one run on one machine, which is named below it with the date. Other machines give
-other figures; the ratios are what can be compared.
+Every figure of a table was taken in one run on one machine, which is named below it with the date and with its load before
+the run: 0 where nothing else was running. Other machines give other figures; the ratios are what can be compared.
 
 \`\`\`sh
 npm run bench                    # all that need nothing but npm; takes some minutes, on a machine that does nothing else

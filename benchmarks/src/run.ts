@@ -23,7 +23,8 @@ async function main(): Promise<void> {
   );
   for (const name of chosen) {
     console.error(`== ${name}`);
-    const section = `${(await run(name)).trim()}\n\n_${new Date().toISOString().slice(0, 10)}: ${machine()}_`;
+    const begun = `${new Date().toISOString().slice(0, 10)}: ${machine()}`;
+    const section = `${(await run(name)).trim()}\n\n_${begun}_`;
     const before = await readFile(report, 'utf8').catch(() => '');
     await writeFile(report, reportWith(before, { name, section, order: BENCHMARKS }));
   }

@@ -17,8 +17,6 @@ export interface Happening {
   readonly before: unknown;
 }
 
-export type BareDatabase = ReturnType<typeof openBareDatabase>;
-
 /** The driver alone on the tables of a storage: what a program would do that is written for these operations by hand. */
 export function openBareDatabase(path: string) {
   const database = new Database(path);
