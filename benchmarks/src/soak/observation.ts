@@ -4,6 +4,8 @@ import type { FileSample, Probe } from './probe.js';
 
 /** One look at everything. Of the processes the worse counts. */
 export interface Observation extends FileSample {
+  /** Milliseconds. */
+  readonly at: number;
   readonly heap: number;
   readonly buffers: number;
   readonly resident: number;
@@ -30,6 +32,7 @@ export async function observe({ nodes, load, probe }: Observed): Promise<Observa
   const sum = (figure: (sample: (typeof samples)[number]) => number) =>
     samples.reduce((total, sample) => total + figure(sample), 0);
   return {
+    at: performance.now(),
     ...probe.sample(),
     heap: worst(({ heap }) => heap),
     buffers: worst(({ buffers }) => buffers),

@@ -28,15 +28,24 @@ const PLATEAUS: readonly Plateau[] = [
   { fact: 'handles', figure: ({ handles }) => handles, unit: 1, name: '', noise: 8 },
   // The file keeps the size of the most that it has ever held.
   { fact: 'write-ahead log', figure: ({ log }) => log, unit: MEBIBYTE, name: 'MiB', noise: 16 * MEBIBYTE },
-  { fact: 'rows of counters', figure: ({ counters }) => counters, unit: 1, name: '', noise: 100 },
-  { fact: 'rows of applications', figure: ({ applications }) => applications, unit: 1, name: '', noise: 10 },
-  { fact: 'rows of usage', figure: ({ usage }) => usage, unit: 1, name: '', noise: 100 },
+];
+
+/** By the hasty clock an hour and two, and one more until they are dropped: minutes of ours, and one for the sample. */
+const KEPT = [
+  { fact: 'rows of counters', rows: ({ counters }: Observation) => counters, perRequest: 5 * 0.3 * 1.2, minutes: 3 },
+  { fact: 'applications', rows: ({ applications }: Observation) => applications, perRequest: 1.2 / 200, minutes: 4 },
 ];
 
 /** Nothing but the log of events may grow over the last half of the time, and nothing may have failed. */
 export function verdictOn(observations: readonly Observation[], outcome: LoadOutcome): readonly Finding[] {
   const half = observations.slice(observations.length / 2);
-  return [...PLATEAUS.map((plateau) => levelOf(plateau, half)), delayIn(half), workIn(half), answersIn(outcome)];
+  return [
+    ...PLATEAUS.map((plateau) => levelOf(plateau, half)),
+    ...retentionIn(observations),
+    delayIn(half),
+    workIn(half),
+    answersIn(outcome),
+  ];
 }
 
 function levelOf({ fact, figure, unit, name, noise }: Plateau, observations: readonly Observation[]): Finding {
@@ -47,6 +56,18 @@ function levelOf({ fact, figure, unit, name, noise }: Plateau, observations: rea
     figure: `${shown(mean)} ${name} (${rise < 0 ? '' : '+'}${shown(rise)} over the last half)`.replace('  ', ' '),
     holds: rise <= Math.max(noise, mean * SHARE),
   };
+}
+
+/** What is kept of metrics may not outnumber what the requests of the time for which they are kept can have brought. */
+function retentionIn(observations: readonly Observation[]): readonly Finding[] {
+  return KEPT.map(({ fact, rows, perRequest, minutes }) => {
+    const shares = observations.map((one) => {
+      const since = observations.findLast(({ at }) => at <= one.at - minutes * 60_000);
+      return rows(one) / (perRequest * (one.answered - (since?.answered ?? 0)));
+    });
+    const highest = Math.max(...shares);
+    return { fact, figure: `at most ${(100 * highest).toFixed(0)} % of what may be kept`, holds: highest <= 1 };
+  });
 }
 
 /** By medians: whatever else the machine does shows in some samples, and is not the servers' doing. */
