@@ -1,4 +1,5 @@
 import { FlagsError } from '@flags/core';
+import { repeatableWriter } from './connection/repeatable-writes.js';
 import { withRetries } from './connection/retries.js';
 import { openSession, type Session, type SessionLimits } from './connection/session.js';
 import type { PgPool } from './driver.js';
@@ -25,6 +26,12 @@ export interface Database extends Statements {
    * during the commit, `findOutcome` is asked what became of it, and without one it fails with `outcome_unknown`.
    */
   transaction<T>(work: (statements: Statements) => Promise<T>, options?: TransactionOptions<T>): Promise<T>;
+
+  /**
+   * One statement that changes no more when it is carried out twice: when its answer is lost, it is carried out again.
+   * Fails with `outcome_unknown` when that does not succeed either; with everything else, nothing has changed.
+   */
+  write(statement: Statement): Promise<void>;
 }
 
 export interface TransactionOptions<T> {
@@ -34,9 +41,14 @@ export interface TransactionOptions<T> {
   readonly findOutcome?: ((value: T) => Promise<boolean>) | undefined;
 }
 
+export interface DatabaseLimits extends SessionLimits {
+  /** Milliseconds in which it has to be found out what became of something whose answer was lost. */
+  readonly outcomeTimeout: number;
+}
+
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
-export function openDatabase(pool: PgPool, limits: SessionLimits): Database {
+export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
   return {
     query: (text, values) =>
       withRetries(async () => {
@@ -47,6 +59,7 @@ export function openDatabase(pool: PgPool, limits: SessionLimits): Database {
           session.release();
         }
       }),
+    write: repeatableWriter(pool, { ...limits, failure: outcomeUnknown }),
     transaction: (work, { first, findOutcome } = {}) =>
       withRetries(async () => {
         const session = await openSession(pool, limits);

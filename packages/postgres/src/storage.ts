@@ -15,6 +15,7 @@ import { channelOf } from './listening/channel.js';
 import { createListening } from './listening/create-listening.js';
 import type { Listener } from './listening/listener.js';
 import { createNotifier, type Notifier } from './listening/notifier.js';
+import { postgresMetrics } from './metrics/postgres-metrics.js';
 import { type CheckedOptions, checkOptions, type PostgresStorageOptions } from './options.js';
 import { lockKey } from './schema/lock-key.js';
 import { migrate } from './schema/migrate.js';
@@ -109,6 +110,8 @@ function storageOn(parts: Parts): Storage {
     }
   }
 
+  const metrics = postgresMetrics({ database, place: checked, whileOpen });
+
   async function close(): Promise<void> {
     await listener?.close();
     await Promise.allSettled(underway);
@@ -128,6 +131,7 @@ function storageOn(parts: Parts): Storage {
       });
     },
     events: (query) => whileOpen(() => feed.query(query)),
+    metrics,
     ...(listener && { watch: listener.watch }),
     close() {
       closing ??= close();

@@ -1,0 +1,46 @@
+import type { MetricsStorage, UsageReport } from '@flags/core';
+import type { Database } from '../database.js';
+import { type Place, tableNames } from '../schema/table-names.js';
+import { applicationReader } from './applications.js';
+import { createBatches } from './batches.js';
+import { countReader } from './counts.js';
+import { recording } from './record.js';
+import { registering } from './register.js';
+import { dropping } from './retention.js';
+import { metricsTurns } from './turns.js';
+
+export interface PostgresMetricsOptions {
+  readonly database: Database;
+  readonly place: Place;
+  /** Runs what is asked while the storage is open, and fails when it is closed. */
+  readonly whileOpen: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * Metrics in the tables of a PostgreSQL storage, on its connections, which stay open when the metrics are closed. Reports
+ * that arrive together are added up here first and written by one statement. A call that writes resolves once that is
+ * durable; when it rejects, nothing of it was written, unless the code is `outcome_unknown`.
+ */
+export function postgresMetrics({ database, place, whileOpen }: PostgresMetricsOptions): MetricsStorage {
+  const names = tableNames(place);
+  const parts = { database, names, turns: metricsTurns(database, place) };
+  const reports = createBatches<UsageReport>(recording(parts));
+  const register = registering(parts);
+  const { prune, forget } = dropping(parts);
+  const forgotten = createBatches<string>(forget);
+  const counters = countReader(database, names);
+  const known = applicationReader(database, names);
+
+  return {
+    record: (report) => whileOpen(() => reports.add(report)),
+    register: (registration) => whileOpen(() => register(registration)),
+    forget: (flag) => whileOpen(() => forgotten.add(flag)),
+    prune: (retention) => whileOpen(() => prune(retention)),
+    counts: (query) => whileOpen(() => counters.counts(query)),
+    usage: () => whileOpen(() => counters.usage()),
+    lastSeen: (flags) => whileOpen(() => counters.lastSeen(flags)),
+    applications: (query) => whileOpen(() => known.applications(query)),
+    application: (name) => whileOpen(() => known.application(name)),
+    close: () => undefined,
+  };
+}

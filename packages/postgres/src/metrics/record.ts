@@ -1,0 +1,106 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { UsageReport } from '@flags/core';
+import type { Database } from '../database.js';
+import type { TableNames } from '../schema/table-names.js';
+import { toStoredText } from '../stored-text.js';
+import { bounded } from './bounded-sum.js';
+import { type MergedReports, mergeReports } from './merged-reports.js';
+import type { Turns } from './turns.js';
+
+/** More nodes than this share shards: some wait for others' commits, and nothing else changes. */
+const SHARDS = 16;
+
+/**
+ * Adds reports up in one statement: all of them, or none. The rows of every table are taken in the order of their keys,
+ * and the tables in one order too, so that writers wait for each other in a row and never in a circle.
+ */
+export function recording({
+  database,
+  names,
+  turns,
+}: RecordingParts): (reports: readonly UsageReport[]) => Promise<void> {
+  const text = recordStatement(names, turns);
+  const shard = randomInt(SHARDS);
+  return async (reports) => {
+    const at = Math.max(...reports.map((report) => report.at));
+    const values = [randomUUID(), at, shard, ...columnsOf(mergeReports(reports))];
+    await database.write({ text, values });
+  };
+}
+
+export interface RecordingParts {
+  readonly database: Database;
+  readonly names: TableNames;
+  readonly turns: Turns;
+}
+
+function recordStatement({ table }: TableNames, turns: Turns): string {
+  return `
+WITH ${turns.shared},
+writing AS (
+  INSERT INTO ${table('metrics_writes')} (id, at) SELECT $1::uuid, $2::bigint FROM turn
+  ON CONFLICT (id) DO NOTHING RETURNING 1
+),
+applications AS (
+  INSERT INTO ${table('applications')} (name, strategies, description, url, icon, created_at)
+  SELECT name, '[]', '', '', '', created_at
+  FROM writing, unnest($4::text[], $5::bigint[]) AS given (name, created_at) ORDER BY name COLLATE "C"
+  ON CONFLICT (name) DO NOTHING RETURNING 1
+),
+instances AS (
+  INSERT INTO ${table('instances')} AS known (application, id, client_ip, sdk_version, created_at, seen_at)
+  SELECT application, id, client_ip, sdk_version, created_at, seen_at
+  FROM writing, unnest($6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[])
+    AS given (application, id, client_ip, sdk_version, created_at, seen_at)
+  WHERE (SELECT count(*) FROM applications) >= 0
+  ORDER BY application COLLATE "C", id COLLATE "C"
+  ON CONFLICT (application, id) DO UPDATE SET
+    client_ip = coalesce(excluded.client_ip, known.client_ip),
+    sdk_version = coalesce(excluded.sdk_version, known.sdk_version),
+    seen_at = greatest(known.seen_at, excluded.seen_at)
+  RETURNING 1
+),
+usage AS (
+  INSERT INTO ${table('usage')} AS known (application, flag, shard, count)
+  SELECT application, flag, $3::smallint, count
+  FROM writing, unnest($12::text[], $13::text[], $14::bigint[]) AS given (application, flag, count)
+  WHERE (SELECT count(*) FROM instances) >= 0
+  ORDER BY application COLLATE "C", flag COLLATE "C"
+  ON CONFLICT (application, flag, shard) DO UPDATE SET count = ${bounded('known.count + excluded.count')}
+  RETURNING 1
+),
+last_seen AS (
+  INSERT INTO ${table('last_seen')} AS known (flag, shard, at)
+  SELECT flag, $3::smallint, at
+  FROM writing, unnest($15::text[], $16::bigint[]) AS given (flag, at)
+  WHERE (SELECT count(*) FROM usage) >= 0
+  ORDER BY flag COLLATE "C"
+  ON CONFLICT (flag, shard) DO UPDATE SET at = excluded.at WHERE known.at < excluded.at
+  RETURNING 1
+)
+INSERT INTO ${table('counters')} AS known (second, flag, shard, yes, no)
+SELECT second, flag, $3::smallint, yes, no
+FROM writing, unnest($17::bigint[], $18::text[], $19::bigint[], $20::bigint[]) AS given (second, flag, yes, no)
+WHERE (SELECT count(*) FROM last_seen) >= 0
+ORDER BY second, flag COLLATE "C"
+ON CONFLICT (second, flag, shard) DO UPDATE SET
+  yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')}`;
+}
+
+function columnsOf({ applications, instances, usage, lastSeen, counters }: MergedReports): unknown[][] {
+  return [
+    ...columns(applications, ['name', 'createdAt']),
+    ...columns(instances, ['application', 'id', 'clientIp', 'sdkVersion', 'createdAt', 'seenAt']),
+    ...columns(usage, ['application', 'flag', 'count']),
+    ...columns(lastSeen, ['flag', 'at']),
+    ...columns(counters, ['second', 'flag', 'yes', 'no']),
+  ];
+}
+
+function columns<Row>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[][] {
+  return names.map((name) => rows.map((row) => stored(row[name])));
+}
+
+function stored(value: unknown): unknown {
+  return typeof value === 'string' ? toStoredText(value) : value;
+}
