@@ -95,7 +95,7 @@ function readDependency({ feature, enabled, variants }: DependencyDefinition): D
 function readKey<Key>(read: () => Key, type: 'string' | 'number' | 'boolean'): NonNullable<Key> | undefined {
   try {
     const key = read();
-    return key !== undefined && key !== null && typeof key === type ? key : undefined;
+    return typeof key === type ? (key as NonNullable<Key>) : undefined;
   } catch {
     return undefined;
   }

@@ -32,6 +32,32 @@ describe('a constraint', () => {
   });
 });
 
+describe('a number', () => {
+  it.each(MEMBERS)('is its text as %s', (name) => {
+    const snapshot = withConstraint({ contextName: name, operator: 'IN', values: ['7'] });
+    expect(snapshot.isEnabled('checkout', { [name]: 7 })).toBe(true);
+    expect(snapshot.isEnabled('checkout', { [name]: 8 })).toBe(false);
+  });
+});
+
+describe('a context without properties', () => {
+  it.each([undefined, null])('has no value for any: %s', (properties) => {
+    const snapshot = withConstraint({ contextName: 'team', operator: 'NOT_IN', values: ['a'] });
+    expect(snapshot.isEnabled('checkout', { properties: properties as never })).toBe(true);
+  });
+});
+
+describe('the time of a segment', () => {
+  it('is that of the snapshot', () => {
+    const after = (value: string) => [
+      { id: 1, constraints: [{ contextName: 'currentTime', operator: 'DATE_AFTER', value }] },
+    ];
+    const strategy = { name: 'default', segments: [1] };
+    expect(withStrategy(strategy, { segments: after('2024-05-06T11:59:59Z') }).isEnabled('checkout')).toBe(true);
+    expect(withStrategy(strategy, { segments: after('2024-05-06T12:00:01Z') }).isEnabled('checkout')).toBe(false);
+  });
+});
+
 describe('constraints', () => {
   const wanting = (name: string) => ({ contextName: name, operator: 'IN', values: ['yes'] });
 
@@ -91,6 +117,32 @@ describe('the variant of a context', () => {
     expect(explained({})).not.toHaveProperty('id');
     expect(explained({ userId: 'ada' })).toMatchObject({ id: 'ada', random: false });
     expect(explained({ userId: 'ada' })?.bucket).toBe(Number(of({ userId: 'ada' }).slice('variant-'.length)) + 1);
+  });
+});
+
+describe('variants', () => {
+  it('are drawn at random by that stickiness, whatever a context calls random', () => {
+    const variants = weighted(1, 1).map((variant) => ({ ...variant, stickiness: 'random' }));
+    const context = { userId: 'ada', properties: { random: 'ada' } };
+    for (const [at, drawn] of [0, 0.5].entries()) {
+      const snapshot = snapshotOf([flag({ variants })], { random: () => drawn });
+      expect(snapshot.getVariant('checkout', context).name).toBe(`variant-${at}`);
+      expect(snapshot.explain('checkout', context).variantChoice).toMatchObject({ random: true, stickiness: 'random' });
+    }
+  });
+
+  it('of a strategy go by the user where nothing is said', () => {
+    const variants = [{ name: 'blue', weight: 1 }];
+    const snapshot = withStrategy({ name: 'default', variants });
+    const { variantChoice } = snapshot.explain('checkout', { userId: 'ada' });
+    expect(variantChoice).toMatchObject({ stickiness: 'default', id: 'ada', groupId: 'undefined', random: false });
+  });
+
+  it('without any weight are none, overridden or not', () => {
+    const overrides = [{ contextName: 'userId', values: ['ada'] }];
+    const snapshot = snapshotOf([flag({ variants: [{ name: 'blue', weight: 0, overrides }] })]);
+    expect(snapshot.getVariant('checkout', { userId: 'ada' }).name).toBe('disabled');
+    expect(snapshot.explain('checkout', { userId: 'ada' })).not.toHaveProperty('variantChoice');
   });
 });
 

@@ -105,6 +105,15 @@ describe('an explanation', () => {
     expect(snapshotOf(flags).explain('checkout')).toMatchObject({ reason, flag: 'checkout' });
   });
 
+  it('has no decisions where none was needed', () => {
+    const variant = { name: 'disabled', enabled: false, feature_enabled: false };
+    const undecided = { flag: 'checkout', enabled: false, variant, dependencies: [], strategies: [] };
+    expect(snapshotOf([]).explain('checkout')).toEqual({ ...undecided, reason: 'unknown_flag' });
+    expect(snapshotOf([flag({ enabled: false })]).explain('checkout')).toEqual({ ...undecided, reason: 'disabled' });
+    const on = snapshotOf([flag({ strategies: [] })]).explain('checkout');
+    expect(on).toMatchObject({ enabled: true, dependencies: [], strategies: [] });
+  });
+
   it('shows the hash and the percentage of a rollout', () => {
     const strategy = rollout(50);
     const explained = (context: object) => withStrategy(strategy, { random: () => 0.7 }).explain('checkout', context);

@@ -86,6 +86,19 @@ describe('a segment that cannot be read', () => {
     expect(of({ id: 3, constraints: 7 })).toEqual([{ code: 'broken_segment', segment: 3, message }]);
   });
 
+  it('is explained as found, with nothing in it', () => {
+    const segments = [{ id: 3, constraints: 7 as never }];
+    const snapshot = snapshotOf([flag({ strategies: [{ name: 'default', segments: [3] }] })], { segments });
+    const [strategy] = snapshot.explain('checkout').strategies;
+    expect(strategy?.segments).toEqual([{ id: 3, found: true, holds: false, constraints: [] }]);
+  });
+
+  it('in one constraint is told of with the constraint', () => {
+    const message = 'The operator LIKE is not known: a constraint with it never holds.';
+    const constraints = [{ contextName: 'a', operator: 'LIKE' }];
+    expect(of({ id: 3, constraints })).toEqual([{ code: 'unknown_operator', segment: 3, message }]);
+  });
+
   it('is left out when it has no id', () => {
     const message = 'A segment without a numeric id is left out.';
     for (const id of [undefined, '3'])
@@ -130,6 +143,22 @@ describe('what fails while it is asked', () => {
     };
     const expected = [{ code: 'impression_failed', flag: 'checkout', message: 'onImpression threw: full.' }];
     expect(problemsOf([flag({ impressionData: true })], { onImpression })).toEqual(expected);
+  });
+
+  it('is a context that only the variants look at', () => {
+    const problems: EvaluationProblem[] = [];
+    const variants = [{ name: 'blue', weight: 1 }];
+    const snapshot = snapshotOf([flag({ variants })], { onProblem: (problem) => problems.push(problem) });
+    const context = {
+      get userId(): string {
+        throw new Error('gone');
+      },
+    };
+    const answer = snapshot.getVariant('checkout', context);
+    expect(answer).toEqual({ name: 'disabled', enabled: false, feature_enabled: true });
+    expect(problems).toMatchObject([{ code: 'evaluation_failed', flag: 'checkout' }]);
+    const unreadable = snapshotOf([flag({ strategies: [{ name: 'userWithId', parameters: { userIds: 'ada' } }] })]);
+    expect(unreadable.explain('checkout', context)).toMatchObject({ enabled: false, reason: 'unreadable_context' });
   });
 
   it('is a context whose fields throw', () => {

@@ -76,6 +76,35 @@ describe('a snapshot after changes', () => {
     );
   });
 
+  it('has the definitions that it was given', () => {
+    const [given, other] = [flag(), flag({ enabled: false })];
+    const snapshot = snapshotOf([given]);
+    expect(snapshot.definition('checkout')).toBe(given);
+    expect(snapshot.with({ flags: [other] }).definition('checkout')).toBe(other);
+    expect(snapshot.definition('unknown')).toBeUndefined();
+  });
+
+  it('of nothing has no problem', () => {
+    const problems: unknown[] = [];
+    const snapshot = snapshotOf([flag({ impressionData: true })], { onProblem: (problem) => problems.push(problem) });
+    const after = snapshot
+      .with({})
+      .with({ removedFlags: ['never-there'] })
+      .with({ removedSegments: [7] });
+    expect(after.isEnabled('checkout')).toBe(true);
+    expect([...after.names()]).toEqual(['checkout']);
+    expect(problems).toEqual([]);
+  });
+
+  it('has many flags more than the one before, which knows none of them', () => {
+    const base = snapshotOf([flag()]);
+    const many = base.with({ flags: Array.from({ length: 200 }, (_, at) => flag({ name: `flag-${at}` })) });
+    expect(many.isEnabled('flag-199')).toBe(true);
+    expect(base.isEnabled('flag-199', {}, true)).toBe(true);
+    expect(base.evaluate('flag-199')).toBeUndefined();
+    expect([base.size, many.size]).toEqual([1, 201]);
+  });
+
   it('can be made twice from one: the two do not see each other', () => {
     const base = snapshotOf([flag()]);
     const left = base.with({ flags: [flag({ name: 'left' })] });

@@ -60,6 +60,42 @@ describe('usage', () => {
   });
 });
 
+describe('the counter of a flag', () => {
+  const countedTwice = (counters: UsageCounters, evaluate: () => unknown) => {
+    const drained = [0, 0].map(() => {
+      evaluate();
+      return counters.drain().length;
+    });
+    return drained[0] === 1 && drained[1] === 1;
+  };
+
+  it('goes on from drain to drain, also when the flag was compiled anew, or has come back', () => {
+    const counters = new UsageCounters();
+    const first = snapshotOf([varied], { counters });
+    expect(countedTwice(counters, () => first.isEnabled('varied'))).toBe(true);
+    const anew = snapshotOf([varied], { counters });
+    expect(countedTwice(counters, () => anew.isEnabled('varied'))).toBe(true);
+    const back = anew.with({ removedFlags: ['varied'] }).with({ flags: [varied] });
+    expect(countedTwice(counters, () => back.isEnabled('varied'))).toBe(true);
+  });
+
+  it('is forgotten with the drain after the flag has gone, whatever an older snapshot counts', () => {
+    const counters = new UsageCounters();
+    const before = snapshotOf([varied, flag()], { counters });
+    before.with({ removedFlags: ['varied'] });
+    expect(countedTwice(counters, () => before.isEnabled('varied'))).toBe(false);
+    snapshotOf([], { counters });
+    expect(countedTwice(counters, () => before.isEnabled('checkout'))).toBe(false);
+  });
+
+  it('is forgotten at once on demand', () => {
+    const counters = new UsageCounters();
+    snapshotOf([varied], { counters }).isEnabled('varied');
+    counters.forget('varied');
+    expect(counters.drain()).toEqual([]);
+  });
+});
+
 describe('impressions', () => {
   const told = (impressionData: boolean) => {
     const impressions: object[] = [];
@@ -85,7 +121,11 @@ describe('impressions', () => {
 
   it('are not told of the others', () => {
     const { impressions, snapshot } = told(false);
-    snapshot.isEnabled('checkout');
+    const unsaid = snapshot.with({ flags: [flag({ name: 'unsaid', variants })] });
+    for (const name of ['checkout', 'unsaid']) {
+      unsaid.isEnabled(name);
+      unsaid.getVariant(name);
+    }
     expect(impressions).toEqual([]);
   });
 });
