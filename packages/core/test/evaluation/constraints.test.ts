@@ -113,6 +113,7 @@ describe('versions', () => {
       '1.0.0-2',
       '1.0.0-9',
       '1.0.0-10',
+      '1.0.0-1000',
       '1.0.0-1-1',
       '1.0.0-alpha',
       '1.0.0-alpha.1',
@@ -137,7 +138,7 @@ describe('versions', () => {
 
   it('are compared whatever was compared before', () => {
     expect(compareSemver('1.0.0', '1.0.0')).toBe(0);
-    expect(compareSemver('1.0.0+b', '1.0.0+b')).toBe(0);
+    expect(compareSemver('1.0.10+b', '1.0.10')).toBe(0);
     expect(compareSemver('1.0.0+b', '1.0.1+b')).toBeLessThan(0);
   });
 
@@ -160,6 +161,11 @@ describe('patterns', () => {
     expect(holds({ operator: 'REGEX', value: 'a.c' }, 'xxabcxx')).toBe(true);
     expect(holds({ operator: 'REGEX', value: 'A.C' }, 'abc')).toBe(false);
     expect(holds({ operator: 'REGEX', value: 'A.C', caseInsensitive: true }, 'abc')).toBe(true);
+  });
+
+  it('match texts of ten thousand characters, and none that are longer', () => {
+    expect(holds({ operator: 'REGEX', value: 'a$' }, 'a'.repeat(10_000))).toBe(true);
+    expect(holds({ operator: 'REGEX', value: 'a$' }, 'a'.repeat(10_001))).toBe(false);
   });
 
   // The built-in engine would take longer than the universe for each of them: that they come back is the proof.
