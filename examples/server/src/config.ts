@@ -3,7 +3,7 @@ export interface ServerConfig {
   /** 0: any free port. */
   readonly port: number;
   readonly host: string;
-  /** A file, or `:memory:`. */
+  /** A file, `:memory:`, or the connection string of a PostgreSQL database. */
   readonly database: string;
   readonly auth: 'token' | 'none';
   /** The secret of an admin token that is to exist. */

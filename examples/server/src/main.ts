@@ -6,6 +6,7 @@ import { ensureAdminToken } from './admin-token.js';
 import { createApp, noteFault } from './app.js';
 import { closeServer } from './close-server.js';
 import { ConfigError, readConfig, type ServerConfig } from './config.js';
+import { nameOfDatabase } from './database-name.js';
 import { listen, urlOf } from './listen.js';
 import { openFlags } from './open-flags.js';
 import { welcome } from './welcome.js';
@@ -45,7 +46,7 @@ async function announce(server: Server, flags: Flags, config: ServerConfig): Pro
   const access = config.auth === 'none' ? {} : await ensureAdminToken(flags, config.adminToken);
   const url = urlOf(server);
   process.stdout.write(welcome(config, url, access));
-  logger.info({ url, database: config.database, auth: config.auth }, 'listening');
+  logger.info({ url, database: nameOfDatabase(config.database), auth: config.auth }, 'listening');
 }
 
 /** The first signal lets requests finish; a later one ends the process at once. */

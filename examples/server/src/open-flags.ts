@@ -1,23 +1,34 @@
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { createFlags, type Flags, memoryStorage, type Storage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
+import { postgresStorage } from '@flags/postgres';
 import { ConfigError } from './config.js';
+import { isPostgres, nameOfDatabase } from './database-name.js';
 
 /**
- * Opens the flags kept in a SQLite file, which is created when it is not there, or in memory for `:memory:`.
+ * Opens the flags kept in a PostgreSQL database; in a SQLite file, which is created when it is not there; or in memory for
+ * `:memory:`.
  *
- * @throws ConfigError when the file cannot be used
+ * @throws ConfigError when the database cannot be used
  */
 export async function openFlags(database: string): Promise<Flags> {
   if (database === ':memory:') return createFlags({ storage: memoryStorage() });
   try {
-    return await createFlags({ storage: sqliteStorage(database) });
+    return await createFlags({ storage: await openStorage(database) });
   } catch (cause) {
-    throw new ConfigError(
-      `FLAGS_DB: ${JSON.stringify(database)} cannot be used (${oneLine(cause)}). ` +
-        'Name a SQLite file, or a new one, in a directory that exists and that you may write to; or ":memory:".',
-      { cause },
-    );
+    const name = JSON.stringify(nameOfDatabase(database));
+    throw new ConfigError(`FLAGS_DB: ${name} cannot be used (${oneLine(cause)}). ${adviceFor(database)}`, { cause });
   }
+}
+
+async function openStorage(database: string): Promise<Storage> {
+  return isPostgres(database) ? postgresStorage(database) : sqliteStorage(database);
+}
+
+function adviceFor(database: string): string {
+  return isPostgres(database)
+    ? 'Name a database that exists and can be reached: postgres://user:password@host:5432/database.'
+    : 'Name a SQLite file, or a new one, in a directory that exists and that you may write to; a PostgreSQL database ' +
+        'by postgres://user:password@host:5432/database; or ":memory:".';
 }
 
 function oneLine(error: unknown): string {
