@@ -10,7 +10,7 @@ export interface OpenStorage {
   readonly dispose: () => Promise<void>;
 }
 
-interface StorageKind {
+export interface StorageKind {
   readonly name: string;
   readonly open: () => Promise<OpenStorage>;
 }

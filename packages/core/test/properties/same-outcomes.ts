@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { engineOn, type Outcome, outcomeOf } from './engine-under-test.js';
+import { type Operation, operations } from './random-operations.js';
+import type { StorageKind } from './storages.js';
+import { type Content, contentOf } from './stored-content.js';
+
+interface Run {
+  readonly outcomes: readonly Outcome[];
+  readonly content: Content;
+}
+
+/** Expects of so many random sequences that each comes to the same on all storages: results, refusals, documents, events. */
+export async function expectSameOutcomes(storages: readonly StorageKind[], numRuns: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(operations, async (sequence) => {
+      const [first, ...others] = await Promise.all(storages.map(({ open }) => run(open, sequence)));
+      for (const other of others) expect(other).toEqual(first);
+    }),
+    { numRuns },
+  );
+}
+
+async function run(open: StorageKind['open'], sequence: readonly Operation[]): Promise<Run> {
+  const { storage, dispose } = await open();
+  try {
+    const flags = await engineOn(storage);
+    const outcomes: Outcome[] = [];
+    for (const operation of sequence) outcomes.push(await outcomeOf(flags, storage, operation));
+    return { outcomes, content: await contentOf(storage) };
+  } finally {
+    await dispose();
+  }
+}

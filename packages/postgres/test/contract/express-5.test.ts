@@ -1,0 +1,15 @@
+import type { StorageKind } from '../../../express/test/contract/contract-host.js';
+import { WRITTEN_ROWS } from '../../../express/test/contract/rows/all-rows.js';
+import { DERIVED_ROWS } from '../../../express/test/contract/rows/derived.js';
+import { runTable } from '../../../express/test/contract/run-table.js';
+import { EXPRESS_5 } from '../../../express/test/express-versions.js';
+import { emptiedStorage } from '../emptied-storage.js';
+
+const empty = emptiedStorage();
+
+const POSTGRES: StorageKind = {
+  name: 'PostgreSQL',
+  open: async () => ({ storage: await empty(), remove: async () => undefined }),
+};
+
+runTable({ version: EXPRESS_5, storages: [POSTGRES], rows: [...WRITTEN_ROWS, ...DERIVED_ROWS] });
