@@ -15,6 +15,11 @@ import { type Serialized, serialized } from './serialized.js';
 import { createHub } from './streaming/hub.js';
 import { isDecodable, refuseUndecodable, refuseUnmatched } from './unmatched.js';
 
+/** Express tries one route after the other: what applications ask comes before what people do. */
+const MOST_USED_FIRST = [...ROUTES].sort(
+  (one, other) => Number(one.access === 'admin') - Number(other.access === 'admin'),
+);
+
 /** The router, and the way to end what it has begun. */
 export interface FlagsRouter extends Router {
   /**
@@ -68,7 +73,7 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
     else refuseEscapes(request, response, next);
   });
   const parts = createParts(flags, options);
-  for (const route of ROUTES) {
+  for (const route of MOST_USED_FIRST) {
     const endpoint = createEndpoint(route, parts);
     const method = route.method.toLowerCase() as Lowercase<Method>;
     router[method](

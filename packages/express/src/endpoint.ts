@@ -35,7 +35,8 @@ export interface Exchange {
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
 /** Turns a row into what answers its requests: permission, then body, then the operation. */
-export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts }: EndpointParts): Endpoint {
+export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
+  const { flags, inputs, readBody, documents, hub, openApi } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
@@ -45,16 +46,16 @@ export function createEndpoint(route: Route, { flags, inputs, readBody, ...parts
     const body = route.body === undefined ? undefined : checkBody(await readBody(request, response));
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
     const result = await route.handle({
-      ...parts,
       flags: flags.as(visitor.name),
       scope: visitor.scope,
       params,
       query,
       body,
       context: ifRevision === undefined ? {} : { ifRevision },
-      get clientIp() {
-        return request.ip;
-      },
+      documents,
+      hub,
+      openApi,
+      clientIp: () => request.ip,
       lastEventId: lastEventIdOf(request),
       isStillAdmitted: () => visitor.isStillAdmitted(route.action, params.projectId ?? null),
     });

@@ -15,7 +15,9 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   const properties = Object.entries(propertiesOf(schema));
   const validate = createValidator<QueryValues>(schema);
   return (url) => {
-    const given = new URLSearchParams(searchOf(url));
+    const search = searchOf(url);
+    if (search === '') return validate({});
+    const given = new URLSearchParams(search);
     return validate(
       Object.fromEntries(
         properties

@@ -29,7 +29,10 @@ export function jsonReply({ status, headers = {}, body }: ReplyContent): Reply {
  * For every answer, unless the host has set them: it is what it says it is, and nobody but the client may keep it, and
  * ask each time whether it still holds.
  */
-const DEFAULTS = { 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache' };
+const DEFAULTS = [
+  ['x-content-type-options', 'nosniff'],
+  ['cache-control', 'private, no-cache'],
+] as const;
 
 /** HTTP forbids 204 to tell a length, and 304 any but the document's. */
 const HAS_NO_LENGTH: ReadonlySet<number> = new Set([204, 304]);
@@ -39,7 +42,7 @@ export function writeReply(response: ServerResponse, { status, headers, text, by
   // The host may have answered meanwhile, with a timeout for example.
   if (response.headersSent) return;
   response.statusCode = status;
-  for (const [name, value] of Object.entries(DEFAULTS)) if (!response.hasHeader(name)) response.setHeader(name, value);
+  for (const [name, value] of DEFAULTS) if (!response.hasHeader(name)) response.setHeader(name, value);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (stream) {
     response.flushHeaders();

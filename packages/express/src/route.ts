@@ -144,7 +144,7 @@ export interface RouteRequest<Parameter extends string = string> {
   /** From `If-Match`. */
   readonly context: ChangeContext;
   /** The reporter's address as the host's `trust proxy` sees it. */
-  readonly clientIp: string | undefined;
+  readonly clientIp: () => string | undefined;
   readonly openApi: () => Serialized;
   /** What client SDKs read, made once. */
   readonly documents: ClientDocuments;

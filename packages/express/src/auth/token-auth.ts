@@ -8,7 +8,7 @@ import { unauthenticated } from './unauthenticated.js';
 /** API tokens: the bare secret, as clients of this API send it, or with the scheme `Bearer`. */
 export function identifyByToken(flags: Flags): Identify<Actor> {
   return async ({ headers }, access) => {
-    const secret = headers.authorization?.replace(/^bearer\s+/i, '');
+    const secret = secretIn(headers.authorization);
     if (!secret) throw unauthenticated('Send an API token in the header Authorization.');
     const token = await flags.verifyToken(secret);
     if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
@@ -20,4 +20,8 @@ export function identifyByToken(flags: Flags): Identify<Actor> {
     const { name, project, environment } = token;
     return { actor: { name }, scope: { project, environment } };
   };
+}
+
+function secretIn(header: string | undefined): string | undefined {
+  return header !== undefined && /^bearer\s/i.test(header) ? header.slice('bearer'.length).trimStart() : header;
 }

@@ -87,12 +87,12 @@ export const clientReportRoutes: readonly Route[] = [
 
 async function register({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
   const registration = clientReportFromWire(unchecked<ClientRegistration>(body));
-  await flags.registerApplication(registration, reportOrigin(clientIp));
+  await flags.registerApplication(registration, reportOrigin(clientIp()));
   return {};
 }
 
 async function report({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
-  await flags.reportMetrics(clientReportFromWire(unchecked<MetricsReport>(body)), reportOrigin(clientIp));
+  await flags.reportMetrics(clientReportFromWire(unchecked<MetricsReport>(body)), reportOrigin(clientIp()));
   return {};
 }
 

@@ -32,7 +32,7 @@ export const frontendRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'FrontendToggles' },
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
-      const context = contextFromWire(request.query, request.clientIp);
+      const context = contextFromWire(request.query, request.clientIp());
       return { body: frontendTogglesToWire(evaluate(request, context)) };
     },
   }),
@@ -48,7 +48,7 @@ export const frontendRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const { context } = unchecked<WireFrontendBody | undefined>(request.body) ?? {};
-      return { body: frontendTogglesToWire(evaluate(request, contextFromWire(context ?? {}, request.clientIp))) };
+      return { body: frontendTogglesToWire(evaluate(request, contextFromWire(context ?? {}, request.clientIp()))) };
     },
   }),
 ];
