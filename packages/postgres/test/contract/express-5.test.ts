@@ -1,3 +1,4 @@
+import { extent } from '../../../../test/extent.js';
 import type { StorageKind } from '../../../express/test/contract/contract-host.js';
 import { WRITTEN_ROWS } from '../../../express/test/contract/rows/all-rows.js';
 import { DERIVED_ROWS } from '../../../express/test/contract/rows/derived.js';
@@ -12,4 +13,7 @@ const POSTGRES: StorageKind = {
   open: async () => ({ storage: await empty(), remove: async () => undefined }),
 };
 
-runTable({ version: EXPRESS_5, storages: [POSTGRES], rows: [...WRITTEN_ROWS, ...DERIVED_ROWS] });
+/** What all routes refuse alike, they refuse before they ask the storage. */
+const rows = [...WRITTEN_ROWS, ...extent({ short: [], full: DERIVED_ROWS })];
+
+runTable({ version: EXPRESS_5, storages: [POSTGRES], rows });
