@@ -1,4 +1,15 @@
-import { copyFileSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createFlags, type Flags } from '../../src/index.js';
@@ -71,6 +82,24 @@ describe('the file of an open database', () => {
     const reader = await createFlags({ ...SILENT, storage: sqliteStorage(path) });
     expect(reader.isEnabled('checkout')).toBe(false);
     await reader.close();
+  });
+
+  it('when its last user leaves while it is opened, and takes the log along, is written to', async () => {
+    await flags.close();
+    const last = new Database(path);
+    last.exec('BEGIN IMMEDIATE; COMMIT');
+    const database = new Database(path);
+    const opening = sqliteStorage({ database });
+    await Promise.resolve().then(() => undefined);
+    last.close();
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    // Else the new log might get the number of the old one.
+    writeFileSync(join(directory.path, 'other'), '');
+    flags = await createFlags({ ...SILENT, storage: opening });
+    await change();
+    expect(await flags.refresh()).toMatchObject({ state: 'current' });
+    await flags.close();
+    database.close();
   });
 
   it('when its content is overwritten, is refused with a clear error, and evaluation goes on', async () => {

@@ -67,8 +67,11 @@ export async function sqliteStorage(options: SqliteStorageOptions): Promise<Sqli
   const { source, tablePrefix, busyTimeout } = checkOptions(options);
   const { connection, name, release } = await connect(source, busyTimeout);
   try {
-    const requireFile = createFileCheck(connection.database);
-    await createWriteQueue(connection).run(() => prepareSchema(connection, tablePrefix));
+    // Within the transaction: the -wal that is there then is this connection's, not one that its last user takes along.
+    const requireFile = await createWriteQueue(connection).run(() => {
+      prepareSchema(connection, tablePrefix);
+      return createFileCheck(connection.database);
+    });
     return storageOn({ connection, requireFile, tablePrefix, release });
   } catch (error) {
     release();
