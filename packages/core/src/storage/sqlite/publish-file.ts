@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 /**
  * Gives a finished file its name, in one step and durably: nobody sees it unfinished, not even after a power cut. Fails with
- * `EEXIST` when something has that name.
+ * `EEXIST` when something has that name, but for file systems without hard links, where it would be replaced.
  */
 export async function publishFile(finished: string, path: string): Promise<void> {
   try {
@@ -18,7 +18,7 @@ export async function publishFile(finished: string, path: string): Promise<void>
 
 /** Some file systems, such as exFAT, have no hard links. */
 function isWithoutLinks(error: unknown): boolean {
-  return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(String((error as { code?: unknown }).code));
+  return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(codeOf(error));
 }
 
 /** Windows does not open directories, and needs none of this. */
@@ -27,7 +27,18 @@ async function flushDirectory(path: string): Promise<void> {
   const directory = await open(path);
   try {
     await directory.sync();
+  } catch (error) {
+    if (!isWithoutDirectoryFlush(error)) throw error;
   } finally {
     await directory.close();
   }
+}
+
+/** Some file systems on a network flush files alone; SQLite leaves it at that too. */
+function isWithoutDirectoryFlush(error: unknown): boolean {
+  return ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code);
 }
