@@ -1,4 +1,4 @@
-import { memoryMetrics, memoryStorage } from '../../src/index.js';
+import { memoryMetrics, memoryStorage, type Storage } from '../../src/index.js';
 import { faultyMetrics, faultyStorage, metricsConformance, storageConformance } from '../../src/testing.js';
 
 const KEY = { kind: 'note', id: 'a' };
@@ -29,6 +29,24 @@ describe('a faulty storage', () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ method: 'get', point, error: ERROR });
     await expect(storage.get(KEY)).rejects.toBe(ERROR);
+  });
+
+  it('passes on what the given storage tells of other processes', async () => {
+    const watchers = new Set<() => void>();
+    const watched: Storage = {
+      ...memoryStorage(),
+      watch(onChange) {
+        watchers.add(onChange);
+        return () => void watchers.delete(onChange);
+      },
+    };
+    const heard = jest.fn();
+    const end = faultyStorage(watched).watch?.(heard);
+    for (const tell of watchers) tell();
+    expect(heard).toHaveBeenCalledTimes(1);
+    end?.();
+    expect(watchers.size).toBe(0);
+    expect(faultyStorage(memoryStorage()).watch).toBeUndefined();
   });
 
   it('fails in every method but close', async () => {

@@ -7,8 +7,8 @@ export type FaultyStorage = Storage & FaultInjector<Storage>;
 
 /**
  * A storage that goes on working on the given one until faults are injected: any method, before or after it took effect,
- * at once, late or never. For tests of what your service does while its flags cannot be stored. Its `metrics` are those of
- * the given storage and do not fail; see {@link faultyMetrics}.
+ * at once, late or never. For tests of what your service does while its flags cannot be stored. Its `metrics` and
+ * `watch` are those of the given storage and do not fail; for metrics see {@link faultyMetrics}.
  *
  * @example
  * const storage = faultyStorage(memoryStorage());
@@ -34,5 +34,9 @@ export function faultyStorage(storage: Storage): FaultyStorage {
     stamp: true,
     close: true,
   });
-  return storage.metrics ? { ...faulty, metrics: storage.metrics } : faulty;
+  return {
+    ...faulty,
+    ...(storage.watch && { watch: storage.watch.bind(storage) }),
+    ...(storage.metrics && { metrics: storage.metrics }),
+  };
 }
