@@ -34,7 +34,6 @@ module.exports = {
           '^packages/core/src/(domain|validation|api)/',
           '^packages/core/src/(errors|code-point-order)\\.ts$',
           '/node_modules/fast-json-patch/',
-          '/node_modules/fast-json-patch/',
         ],
       },
     },

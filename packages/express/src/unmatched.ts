@@ -22,8 +22,9 @@ export function refuseUnmatched(
   { method, path }: { readonly method: string; readonly path: string },
   known: readonly Route[],
 ): never {
-  if (known.length === 0)
+  if (known.length === 0) {
     throw new Refusal('not_found', `There is nothing at ${path}. Look at /api/admin/openapi.json.`);
+  }
   const allow = allowedMethods(known);
   throw new Refusal('method_not_allowed', `${path} does not take ${method}. Use one of ${allow}.`, { allow });
 }

@@ -18,8 +18,10 @@ export function addDependency(child: FlagState, dependency: Dependency, relative
   refuseArchived(child);
   refuseUnfit(child, dependency, relatives);
   const before = dependenciesOf(child).find(({ flag }) => flag === dependency.flag);
-  if (!before) refuseAnother(child);
-  if (!before) return [{ type: 'dependency-added', data: dependency, before: null }];
+  if (!before) {
+    refuseAnother(child);
+    return [{ type: 'dependency-added', data: dependency, before: null }];
+  }
   return isSameJson(dependency, before) ? [] : [{ type: 'dependency-updated', data: dependency, before }];
 }
 

@@ -1,4 +1,4 @@
-import type { Storage, StoredEvent } from '../storage/port.js';
+import type { EventQuery, Storage, StoredEvent } from '../storage/port.js';
 
 /** The position from which on a feed brings what is not committed yet; undefined when nothing has happened yet. */
 export async function newestPosition(storage: Storage): Promise<string | undefined> {
@@ -6,23 +6,24 @@ export async function newestPosition(storage: Storage): Promise<string | undefin
   return events[0]?.position;
 }
 
-/** At most so many events after a position, or from the first without one, in order. */
-export async function readFeed(
-  storage: Storage,
-  { after, limit }: { readonly after: string | undefined; readonly limit: number },
-): Promise<readonly StoredEvent[]> {
-  const { events } = await storage.events({ order: 'oldest-first', limit, ...(after !== undefined && { after }) });
-  return events;
+export interface FeedRange {
+  /** From the first event when undefined. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** At most so many events after a position, in order. */
+export async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
+  return (await storage.events(toQuery(range))).events;
 }
 
 /** The same events, for who only has to know what happened to which document. */
-export async function readFeedHeads(
-  storage: Storage,
-  { after, limit }: { readonly after: string | undefined; readonly limit: number },
-): Promise<readonly StoredEventHead[]> {
-  const from = after === undefined ? {} : { after };
-  const { events } = await storage.events({ order: 'oldest-first', limit, withoutData: true, ...from });
-  return events;
+export async function readFeedHeads(storage: Storage, range: FeedRange): Promise<readonly StoredEventHead[]> {
+  return (await storage.events({ ...toQuery(range), withoutData: true })).events;
 }
 
 export type StoredEventHead = Omit<StoredEvent, 'data' | 'before'>;
+
+function toQuery({ after, limit }: FeedRange): EventQuery {
+  return { order: 'oldest-first', limit, ...(after !== undefined && { after }) };
+}

@@ -4,7 +4,8 @@ import type { Awaitable } from '../awaitable.js';
  * The metrics port: high-rate counters without invariants, kept apart from documents so that telemetry never moves a
  * flag's revision. Prove an implementation with `metricsConformance` of `@flags/core/testing`.
  *
- * All times are epoch milliseconds, all counts integers ≥ 0; sums stop at the largest exact one, 2^53 − 1. Names are arbitrary text (`__proto__` included).
+ * All times are epoch milliseconds, all counts integers ≥ 0; sums stop at the largest exact one, 2^53 − 1. Names are
+ * arbitrary text (`__proto__` included).
  */
 export interface MetricsStorage {
   /**
