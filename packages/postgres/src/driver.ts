@@ -6,7 +6,10 @@ export interface PgPool {
   query(query: PgQuery): Promise<PgResult>;
   connect(): Promise<PgClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Heard of before the promise that `connect` has given. */
+  on(event: 'connect', listener: (client: PgClient) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'connect', listener: (client: PgClient) => void): unknown;
   end(): Promise<unknown>;
   readonly options?: { readonly max?: number };
 }

@@ -8,14 +8,21 @@ import { type Binaries, bundledBinaries } from './binaries.js';
 import { type GuardedProcess, startGuarded } from './guarded-process.js';
 import { programsWithinReach, type RunAs, runAs, serverDirectory } from './run-as.js';
 
+export type StopMode = keyof typeof STOP_SIGNALS;
+
+const STOP_SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const;
+
 /** A PostgreSQL of our own on a temporary directory, reached by a socket there: no port is taken. */
 export interface PostgresServer {
   /** The major version. */
   readonly version: number;
   /** The connection string of one of its databases; the same after a restart. */
   url(database?: string): string;
-  /** Ends it and keeps its data: `fast` rolls back what is under way, `immediate` is a crash, to be recovered from. */
-  stop(mode: 'fast' | 'immediate'): Promise<void>;
+  /**
+   * Ends it and keeps its data: `fast` rolls back what is under way, `immediate` is a crash, to be recovered from. `killed`
+   * is SIGKILL to the process that starts others: they end when they notice.
+   */
+  stop(mode: StopMode): Promise<void>;
   /** Starts it again on the same data; resolves when it takes connections. */
   start(): Promise<void>;
   /** Stops every one of its processes where it is, connections stay open, until `resume`. */
@@ -77,15 +84,24 @@ function argumentsFor(directory: string, settings: PostgresOptions['settings']):
   return ['-D', join(directory, 'data'), ...set];
 }
 
-async function startServer({ command, directory, as }: Place & { command: string[] }): Promise<GuardedProcess> {
+async function startServer(place: Place & { command: string[] }): Promise<GuardedProcess> {
+  const { command, directory, as } = place;
   const log = join(directory, 'log');
   const server = startGuarded({ command, directory, log, as });
   while (!isReady(server, directory)) {
-    if (!server.isRunning()) throw new Error(`PostgreSQL did not start:\n${readFileSync(log, 'utf8')}`);
+    if (!server.isRunning()) {
+      const printed = readFileSync(log, 'utf8');
+      if (!LEFT_BEHIND.test(printed)) throw new Error(`PostgreSQL did not start:\n${printed}`);
+      await pause(20);
+      return startServer(place);
+    }
     await pause(5);
   }
   return server;
 }
+
+/** The last that it says while processes of a server that was killed have not ended yet. */
+const LEFT_BEHIND = /pre-existing shared memory block[^\n]*\n[^\n]*\n$/;
 
 /** The server writes down what it does: its process on the first line, how far it is on the eighth. */
 function isReady({ pid }: GuardedProcess, directory: string): boolean {
@@ -113,9 +129,9 @@ function controls({ server: first, start, directory, version }: Controlled): Pos
     for (const pid of suspended) process.kill(pid, 'SIGCONT');
     suspended = [];
   };
-  const stop = async (mode: 'fast' | 'immediate') => {
+  const stop = async (mode: StopMode) => {
     resume();
-    server.signal(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    server.signal(STOP_SIGNALS[mode]);
     await server.ended();
   };
   return {

@@ -56,13 +56,16 @@ describe('a PostgreSQL of its own', () => {
     expect(await ask(server.url(), 'SHOW max_connections')).toEqual(['7']);
   });
 
-  it.each(['fast', 'immediate'] as const)('keeps its data and its address when it is ended (%s)', async (mode) => {
-    await ask(server.url(), `CREATE TABLE ${mode} AS SELECT 7 AS number`);
-    await server.stop(mode);
-    await expect(ask(server.url(), 'SELECT 1')).rejects.toThrow(/ECONNREFUSED|ENOENT/);
-    await server.start();
-    expect(await ask(server.url(), `SELECT number FROM ${mode}`)).toEqual([7]);
-  });
+  it.each(['fast', 'immediate', 'killed'] as const)(
+    'keeps its data and its address when it is ended (%s)',
+    async (mode) => {
+      await ask(server.url(), `CREATE TABLE ${mode} AS SELECT 7 AS number`);
+      await server.stop(mode);
+      await expect(ask(server.url(), 'SELECT 1')).rejects.toThrow(/ECONNREFUSED|ENOENT/);
+      await server.start();
+      expect(await ask(server.url(), `SELECT number FROM ${mode}`)).toEqual([7]);
+    },
+  );
 
   it('answers nobody while it is suspended, and everybody afterwards', async () => {
     const client = new Client(server.url());

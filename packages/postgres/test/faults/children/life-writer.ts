@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createFlags, type Flags } from '@flags/core';
+import { postgresStorage } from '../../../src/index.js';
+
+const DEFAULT = { project: 'default' };
+
+/** What happens to a flag, by the one event that each change makes. */
+const LIFE: readonly (readonly [event: string, change: (flags: Flags, flag: string) => Promise<unknown>])[] = [
+  ['flag-created', (flags, name) => flags.createFlag(DEFAULT, { name })],
+  ['strategy-added', (flags, flag) => flags.addStrategy(placeOf(flag), { name: 'default' })],
+  ['environment-enabled', (flags, flag) => flags.enable(placeOf(flag))],
+  ['variants-updated', (flags, flag) => flags.setVariants({ ...DEFAULT, flag }, [{ name: 'blue' }])],
+  ['environment-disabled', (flags, flag) => flags.disable(placeOf(flag))],
+  ['flag-archived', (flags, flag) => flags.archiveFlag({ ...DEFAULT, flag })],
+];
+
+let isStopping = false;
+
+/** Leads flags through their lives on three lines at once until it is told to stop, and tells what became of each change. */
+async function write(connectionString: string): Promise<void> {
+  const silent = () => undefined;
+  const flags = await createFlags({ storage: postgresStorage(connectionString), onError: silent, onProblem: silent });
+  const line = async (name: string) => {
+    for (let number = 0; !isStopping; number++) await lead(flags, `${process.pid}-${name}-${number}`);
+  };
+  process.on('message', () => {
+    isStopping = true;
+  });
+  process.on('disconnect', () => process.exit());
+  process.send?.('ready');
+  await Promise.all(['a', 'b', 'c'].map(line));
+  await until(async () => (await flags.refresh()).state === 'current');
+  await flags.close();
+  process.disconnect?.();
+}
+
+/** To its end, or to a change of which nobody knows what became. */
+async function lead(flags: Flags, flag: string): Promise<void> {
+  for (const [event, change] of LIFE) {
+    const outcome = await carryOut(() => change(flags, flag));
+    process.send?.({ outcome, event: `${flag} ${event}` });
+    if (outcome !== 'acknowledged') return;
+  }
+}
+
+/**
+ * Repeats what fails with `storage_unavailable`: as nothing has changed then, it must succeed in the end, and not find its own
+ * traces. Other codes are the outcome.
+ */
+async function carryOut(change: () => Promise<unknown>): Promise<string> {
+  for (;;) {
+    try {
+      await change();
+      return 'acknowledged';
+    } catch (error) {
+      const code = String((error as { readonly code?: unknown }).code ?? error);
+      if (code !== 'storage_unavailable') return code;
+    }
+    process.send?.({ outcome: 'failed' });
+    await pause(20);
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(20);
+}
+
+function placeOf(flag: string) {
+  return { ...DEFAULT, flag, environment: 'production' };
+}
+
+void write(process.argv[2] ?? '');

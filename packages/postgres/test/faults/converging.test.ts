@@ -1,0 +1,120 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EvaluationStatus } from '@flags/core';
+import { extent } from '../../../../test/extent.js';
+import { ownServer } from '../own-database.js';
+import { until } from '../until.js';
+import { endProcess, nodeProgram, type ServiceNode, startNode } from './node-process.js';
+
+const NODES = 4;
+const ROUNDS = extent({ short: 3, full: 50 });
+/** Milliseconds. */
+const SUSPENDED = extent({ short: 2_000, full: 60_000 });
+const LISTENERS = "pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'LISTEN%'";
+const CHECKOUT = { project: 'default', flag: 'checkout', environment: 'production' };
+
+const database = ownServer();
+const program = nodeProgram('asked-node');
+let nodes: readonly ServiceNode[] = [];
+
+/** Four nodes on one schema, and a flag that is off. */
+async function start(options: { schema: string; pollInterval: number; listen?: boolean }): Promise<void> {
+  const given = JSON.stringify({ connectionString: database.url(), ...options });
+  nodes = await Promise.all(Array.from({ length: NODES }, () => startNode(program, given)));
+  await nodeAt(0).call('createFlag', { project: 'default' }, { name: 'checkout' });
+  await nodeAt(0).call('addStrategy', CHECKOUT, { name: 'default' });
+}
+
+function nodeAt(at: number): ServiceNode {
+  const node = nodes[at % NODES];
+  if (!node) throw new Error('There is no node.');
+  return node;
+}
+
+async function evaluated(): Promise<readonly unknown[]> {
+  return Promise.all(nodes.map((node) => node.call('isEnabled', 'checkout')));
+}
+
+/** Switches the flag on one node; resolves when every node evaluates it so. */
+async function switchAndConverge(at: number, on: boolean): Promise<void> {
+  await nodeAt(at).call(on ? 'enable' : 'disable', CHECKOUT);
+  await until(async () => (await evaluated()).every((value) => value === on));
+}
+
+/** Every node switches in its turn. */
+async function convergeByTurns(): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    await switchAndConverge(2 * round, true);
+    await switchAndConverge(2 * round + 1, false);
+  }
+}
+
+async function states(): Promise<readonly string[]> {
+  const found = await Promise.all(nodes.map((node) => node.call('status')));
+  return found.map((status) => (status as EvaluationStatus).state);
+}
+
+/** Resolves when every node listens. */
+async function allListen(): Promise<void> {
+  await until(async () => (await database.ask(`SELECT ${LISTENERS}`)).length === NODES);
+}
+
+afterEach(async () => {
+  await Promise.all(nodes.map((node) => endProcess(node.process)));
+});
+afterAll(program.remove);
+
+describe('four nodes on one database', () => {
+  it.each([
+    ['told by notifications alone', { schema: 'told', pollInterval: 0 }],
+    ['that find out by polling alone', { schema: 'polling', pollInterval: 50, listen: false }],
+  ])('%s, come to evaluate what any of them has changed', async (_name, options) => {
+    await start(options);
+    await convergeByTurns();
+  });
+
+  it('hear of changes again after their listening connections were ended', async () => {
+    // Nobody polls: what was missed is found when the connection has been made anew.
+    await start({ schema: 'ended', pollInterval: 0 });
+    await switchAndConverge(0, true);
+    for (let round = 0; round < ROUNDS; round++) {
+      await allListen();
+      await database.ask(`SELECT pg_terminate_backend(pid), ${LISTENERS}`);
+      await switchAndConverge(round, round % 2 === 1);
+    }
+  });
+
+  it('evaluate on, say that they are stale, and converge again when the database is restarted', async () => {
+    await start({ schema: 'restarted', pollInterval: 100 });
+    await switchAndConverge(0, true);
+    for (let round = 0; round < ROUNDS; round++) {
+      await database.server().stop(round % 2 === 0 ? 'immediate' : 'fast');
+      await until(async () => (await states()).every((state) => state === 'stale'));
+      const on = round % 2 === 0;
+      expect(await evaluated()).toEqual(Array(NODES).fill(on));
+      await expect(nodeAt(round).call('disable', CHECKOUT)).rejects.toThrow('storage_unavailable');
+      await database.server().start();
+      await until(async () => (await states()).every((state) => state === 'current'));
+      await switchAndConverge(round, !on);
+    }
+  });
+
+  it('are not held up by one of them that is suspended, which knows everything once it goes on', async () => {
+    await start({ schema: 'suspended', pollInterval: 1000 });
+    await switchAndConverge(0, true);
+    const [suspended, ...others] = nodes;
+    suspended?.process.kill('SIGSTOP');
+    const ends = performance.now() + SUSPENDED;
+    for (let round = 0; performance.now() < ends; round++) {
+      const on = round % 2 === 1;
+      await others[round % others.length]?.call(on ? 'enable' : 'disable', CHECKOUT);
+      await until(async () => {
+        const found = await Promise.all(others.map((node) => node.call('isEnabled', 'checkout')));
+        return found.every((value) => value === on);
+      });
+      await pause(10);
+    }
+    await nodeAt(1).call('disable', CHECKOUT);
+    suspended?.process.kill('SIGCONT');
+    await until(async () => (await evaluated()).every((value) => value === false));
+  });
+});
