@@ -12,7 +12,7 @@ export interface Round {
 }
 
 export interface Load {
-  readonly server: ServerProcess;
+  readonly server: Pick<ServerProcess, 'origin' | 'processorTime'>;
   /** What to send next. */
   readonly next: () => SentRequest;
   readonly status: number;
