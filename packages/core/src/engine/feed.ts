@@ -1,5 +1,6 @@
 import type { EventListener } from '../api/events.js';
 import type { Storage } from '../storage/port.js';
+import { startPolling } from './polling.js';
 import { type Subscription, startSubscription } from './subscription.js';
 
 /** Brings committed events to listeners. */
@@ -21,18 +22,27 @@ export interface FeedOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A commit of this process wakes the subscriptions at once; a timer finds what other processes have committed. */
+/**
+ * A commit of this process wakes the subscriptions at once; what other processes have committed is looked for once per
+ * interval, and more seldom while that fails.
+ */
 export function createFeed({ storage, pollInterval, onError }: FeedOptions): Feed {
   const subscriptions = new Set<Subscription>();
-  let timer: NodeJS.Timeout | undefined;
+  let stopPolling: (() => void) | undefined;
 
   function wake(): void {
     for (const subscription of subscriptions) subscription.wake();
   }
 
+  async function look(): Promise<boolean> {
+    wake();
+    const works = await Promise.all([...subscriptions].map((subscription) => subscription.works()));
+    return works.every(Boolean);
+  }
+
   function end(subscription: Subscription): Promise<unknown> {
     subscriptions.delete(subscription);
-    if (subscriptions.size === 0) clearInterval(timer);
+    if (subscriptions.size === 0) stopPolling?.();
     return subscription.end();
   }
 
@@ -40,7 +50,9 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
     wake,
     subscribe: (listener, after) => {
       const subscription = startSubscription({ storage, listener, onError, after });
-      if (subscriptions.size === 0 && pollInterval > 0) timer = setInterval(wake, pollInterval).unref();
+      if (subscriptions.size === 0 && pollInterval > 0) {
+        stopPolling = startPolling({ interval: pollInterval, look });
+      }
       subscriptions.add(subscription);
       return () => void end(subscription);
     },

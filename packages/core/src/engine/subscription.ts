@@ -1,17 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EventListener } from '../api/events.js';
 import type { Storage, StoredEvent } from '../storage/port.js';
+import { BATCH, createFeedCursor } from './feed-cursor.js';
 import { toFlagsEvent } from './public-event.js';
-import { newestPosition, readFeed } from './read-feed.js';
-
-/** So many events are read at once; a listener that is behind holds no more than these in memory. */
-const BATCH = 200;
 
 export interface Subscription {
   /** Resolves when the place to begin at is known, or cannot be read now. */
   begun(): Promise<unknown>;
   /** Looks for new events, unless it does already. */
   wake(): void;
+  /** Waits for what is being read, not for the listener: whether the latest read worked. */
+  works(): Promise<boolean>;
   /** Calls the listener no more. Resolves when the storage is no longer read. */
   end(): Promise<unknown>;
 }
@@ -19,6 +18,7 @@ export interface Subscription {
 export interface SubscriptionStart {
   readonly storage: Storage;
   readonly listener: EventListener;
+  /** Told of what the listener throws; once when reading begins to fail, and again only after it has worked in between. */
   readonly onError: (error: unknown) => void;
   /** Where to begin; at the newest event there is when absent. */
   readonly after: string | undefined;
@@ -29,33 +29,22 @@ export interface SubscriptionStart {
  * holds up nobody else; a read that fails is repeated from the same position at the next wake.
  */
 export function startSubscription({ storage, listener, onError, after }: SubscriptionStart): Subscription {
-  let place: Place | undefined = after === undefined ? undefined : { after };
+  const cursor = createFeedCursor(storage, after);
   let wanted = false;
   let running = false;
   let ended = false;
-  let reading: Promise<unknown> = Promise.resolve();
-
-  function read<T>(query: Promise<T>): Promise<T> {
-    reading = query.catch(() => undefined);
-    return query;
-  }
-
-  // However many wait for the answer: what is committed after it must not become the beginning.
-  const begin = askedOnce(async () => {
-    place ??= await read(newestPlace(storage));
-  });
+  let isFailureTold = false;
 
   async function deliver(): Promise<void> {
-    await begin();
-    if (ended) return;
-    const events = await read(readFeed(storage, { after: place?.after, limit: BATCH }));
+    const events = await cursor.next();
+    isFailureTold = false;
     wanted ||= events.length === BATCH;
     for (const event of events) await tell(event);
   }
 
   async function tell(event: StoredEvent): Promise<void> {
     if (ended) return;
-    place = { after: event.position };
+    cursor.pass(event);
     try {
       await listener(toFlagsEvent(event));
     } catch (error) {
@@ -76,7 +65,8 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
   }
 
   function report(error: unknown): void {
-    if (!ended) onError(error);
+    if (!ended && !isFailureTold) onError(error);
+    isFailureTold = true;
   }
 
   function wake(): void {
@@ -86,31 +76,12 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
 
   wake();
   return {
-    begun: () => begin().catch(() => undefined),
+    begun: () => cursor.begun().catch(() => undefined),
     wake,
-    end: () => {
+    works: cursor.works,
+    end() {
       ended = true;
-      return reading;
+      return cursor.close();
     },
-  };
-}
-
-interface Place {
-  readonly after: string | undefined;
-}
-
-async function newestPlace(storage: Storage): Promise<Place> {
-  return { after: await newestPosition(storage) };
-}
-
-/** A function that answers once for all who wait, and asks again only after a failure. */
-function askedOnce(ask: () => Promise<void>): () => Promise<void> {
-  let answer: Promise<void> | undefined;
-  return () => {
-    answer ??= ask().catch((error) => {
-      answer = undefined;
-      throw error;
-    });
-    return answer;
   };
 }

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EvaluationStatus } from '../api/evaluation.js';
+import { startPolling } from '../engine/polling.js';
 import { readFeedHeads, type StoredEventHead } from '../engine/read-feed.js';
 import { nameOf } from '../engine/reader.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import { startPolling } from './polling.js';
 
 /** So many events are read at once. */
 const BATCH = 500;

@@ -170,3 +170,45 @@ describe('a subscription', () => {
     expect([storage.calls.length, errors]).toEqual([before, []]);
   });
 });
+
+describe('looking for what others have committed', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('is done once per interval, and ever more seldom while it fails, of which it tells once', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const errors: unknown[] = [];
+    const feed = createFeed({ storage, pollInterval: 1000, onError: (error) => errors.push(error) });
+    feed.subscribe(() => undefined);
+    feed.subscribe(() => undefined);
+    await feed.settled();
+    const readsWithin = async (time: number) => {
+      const before = storage.calls.length;
+      await jest.advanceTimersByTimeAsync(time);
+      return storage.calls.length - before;
+    };
+    await readsWithin(1);
+    expect(await readsWithin(10_000)).toBe(20);
+
+    storage.inject({ method: 'events', times: 1_000, error: new Error('away') });
+    await readsWithin(60_000);
+    const seldom = await readsWithin(60_000);
+    expect(seldom).toBeGreaterThanOrEqual(2 * 3);
+    expect(seldom).toBeLessThanOrEqual(2 * 9);
+    expect(errors).toEqual([new Error('away'), new Error('away')]);
+
+    storage.heal();
+    await readsWithin(15_000);
+    expect(await readsWithin(10_000)).toBe(20);
+    storage.inject({ method: 'events', error: new Error('away again') });
+    await readsWithin(10_000);
+    expect(errors.slice(2)).toEqual([new Error('away again'), new Error('away again')]);
+    await feed.close();
+    expect(await readsWithin(60_000)).toBe(0);
+  });
+});

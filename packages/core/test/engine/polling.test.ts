@@ -1,41 +1,50 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { createFlags } from '../../src/create-flags.js';
-import { sqliteStorage } from '../../src/sqlite.js';
-import { temporaryDirectory } from '../storage/temporary-directory.js';
-import { hearing, until } from './listening.js';
+import { startPolling } from '../../src/engine/polling.js';
 
-const DEFAULT = { project: 'default' };
+beforeEach(() => {
+  jest.useFakeTimers();
+});
 
-describe('a subscription to a storage that others write to', () => {
-  it('brings what another instance commits to the same SQLite file', async () => {
-    const directory = temporaryDirectory();
-    const path = join(directory.path, 'flags.db');
-    const reader = await createFlags({ storage: sqliteStorage(path), pollInterval: 5 });
-    const writer = await createFlags({ storage: sqliteStorage(path) });
-    const { heard, listener } = hearing();
-    reader.subscribe(listener);
-    const [last] = (await reader.listEvents()).events;
-    expect(last?.type).toBe('project-created');
-    // A change of the reader's own waits until the subscription knows where to begin.
-    await reader.createFlag(DEFAULT, { name: 'own' });
-    for (const name of ['a', 'b']) await writer.createFlag(DEFAULT, { name });
-    await until(() => heard.length >= 3);
-    expect(heard).toEqual(['own', 'a', 'b']);
-    await reader.close();
-    await writer.close();
-    directory.remove();
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** When it looked, in milliseconds since the beginning. */
+async function looksWithin(time: number, answer: (look: number) => boolean): Promise<readonly number[]> {
+  const began = Date.now();
+  const looks: number[] = [];
+  const stop = startPolling({
+    interval: 1000,
+    look: async () => {
+      looks.push(Date.now() - began);
+      return answer(looks.length);
+    },
+  });
+  await jest.advanceTimersByTimeAsync(time);
+  stop();
+  await jest.advanceTimersByTimeAsync(100_000);
+  return looks;
+}
+
+describe('polling', () => {
+  it('looks once per interval while that works, and no more once it is stopped', async () => {
+    expect(await looksWithin(3500, () => true)).toEqual([1000, 2000, 3000]);
   });
 
-  it('keeps no process alive', () => {
-    const program = `
-      const { createFlags, memoryStorage } = require(${JSON.stringify(join(__dirname, '../../cjs/index.js'))});
-      createFlags({ storage: memoryStorage(), pollInterval: 10 }).then((flags) => {
-        flags.subscribe(() => undefined);
-        console.log('subscribed');
-      });
-    `;
-    const { stdout, status } = spawnSync(process.execPath, ['-e', program], { timeout: 60_000, encoding: 'utf8' });
-    expect([stdout.trim(), status]).toEqual(['subscribed', 0]);
-  }, 60_000);
+  it('looks ever more seldom while that fails, and never less than every fifteen seconds', async () => {
+    const looks = await looksWithin(300_000, () => false);
+    const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
+    for (const [index, pause] of pauses.slice(1).entries()) {
+      const longest = Math.min(1000 * 2 ** (index + 1), 15_000);
+      expect(pause).toBeGreaterThanOrEqual(longest / 2);
+      expect(pause).toBeLessThanOrEqual(longest);
+    }
+    expect(new Set(pauses.slice(5)).size).toBeGreaterThan(1);
+  });
+
+  it('is back at its interval as soon as looking works again', async () => {
+    const looks = await looksWithin(100_000, (look) => look > 6);
+    const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
+    expect(pauses.slice(7)).toEqual(pauses.slice(7).map(() => 1000));
+    expect(pauses.length).toBeGreaterThan(20);
+  });
 });

@@ -1,0 +1,67 @@
+import type { Storage, StoredEvent } from '../storage/port.js';
+import { newestPosition, readFeed } from './read-feed.js';
+
+/** So many events are read at once; a listener that is behind holds no more than these in memory. */
+export const BATCH = 200;
+
+/** A place in the feed. */
+export interface FeedCursor {
+  /** Resolves when the place to begin at is known; fails when it cannot be read now. */
+  begun(): Promise<void>;
+  /** At most {@link BATCH} events after the place, which stays: none once it is closed. Begins to read at once. */
+  next(): Promise<readonly StoredEvent[]>;
+  /** Goes on after this event. */
+  pass(event: StoredEvent): void;
+  /** Waits for what is being read: whether the latest read worked. */
+  works(): Promise<boolean>;
+  /** Reads no more. Resolves when the storage is no longer read. */
+  close(): Promise<unknown>;
+}
+
+/** @param after where to begin; at the newest event there is when undefined */
+export function createFeedCursor(storage: Storage, after: string | undefined): FeedCursor {
+  let place: { readonly after: string | undefined } | undefined = after === undefined ? undefined : { after };
+  let isClosed = false;
+  let latest: Promise<boolean> = Promise.resolve(true);
+
+  function read<T>(query: Promise<T>): Promise<T> {
+    latest = query.then(
+      () => true,
+      () => false,
+    );
+    return query;
+  }
+
+  // However many wait for the answer: what is committed after it must not become the beginning.
+  const begun = askedOnce(async () => {
+    place ??= { after: await read(newestPosition(storage)) };
+  });
+
+  return {
+    begun,
+    async next() {
+      if (!place) await begun();
+      return isClosed ? [] : read(readFeed(storage, { after: place?.after, limit: BATCH }));
+    },
+    pass: ({ position }) => {
+      place = { after: position };
+    },
+    works: () => latest,
+    close() {
+      isClosed = true;
+      return latest;
+    },
+  };
+}
+
+/** A function that answers once for all who wait, and asks again only after a failure. */
+function askedOnce(ask: () => Promise<void>): () => Promise<void> {
+  let answer: Promise<void> | undefined;
+  return () => {
+    answer ??= ask().catch((error) => {
+      answer = undefined;
+      throw error;
+    });
+    return answer;
+  };
+}
