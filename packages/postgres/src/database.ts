@@ -20,12 +20,13 @@ export interface Statement {
 export interface Database extends Statements {
   /**
    * Runs `work` in one READ COMMITTED transaction on one connection and commits. When `work` throws, everything is rolled
-   * back. Serialization failures and deadlocks run it again, so it keeps nothing between runs.
+   * back. Serialization failures and deadlocks run it again, so it keeps nothing between runs. It is given the rows of
+   * each of the statements that were `first`.
    *
    * Fails with `storage_unavailable` when the connection is lost before the commit: nothing has changed. When it is lost
    * during the commit, `findOutcome` is asked what became of it, and without one it fails with `outcome_unknown`.
    */
-  transaction<T>(work: (statements: Statements) => Promise<T>, options?: TransactionOptions<T>): Promise<T>;
+  transaction<T>(work: Work<T>, options?: TransactionOptions<T>): Promise<T>;
 
   /**
    * One statement that changes no more when it is carried out twice: when its answer is lost, it is carried out again.
@@ -33,6 +34,10 @@ export interface Database extends Statements {
    */
   write(statement: Statement): Promise<void>;
 }
+
+type Rows = readonly Readonly<Record<string, string | null>>[];
+
+export type Work<T> = (statements: Statements, first: readonly Rows[]) => Promise<T>;
 
 export interface TransactionOptions<T> {
   /** Statements without values that go to the database together with BEGIN. */
@@ -64,8 +69,10 @@ export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
       withRetries(async () => {
         const session = await openSession(pool, limits);
         try {
-          await session.query(first === undefined ? BEGIN : `${BEGIN}; ${first}`);
-          const value = await work(session);
+          const [, ...answers] = await session.queryAll<Rows[number]>(
+            first === undefined ? BEGIN : `${BEGIN};\n${first}`,
+          );
+          const value = await work(session, answers);
           return await commit(session, { value, findOutcome });
         } catch (error) {
           await undo(session);

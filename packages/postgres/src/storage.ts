@@ -115,7 +115,7 @@ function storageOn(parts: Parts): Storage {
   async function close(): Promise<void> {
     await listener?.close();
     await Promise.allSettled(underway);
-    await notifier.settled();
+    await notifier.finish();
     await release();
   }
 

@@ -1,9 +1,7 @@
 import type { CommitResult, DocumentKey, PreparedCommit } from '@flags/core';
-import type { Database, Statements } from '../database.js';
-import { type CommitRow, type CommitTables, commitStatement, lockStatement } from './commit-statement.js';
+import type { Database } from '../database.js';
+import { type CommitBatch, type CommitTables, commitBatch, type Done } from './commit-batch.js';
 import type { Outcomes } from './outcome.js';
-import { toStoredKey } from './stored-commit.js';
-import { findOccupant } from './vacancy.js';
 
 export interface CommitParts extends CommitTables {
   readonly database: Database;
@@ -12,12 +10,13 @@ export interface CommitParts extends CommitTables {
   readonly placeFeed: () => Promise<void>;
 }
 
-/** Carries a commit out, in one transaction. */
+/** Carries a commit out in one transaction, in two round trips: all statements together with its beginning, and its end. */
 export async function carryOut(commit: PreparedCommit, parts: CommitParts): Promise<CommitResult> {
-  const { database, order, outcomes } = parts;
+  const { database, outcomes } = parts;
+  const batch = commitBatch(commit, parts);
   try {
-    const { revisions } = await database.transaction<Done>((statements) => attempt(commit, { ...parts, statements }), {
-      first: order.first,
+    const { revisions } = await database.transaction<Done>(async (_statements, answers) => judge(batch.read(answers)), {
+      first: batch.text,
       findOutcome: outcomes && ((done) => outcomes.find({ ...done, commit })),
     });
     return { ok: true, revisions };
@@ -38,51 +37,8 @@ class Conflict extends Error {
 
 class MisplacedFeed extends Error {}
 
-/** A commit that has been done, and waits for its end. */
-export interface Done {
-  readonly revisions: readonly number[];
-  /** The transaction's id; undefined where the database has none. */
-  readonly transaction: string | undefined;
-  readonly events: readonly string[];
-}
-
-async function attempt(commit: PreparedCommit, parts: CommitParts & { statements: Statements }): Promise<Done> {
-  if (commit.vacant.length > 0) await refuseOccupied(commit, parts);
-  const { text, values } = commitStatement(commit, parts);
-  const rows = await parts.statements.query<CommitRow>(text, values);
-  refuseMoved(commit, rows);
-  if (rows.some(({ source }) => source === 'misplaced')) throw new MisplacedFeed();
-  const written = numbersByKey(rows, 'write');
-  const revisions = commit.writes.map(({ key }) => {
-    const revision = written.get(nameOf(toStoredKey(key)));
-    // It was not there to be locked, and is there now: somebody has created it meanwhile.
-    if (revision === undefined) throw new Conflict(key);
-    return Number(revision);
-  });
-  const events = rows.flatMap(({ source, number }) => (source === 'event' ? [number] : []));
-  return { revisions, events, transaction: rows.find(({ source }) => source === 'transaction')?.number };
-}
-
-/** Vacancy is looked at by a statement of its own: one that begins before all locks are held may see too little. */
-async function refuseOccupied(commit: PreparedCommit, parts: CommitParts & { statements: Statements }): Promise<void> {
-  const { text, values } = lockStatement(commit, parts);
-  refuseMoved(commit, await parts.statements.query<CommitRow>(text, values));
-  const occupant = await findOccupant(commit, parts);
-  if (occupant) throw new Conflict(occupant);
-}
-
-function refuseMoved({ writes, checks }: PreparedCommit, rows: readonly CommitRow[]): void {
-  const locked = numbersByKey(rows, 'lock');
-  const moved = [...writes, ...checks].find(
-    ({ key, expected }) => Number(locked.get(nameOf(toStoredKey(key))) ?? 0) !== expected,
-  );
-  if (moved) throw new Conflict(moved.key);
-}
-
-function numbersByKey(rows: readonly CommitRow[], source: CommitRow['source']): ReadonlyMap<string, string> {
-  return new Map(rows.filter((row) => row.source === source).map((row) => [nameOf(row), row.number]));
-}
-
-function nameOf({ kind, id }: DocumentKey): string {
-  return JSON.stringify([kind, id]);
+function judge(read: ReturnType<CommitBatch['read']>): Done {
+  if ('conflict' in read) throw new Conflict(read.conflict);
+  if ('misplaced' in read) throw new MisplacedFeed();
+  return read;
 }

@@ -4,7 +4,7 @@ import { pause } from '../connection/retries.js';
 import { type Database, outcomeUnknown } from '../database.js';
 import type { TableNames } from '../schema/table-names.js';
 import { toStoredText } from '../stored-text.js';
-import { toStoredKey } from './stored-commit.js';
+import { toStoredKey } from './stored-key.js';
 
 /** Finds out what became of a commit whose answer was lost. */
 export interface Outcomes {

@@ -1,11 +1,13 @@
-import type { PgClient, PgPool } from '../driver.js';
+import type { PgClient, PgPool, PgQuery, PgResult } from '../driver.js';
 import { endsSession, explainFault } from './faults.js';
 import { limited } from './limited.js';
 
 /** A connection that has been taken out of the pool. Faults come as a `FlagsError` or `LostRace` where they are known. */
 export interface Session {
-  /** One statement, or several in one text when there are no values. Every value of a row is text or null. */
+  /** One statement. Every value of a row is text or null. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Statements without parameters, in one round trip; gives the rows of each. The first that fails ends them. */
+  queryAll<Row>(text: string): Promise<readonly (readonly Row[])[]>;
   /** Gives the connection back. It must not be inside a transaction. */
   release(): void;
   /** Closes the connection: what state it is in is not known. */
@@ -44,17 +46,25 @@ export async function openSession(pool: PgPool, limits: SessionLimits): Promise<
     if (error) client.on('error', () => undefined);
   }
 
+  /** The driver gives a list of results for several statements. */
+  async function ask(query: Pick<PgQuery, 'text' | 'values'>): Promise<readonly PgResult[]> {
+    if (loss) throw explainFault(loss);
+    try {
+      const asked = client.query({ ...query, types: asText });
+      return [await limited(asked, limits.queryTimeout, () => tooLate('statement', limits.queryTimeout))].flat();
+    } catch (error) {
+      if (endsSession(error)) loss ??= error;
+      throw explainFault(error);
+    }
+  }
+
   return {
     async query<Row>(text: string, values?: readonly unknown[]) {
-      if (loss) throw explainFault(loss);
-      try {
-        const asked = client.query({ text, types: asText, ...(values && { values: [...values] }) });
-        const { rows } = await limited(asked, limits.queryTimeout, () => tooLate('statement', limits.queryTimeout));
-        return rows as Row[];
-      } catch (error) {
-        if (endsSession(error)) loss ??= error;
-        throw explainFault(error);
-      }
+      const [result] = await ask({ text, ...(values && { values: [...values] }) });
+      return (result?.rows ?? []) as Row[];
+    },
+    async queryAll<Row>(text: string) {
+      return (await ask({ text })).map(({ rows }) => rows as Row[]);
     },
     release: () => giveBack(loss ? true : undefined),
     discard: () => giveBack(true),

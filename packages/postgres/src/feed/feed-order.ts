@@ -1,11 +1,15 @@
 /** How the place of an event in the feed comes about. */
 export interface FeedOrder {
-  /** Statements that a commit's transaction begins with. */
+  /** The statement that every commit's transaction begins with. It may tell `misplaced`: no event may be appended yet. */
   readonly first: string | undefined;
-  /** Gives `commit_order` to a commit, once everything is `written`. */
-  readonly next: string;
-  /** Further rows that a commit's statement tells. */
-  readonly facts: readonly string[];
+  /** The statement that comes after everything is written, and before the events are appended. */
+  readonly turn: string | undefined;
+  /** An expression for the `commit_order` of the events; `number` is the feed's own number, {@link FEED_ROWS}. */
+  readonly place: string;
+  /** The name of the row that has the feed's own number. */
+  readonly row: string;
+  /** An expression for the transaction's id; NULL where the database has none. */
+  readonly transaction: string;
 }
 
 /** What the feed of this database is ordered by. Kept in the database: all nodes go by the same. */
@@ -13,3 +17,6 @@ export type FeedKind = 'snapshot' | 'counter';
 
 /** The name of the row of `meta` that a kind of feed keeps its number in. */
 export const FEED_ROWS = { snapshot: 'feed_offset', counter: 'feed_counter' } as const;
+
+/** The id of the transaction that is under way. */
+export const TRANSACTION_ID = 'pg_current_xact_id()::text';

@@ -1,5 +1,5 @@
 import type { TableNames } from '../schema/table-names.js';
-import { FEED_ROWS, type FeedOrder } from './feed-order.js';
+import { FEED_ROWS, type FeedOrder, TRANSACTION_ID } from './feed-order.js';
 
 /** What is added to transaction ids, so that they go on where those of another server ended. */
 export function feedOffset(names: TableNames): string {
@@ -15,18 +15,18 @@ export function feedOffset(names: TableNames): string {
  */
 export function snapshotOrder(names: TableNames, commitLock: string): FeedOrder {
   return {
-    first: `SELECT pg_advisory_xact_lock_shared(${commitLock})`,
-    next: `SELECT pg_current_xact_id()::text::bigint + ${feedOffset(names)} AS commit_order`,
-    facts: [
-      "SELECT 'transaction', '', '', pg_current_xact_id()::text::bigint",
-      // What is visible has an older id than what comes; unless the tables came here from another server.
-      `SELECT 'misplaced', '', '', 0 WHERE ${isMisplaced(names)}`,
-    ],
+    // What is visible has an older id than what comes; unless the tables came here from another server.
+    first: `SELECT pg_advisory_xact_lock_shared(${commitLock}), ${isMisplaced(names)} AS misplaced`,
+    turn: undefined,
+    place: `${TRANSACTION_ID}::bigint + number`,
+    row: FEED_ROWS.snapshot,
+    transaction: TRANSACTION_ID,
   };
 }
 
 /** Whether there are events with a place that this server has yet to give. */
 export function isMisplaced(names: TableNames): string {
-  return `(SELECT max(commit_order) FROM ${names.table('events')})
+  // A maximum would be the same, and take twice as long to plan.
+  return `(SELECT commit_order FROM ${names.table('events')} ORDER BY commit_order DESC LIMIT 1)
     >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${feedOffset(names)}`;
 }

@@ -1,25 +1,32 @@
+import { pause } from '../connection/retries.js';
 import type { Database } from '../database.js';
 
 /** Tells other nodes that something was committed. */
 export interface Notifier {
   /** Returns at once. However many commits there are meanwhile, one message is under way and one waits. */
   notify(): void;
-  /** Resolves when nothing is under way. */
-  settled(): Promise<void>;
+  /** Sends what waits, and resolves when nothing is under way. */
+  finish(): Promise<void>;
 }
+
+/** Milliseconds between two messages. */
+const GAP = 10;
 
 /**
  * Notifies after the commit, not within it: transactions that notify hold a lock of the whole database while they
- * are flushed, so that no two of them would share a flush. A message that is lost is made up for by polling.
+ * are flushed, so that no two of them would share a flush. A message that is lost is made up for by polling. The first
+ * goes at once; a message is a transaction of its own, so that of many commits in a row each would cost another.
  */
 export function createNotifier(database: Database, { channel, node }: Channel): Notifier {
   let underway: Promise<void> | undefined;
   let isWanted = false;
+  const finishing = new AbortController();
 
   async function send(): Promise<void> {
     while (isWanted) {
       isWanted = false;
       await database.query('SELECT pg_notify($1, $2)', [channel, node]).catch(() => undefined);
+      await pause(GAP, finishing.signal);
     }
     underway = undefined;
   }
@@ -29,7 +36,10 @@ export function createNotifier(database: Database, { channel, node }: Channel): 
       isWanted = true;
       underway ??= send();
     },
-    settled: async () => underway,
+    finish: async () => {
+      finishing.abort();
+      await underway;
+    },
   };
 }
 

@@ -1,0 +1,42 @@
+import type { PreparedCommit, PreparedEvent, PreparedWrite } from '@flags/core';
+import type { FeedOrder } from '../feed/feed-order.js';
+import { toLiteral, toLiterals } from '../literal.js';
+import type { TableNames } from '../schema/table-names.js';
+import { toStoredText } from '../stored-text.js';
+import { isDocument } from './document-steps.js';
+import { toStoredKey, toStoredTextOrNull } from './stored-key.js';
+
+/** Appends the events, and gives a row for each: its `id`, and the `transaction`. Ids are given in the order of the events. */
+export function eventStatement(
+  { events, writes }: PreparedCommit,
+  { names, order }: { readonly names: TableNames; readonly order: FeedOrder },
+): string {
+  const rows = events.map(
+    (event, place) => `(${place}, ${revisionOf(event, { writes, names })}, ${toLiterals(textsOf(event))})`,
+  );
+  return `INSERT INTO ${names.table('events')} (commit_order, revision, ${TEXTS})
+SELECT ${order.place}, e.revision, ${TEXTS}
+FROM (SELECT value AS number FROM ${names.table('meta')} WHERE name = '${order.row}') AS turn
+CROSS JOIN (VALUES ${rows.join(',\n')}) AS e (place, revision, ${TEXTS})
+ORDER BY e.place
+RETURNING id, ${order.transaction} AS transaction`;
+}
+
+/** The order of {@link textsOf}. */
+const TEXTS = 'type, at, actor, subject_kind, subject_id, project, environment, data, before';
+
+function textsOf({ type, at, actor, subject, project, environment, data, before }: PreparedEvent) {
+  const { kind, id } = toStoredKey(subject);
+  const head = [toStoredText(type), toStoredText(at), toStoredText(actor), kind, id];
+  return [...head, toStoredTextOrNull(project), toStoredTextOrNull(environment), data, before];
+}
+
+/** Known beforehand, unless the document may have been deleted before. */
+function revisionOf(
+  event: PreparedEvent,
+  { writes, names }: { readonly writes: readonly PreparedWrite[]; readonly names: TableNames },
+): string {
+  const expected = writes[event.write]?.expected ?? 0;
+  if (expected > 0) return `${toLiteral(String(expected))}::bigint + 1`;
+  return `(SELECT revision FROM ${names.table('documents')} WHERE ${isDocument(event.subject)})`;
+}

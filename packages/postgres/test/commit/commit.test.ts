@@ -1,0 +1,84 @@
+import type { Storage } from '@flags/core';
+import { Pool } from 'pg';
+import { postgresStorage } from '../../src/index.js';
+import { ownDatabase } from '../own-database.js';
+import { change, flag, subjectsAfter } from '../samples.js';
+import { until } from '../until.js';
+
+const database = ownDatabase();
+
+const HOSTILE = `'; DROP TABLE flags_documents; -- \\'; \\\\ $1 $$ %s E'\\x00 {}" ; COMMIT; \u0000 ${'\\'}`;
+
+describe.each(['on', 'off'])('where standard_conforming_strings is %s', (setting) => {
+  let pool: Pool;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    pool = new Pool({ connectionString: database.url(), options: `-c standard_conforming_strings=${setting}` });
+    pool.on('error', () => undefined);
+    storage = await postgresStorage({ pool, schema: `strings_${setting}`, listen: false });
+  });
+  afterAll(async () => {
+    await storage.close();
+    await pool.end();
+  });
+
+  it('keeps quotes, backslashes and what looks like a statement, in every text of a commit', async () => {
+    const key = { kind: HOSTILE, id: HOSTILE };
+    const event = {
+      type: HOSTILE,
+      at: HOSTILE,
+      actor: HOSTILE,
+      subject: key,
+      project: HOSTILE,
+      environment: HOSTILE,
+      data: { [HOSTILE]: HOSTILE },
+      before: HOSTILE,
+    };
+    const body = { text: HOSTILE };
+    const writes = [{ key, expected: 0, parent: HOSTILE, body, summary: HOSTILE }];
+    const vacant = [{ kind: HOSTILE, parent: `${HOSTILE}'` }];
+    expect(await storage.commit({ writes, vacant, events: [event] })).toEqual({ ok: true, revisions: [1] });
+    expect(await storage.get(key)).toEqual({ key, parent: HOSTILE, revision: 1, body });
+    expect(await storage.list({ kind: HOSTILE, parent: HOSTILE, part: 'summary' })).toMatchObject([
+      { content: HOSTILE },
+    ]);
+    const { events } = await storage.events({ order: 'newest-first', limit: 1 });
+    expect(events).toEqual([expect.objectContaining(event)]);
+    expect(await storage.commit({ writes, checks: [], events: [] })).toEqual({ ok: false, conflict: key });
+  });
+});
+
+describe.each(['snapshot', 'counter'] as const)('a feed (%s) that has lost its number', (feed) => {
+  it('refuses changes, for they would have no events', async () => {
+    const schema = `lost_${feed}`;
+    const storage = await postgresStorage({ connectionString: database.url(), schema, feed, listen: false });
+    await storage.commit(change('before'));
+    await database.ask(`DELETE FROM ${schema}.flags_meta WHERE name LIKE 'feed%'`);
+    await expect(storage.commit(change('after'))).rejects.toMatchObject({ code: 'storage_unsupported' });
+    expect(await storage.get(flag('after'))).toBeUndefined();
+    const name = feed === 'snapshot' ? 'feed_offset' : 'feed_counter';
+    await database.ask(`INSERT INTO ${schema}.flags_meta (name, value) VALUES ($1, 1)`, [name]);
+    await storage.commit(change('after'));
+    expect(await subjectsAfter(storage)).toEqual(['before', 'after']);
+    await storage.close();
+  });
+});
+
+it('puts a change behind those who checked the document while it waited', async () => {
+  const storage = await postgresStorage({ connectionString: database.url(), schema: 'waiting', listen: false });
+  await storage.commit(change('source'));
+  const other = await database.pool().connect();
+  await other.query('BEGIN');
+  await other.query("SELECT FROM waiting.flags_documents WHERE id = 'source' FOR SHARE");
+  const changing = storage.commit(change('source', 1));
+  const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  await until(async () => (await database.ask(waits)).length === 1);
+  const checks = [{ key: flag('source'), expected: 1 }];
+  expect(await storage.commit({ ...change('copy'), checks })).toEqual({ ok: true, revisions: [1] });
+  await other.query('COMMIT');
+  other.release();
+  expect(await changing).toEqual({ ok: true, revisions: [2] });
+  expect(await subjectsAfter(storage)).toEqual(['source', 'copy', 'source']);
+  await storage.close();
+});
