@@ -30,15 +30,15 @@ export interface SubscriptionStart {
  */
 export function startSubscription({ storage, listener, onError, after }: SubscriptionStart): Subscription {
   const cursor = createFeedCursor(storage, after);
-  let wanted = false;
-  let running = false;
+  const wake = createLoop(() => deliver().catch(report));
   let ended = false;
   let isFailureTold = false;
 
   async function deliver(): Promise<void> {
+    if (ended) return;
     const events = await cursor.next();
     isFailureTold = false;
-    wanted ||= events.length === BATCH;
+    if (events.length === BATCH) wake();
     for (const event of events) await tell(event);
   }
 
@@ -52,26 +52,9 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
     }
   }
 
-  /** Whoever wakes it while it runs is heard: nothing is awaited between the last look at `wanted` and the end. */
-  async function run(): Promise<void> {
-    running = true;
-    while (wanted && !ended) {
-      wanted = false;
-      await deliver().catch(report);
-      // A storage that answers at once would keep the process from anything else until the last of a million events.
-      if (wanted) await setImmediate();
-    }
-    running = false;
-  }
-
   function report(error: unknown): void {
     if (!ended && !isFailureTold) onError(error);
     isFailureTold = true;
-  }
-
-  function wake(): void {
-    wanted = true;
-    if (!running) void run();
   }
 
   wake();
@@ -83,5 +66,28 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
       ended = true;
       return cursor.close();
     },
+  };
+}
+
+/** Gives what has the work done: never twice at once, and once more for all who ask while it is being done. */
+function createLoop(work: () => Promise<void>): () => void {
+  let wanted = false;
+  let running = false;
+
+  /** Whoever asks while it runs is heard: nothing is awaited between the last look at `wanted` and the end. */
+  async function run(): Promise<void> {
+    running = true;
+    while (wanted) {
+      wanted = false;
+      await work();
+      // A storage that answers at once would keep the process from anything else until the last of a million events.
+      if (wanted) await setImmediate();
+    }
+    running = false;
+  }
+
+  return () => {
+    wanted = true;
+    if (!running) void run();
   };
 }

@@ -1,5 +1,5 @@
 import type { Settings } from '../api/engine.js';
-import type { Configuration } from '../api/evaluation.js';
+import type { Configuration, SegmentConfiguration } from '../api/evaluation.js';
 import { detached } from '../detached.js';
 import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
@@ -61,10 +61,7 @@ export function createLiveState(options: LiveStateOptions): LiveState {
   function configurationOf(environment: string): Configuration {
     const known = configurations.get(environment);
     if (known) return known;
-    const segments = [...documents.segments.values()]
-      .sort((one, other) => one.id - other.id)
-      .map(toSegmentConfiguration);
-    const configuration = frozen({ stamp, flags: viewOf(environment).flags(), segments });
+    const configuration = frozen({ stamp, flags: viewOf(environment).flags(), segments: segmentsIn(documents) });
     configurations.set(environment, configuration);
     return configuration;
   }
@@ -86,6 +83,11 @@ export function createLiveState(options: LiveStateOptions): LiveState {
     },
     drain: () => sum([...views.values()].flatMap(({ counters }) => counters.drain())),
   };
+}
+
+/** By id. */
+function segmentsIn({ segments }: LiveDocuments): readonly SegmentConfiguration[] {
+  return [...segments.values()].sort((one, other) => one.id - other.id).map(toSegmentConfiguration);
 }
 
 function toViewChange({ kind, id }: DocumentKey): ViewChange | undefined {

@@ -31,12 +31,11 @@ export interface UsageOptions {
  * one pair of numbers for a flag, however long recording fails.
  */
 export function startUsageRecorder(options: UsageOptions): UsageRecorder {
-  const { metrics, retention, now, application, strategies, drain, onError } = options;
-  const instance = { id: options.instance };
+  const { retention, drain, onError } = options;
+  const send = createSender(options);
   const waiting = createTally();
   // Since the record that is under way began: what it cannot record must not come back.
   const forgotten = new Set<string>();
-  let registered = false;
   let isFailureTold = false;
   let closing = false;
   let latest: Promise<void> = Promise.resolve();
@@ -46,11 +45,8 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
     waiting.add(drain());
     const counts = waiting.take();
     if (counts.length === 0) return;
-    const at = now().getTime();
     try {
-      if (!registered) await metrics.register({ application, instance, at, strategies });
-      registered = true;
-      await metrics.record({ application, instance, at, stop: at, counts });
+      await send(counts);
       isFailureTold = false;
     } catch (error) {
       waiting.add(counts.filter(({ flag }) => !forgotten.has(flag)));
@@ -79,6 +75,18 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
       closing = true;
       return flush();
     },
+  };
+}
+
+/** Records counts, and before the first of them tells which application it is that counts. */
+function createSender({ metrics, now, application, instance, strategies }: UsageOptions) {
+  const origin = { application, instance: { id: instance } };
+  let registered = false;
+  return async (counts: readonly FlagCount[]): Promise<void> => {
+    const at = now().getTime();
+    if (!registered) await metrics.register({ ...origin, at, strategies });
+    registered = true;
+    await metrics.record({ ...origin, at, stop: at, counts });
   };
 }
 

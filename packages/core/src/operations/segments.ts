@@ -1,4 +1,4 @@
-import type { SegmentChanges, SegmentOperations } from '../api/segments.js';
+import type { NewSegment, SegmentChanges, SegmentOperations } from '../api/segments.js';
 import { detached } from '../detached.js';
 import { createSegment, deleteSegment, updateSegment } from '../domain/segment.js';
 import {
@@ -27,12 +27,7 @@ export function segmentOperations(engine: Engine): SegmentOperations {
         aggregate: segmentDocuments,
         id: async (read) => `${await nextId(read)}`,
         context,
-        decide: async (_found, read, actor) => {
-          const id = await nextId(read);
-          const events = createSegment(valid, { id, createdAt, createdBy: actor });
-          const register = (registry: SegmentRegistry) => registerSegment(registry, { id, name: valid.name });
-          return { events, along: [await changeRegistry(read, register)] };
-        },
+        decide: (_found, read, createdBy) => register(read, valid, { createdAt, createdBy }),
       });
       if (!created) throw new Error('A segment that was created is not there.');
       return toSegment(created);
@@ -69,6 +64,13 @@ export function segmentOperations(engine: Engine): SegmentOperations {
       });
     },
   };
+}
+
+/** Under the next id, whose name nobody else has. */
+async function register(read: Read, segment: NewSegment, origin: { createdAt: string; createdBy: string }) {
+  const id = await nextId(read);
+  const events = createSegment(segment, { id, ...origin });
+  return { events, along: [await changeRegistry(read, (all) => registerSegment(all, { id, name: segment.name }))] };
 }
 
 /** Texts, and constraints of the engine's own. */

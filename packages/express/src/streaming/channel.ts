@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Flags } from '@flags/core';
 import { contentsOf } from '../client/contents.js';
 import type { View } from '../client/view.js';
-import { changesBetween } from './delta.js';
+import { type Change, changesBetween } from './delta.js';
 import { type Frame, hydrationFrame, updateFrame } from './frames.js';
 import { createJournal } from './journal.js';
 import type { Listener } from './listener.js';
@@ -25,31 +25,20 @@ export function createChannel(flags: Flags, view: View): Channel {
   const name = randomBytes(8).toString('hex');
   const journal = createJournal();
   const positions = new Map<Listener, number>();
-  let configuration = flags.configuration(view);
-  let contents = contentsOf(configuration, view);
+  const followed = followContents(flags, view);
   let hydration: Frame | undefined;
 
   const placeAt = (eventId: number) => ({ id: `${name}-${eventId}`, eventId });
 
   function catchUp(): void {
-    const present = flags.configuration(view);
-    if (present === configuration) return;
-    const earlier = contents;
-    configuration = present;
-    contents = contentsOf(present, view);
-    const changes = changesBetween(earlier, contents);
+    const changes = followed.changes();
     if (changes.length === 0) return;
     journal.append(updateFrame(changes, placeAt(journal.latest + 1)));
     hydration = undefined;
   }
 
-  function missedSince(lastEventId: string | undefined): readonly Frame[] | undefined {
-    const [, channel, eventId] = /^([0-9a-f]+)-(\d{1,15})$/.exec(lastEventId ?? '') ?? [];
-    return channel === name ? journal.since(Number(eventId)) : undefined;
-  }
-
   function hydrate(): Frame {
-    hydration ??= hydrationFrame(contents, placeAt(journal.latest));
+    hydration ??= hydrationFrame(followed.contents(), placeAt(journal.latest));
     return hydration;
   }
 
@@ -68,13 +57,38 @@ export function createChannel(flags: Flags, view: View): Channel {
     join(listener, lastEventId) {
       catchUp();
       positions.set(listener, journal.latest);
-      listener.send(missedSince(lastEventId) ?? [hydrate()]);
+      const eventId = eventIdOf(name, lastEventId);
+      const missed = eventId === undefined ? undefined : journal.since(eventId);
+      listener.send(missed ?? [hydrate()]);
     },
     leave: (listener) => void positions.delete(listener),
     deliver,
     advance() {
       catchUp();
       for (const listener of positions.keys()) deliver(listener);
+    },
+  };
+}
+
+/** The number of an event of this channel; undefined for those of others. */
+function eventIdOf(channel: string, id = ''): number | undefined {
+  const [, name, eventId] = /^([0-9a-f]+)-(\d{1,15})$/.exec(id) ?? [];
+  return name === channel ? Number(eventId) : undefined;
+}
+
+/** What the clients see, and what has changed of it since the last look. */
+function followContents(flags: Flags, view: View) {
+  let configuration = flags.configuration(view);
+  let contents = contentsOf(configuration, view);
+  return {
+    contents: () => contents,
+    changes(): readonly Change[] {
+      const present = flags.configuration(view);
+      if (present === configuration) return [];
+      const earlier = contents;
+      configuration = present;
+      contents = contentsOf(present, view);
+      return changesBetween(earlier, contents);
     },
   };
 }

@@ -29,27 +29,14 @@ export interface HubOptions {
   readonly heartbeatInterval: number;
 }
 
+type Admissions = Map<Listener, Listening['isStillAdmitted']>;
+
 export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub {
   const channels = createChannels(flags);
-  const admissions = new Map<Listener, Listening['isStillAdmitted']>();
-  const asked = new Set<Listener>();
+  const admissions: Admissions = new Map();
+  const beat = createBeat(admissions);
   let closed = false;
   let stop: (() => void) | undefined;
-
-  /** An answer that takes long keeps no other client waiting, and is not asked for twice at once. */
-  function beat(): void {
-    for (const [listener, isStillAdmitted] of admissions) {
-      listener.beat();
-      if (!asked.has(listener)) void review(listener, isStillAdmitted);
-    }
-  }
-
-  async function review(listener: Listener, isStillAdmitted: Listening['isStillAdmitted']): Promise<void> {
-    asked.add(listener);
-    const isAdmitted = await isStillAdmitted();
-    asked.delete(listener);
-    if (!isAdmitted) listener.end();
-  }
 
   function start(): () => void {
     return watch(flags, { onChange: channels.advance, onHeartbeat: beat, heartbeatInterval, onClosing: close });
@@ -91,5 +78,27 @@ export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub 
       return (response) => (closed ? void response.end() : listen(response, listening));
     },
     close,
+  };
+}
+
+/**
+ * Makes a beat: a sign of life to every client, and the end of those that may not come in any more. An answer that takes long
+ * keeps no other client waiting, and is not asked for twice at once.
+ */
+function createBeat(admissions: Admissions): () => void {
+  const asked = new Set<Listener>();
+
+  async function review(listener: Listener, isStillAdmitted: Listening['isStillAdmitted']): Promise<void> {
+    asked.add(listener);
+    const isAdmitted = await isStillAdmitted();
+    asked.delete(listener);
+    if (!isAdmitted) listener.end();
+  }
+
+  return () => {
+    for (const [listener, isStillAdmitted] of admissions) {
+      listener.beat();
+      if (!asked.has(listener)) void review(listener, isStillAdmitted);
+    }
   };
 }

@@ -1,7 +1,8 @@
 import type { CommitTarget } from '../apply-commit.js';
 import type { EventPage, EventQuery, StoredEvent } from '../port.js';
 import { prepare, type SqliteDatabase } from './database.js';
-import { type Condition, conditionsOf, toWhere, type Where, whereOf } from './event-conditions.js';
+import { conditionsOf, type Where, whereOf } from './event-conditions.js';
+import { leadFinder } from './event-lead.js';
 import { statementsByText } from './statements.js';
 
 export type SqliteEvents = CommitTarget['events'] & {
@@ -23,9 +24,6 @@ type EventRow = readonly [
   before: string,
 ];
 
-/** So many events are read and sorted without a thought. */
-const FEW = 1_000;
-
 const HEAD = 'type, at, actor, subject_kind, subject_id, revision, project, environment';
 const COLUMNS = `${HEAD}, data, before`;
 
@@ -34,6 +32,7 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
   const table = `${prefix}events`;
   const insert = prepare(database, `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const statements = statementsByText(database);
+  const leadOf = leadFinder(statements, table);
 
   return {
     append(events, revisions) {
@@ -61,24 +60,6 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
   function count({ sql, parameters }: Where): number {
     const [total] = statements(`SELECT COUNT(*) FROM ${table} ${sql}`).get(...parameters) as readonly [number];
     return total;
-  }
-
-  /**
-   * The condition whose index is to be read: one that few events meet, if there is any. SQLite knows nothing of how many
-   * do, and would read half a million events of a project for the ten of an hour. Where all are met often, one whose
-   * index gives the events in their order; none of a period of time alone, which is then read from the end.
-   */
-  function leadOf(conditions: readonly Condition[]): Condition | undefined {
-    const [first] = conditions;
-    if (conditions.length <= 1 && first?.index !== 'time') return first;
-    return conditions.find(isMetByFew) ?? conditions.find(({ index }) => index !== 'time');
-  }
-
-  function isMetByFew({ terms }: Condition): boolean {
-    const { sql, parameters } = toWhere(terms);
-    const limited = `SELECT COUNT(*) FROM (SELECT 1 FROM ${table} ${sql} LIMIT ${FEW})`;
-    const [met] = statements(limited).get(...parameters) as readonly [number];
-    return met < FEW;
   }
 }
 

@@ -106,33 +106,28 @@ function prepareSchema({ database }: Connection, prefix: string): void {
   migrate(database, prefix);
 }
 
-interface Parts extends Pick<Session, 'connection' | 'release'> {
+interface Opened extends Pick<Session, 'connection' | 'release'> {
   readonly requireFile: () => void;
   readonly tablePrefix: string;
 }
 
-function storageOn({ connection, requireFile, tablePrefix, release }: Parts): SqliteStorage {
-  const { database } = connection;
-  const requireVersion = createVersionCheck(database, tablePrefix);
-  const writeQueue = createWriteQueue(connection, () => {
-    requireFile();
-    requireVersion();
-  });
-  const documents = sqliteDocuments(database, tablePrefix);
-  const events = sqliteEvents(database, tablePrefix);
-  const stamp = stampReader(database);
-  const metrics = sqliteMetrics({ connection, writeQueue, tablePrefix });
-  const backups = new Set<Promise<void>>();
+function storageOn(opened: Opened): SqliteStorage {
+  const { connection, requireFile, release } = opened;
+  const { writeQueue, documents, events, stamp, metrics, backups } = partsOn(opened);
   let closing: Promise<void> | undefined;
 
-  async function read<T>(work: () => T): Promise<T> {
+  function requireOpen(): void {
     if (closing) throw new FlagsError('closed', 'The storage has been closed.');
+  }
+
+  async function read<T>(work: () => T): Promise<T> {
+    requireOpen();
     return readWhenFree(connection, work);
   }
 
   async function close(): Promise<void> {
     await writeQueue.close();
-    await Promise.allSettled(backups);
+    await backups.ended();
     await metrics.close();
     release();
   }
@@ -146,21 +141,50 @@ function storageOn({ connection, requireFile, tablePrefix, release }: Parts): Sq
       read(() => {
         // A log can still be read; a feed promises what other processes do as well, and they no longer use this file.
         if (query.order === 'oldest-first') requireFile();
-        return query.total ? inSnapshot(database, () => events.query(query)) : events.query(query);
+        return query.total ? inSnapshot(connection.database, () => events.query(query)) : events.query(query);
       }),
     async commit(commit) {
       const prepared = prepareCommit(commit);
       return writeQueue.run(() => applyCommit(prepared, { documents, events }));
     },
     async backup(path) {
-      if (closing) throw new FlagsError('closed', 'The storage has been closed.');
-      const backup = backUp(connection, path);
-      backups.add(backup);
-      return backup.finally(() => backups.delete(backup));
+      requireOpen();
+      return backups.begin(path);
     },
     close() {
       closing ??= close();
       return closing;
     },
+  };
+}
+
+/** What works on the connection. */
+function partsOn({ connection, requireFile, tablePrefix }: Opened) {
+  const { database } = connection;
+  const requireVersion = createVersionCheck(database, tablePrefix);
+  const writeQueue = createWriteQueue(connection, () => {
+    requireFile();
+    requireVersion();
+  });
+  return {
+    writeQueue,
+    documents: sqliteDocuments(database, tablePrefix),
+    events: sqliteEvents(database, tablePrefix),
+    stamp: stampReader(database),
+    metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }),
+    backups: createBackups(connection),
+  };
+}
+
+/** Backups need the connection until they have ended. */
+function createBackups(connection: Connection) {
+  const underWay = new Set<Promise<void>>();
+  return {
+    begin(path: string): Promise<void> {
+      const backup = backUp(connection, path);
+      underWay.add(backup);
+      return backup.finally(() => underWay.delete(backup));
+    },
+    ended: (): Promise<unknown> => Promise.allSettled(underWay),
   };
 }
