@@ -33,8 +33,11 @@ export function flagOperations(
 
     async getFlag(ref) {
       const found = await findFlag(read, ref);
-      const children = await listLiveChildren(engine, ref.flag);
-      return toDetail(toFlag(found, await readLastSeenAt(metrics, ref.flag)), found.state, { settings, children });
+      const [children, lastSeenAt] = await Promise.all([
+        listLiveChildren(engine, ref.flag),
+        readLastSeenAt(metrics, ref.flag),
+      ]);
+      return toDetail(toFlag(found, lastSeenAt), found.state, { settings, children });
     },
 
     async updateFlag(ref, input, context) {

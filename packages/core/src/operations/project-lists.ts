@@ -16,8 +16,11 @@ export function projectListOperations(
   const { read, storage } = engine;
   return {
     async listProjects() {
-      const projects = await storage.list({ kind: projectDocuments.kind, part: 'summary' });
-      const flags = groupBy(await listLiveFlags(engine), ({ project }) => project);
+      const [projects, live] = await Promise.all([
+        storage.list({ kind: projectDocuments.kind, part: 'summary' }),
+        listLiveFlags(engine),
+      ]);
+      const flags = groupBy(live, ({ project }) => project);
       return projects.map((project) => toSummary(engine, project, flags.get(project.key.id) ?? []));
     },
 
