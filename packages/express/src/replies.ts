@@ -1,3 +1,4 @@
+import { ownBytes } from './own-bytes.js';
 import type { Reply } from './reply.js';
 
 /** Bodies of so many bytes are kept at a time, for each row. */
@@ -27,7 +28,7 @@ export function createReplies(capacity = CAPACITY): Replies {
     },
 
     keep(key, stamp, { text = '', ...reply }) {
-      const ready = { ...reply, bytes: reply.bytes ?? Buffer.from(text) };
+      const ready = { ...reply, bytes: reply.bytes ?? ownBytes(text) };
       const size = key.length + ready.bytes.length;
       if (stamp !== latest || size > room || replies.has(key)) return ready;
       room -= size;

@@ -113,6 +113,15 @@ describe('an answer that is kept', () => {
 describe('what is kept', () => {
   const reply = (text: string) => ({ status: 200, headers: {}, text });
 
+  it('is its own bytes, and nothing of what is around them in the pool of Node', () => {
+    const replies = createReplies();
+    replies.get('/', 'one');
+    replies.keep('/', 'one', { status: 200, headers: {}, text: '{"näme":1}' });
+    const bytes = replies.get('/', 'one')?.bytes;
+    expect(String(bytes)).toBe('{"näme":1}');
+    expect(bytes?.buffer.byteLength).toBe(bytes?.byteLength);
+  });
+
   it('is forgotten with the next stamp', () => {
     const replies = createReplies();
     replies.get('/a', '1');

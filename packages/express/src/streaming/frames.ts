@@ -1,5 +1,6 @@
 import type { Contents } from '../client/contents.js';
 import { flagText, segmentText } from '../client/texts.js';
+import { ownBytes } from '../own-bytes.js';
 import type { Change } from './delta.js';
 
 /** A message of the stream, ready to be sent to every client of a channel. */
@@ -29,13 +30,6 @@ export function updateFrame(changes: readonly Change[], { id, eventId }: Place):
 /** JSON has no line breaks, so an event's data is one line. */
 function frame(event: string, id: string, events: string): Frame {
   return ownBytes(`id:${id}\nevent:${event}\ndata:{"events":[${events}]}\n\n`);
-}
-
-/** Frames are kept: in Node's pool each would keep what is around it, eight kilobytes, from being freed. */
-function ownBytes(text: string): Frame {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
-  return bytes;
 }
 
 function changeText(change: Change, eventId: number): string {
