@@ -28,7 +28,8 @@ const ACTORS = 1000;
  * new storage gets the project `default`. Resolves when it is ready; {@link Flags.close} gives everything back. When it
  * fails, the storage is closed.
  *
- * @throws FlagsError `invalid_input` (options that do not fit), `storage_unsupported`, `storage_busy`
+ * @throws FlagsError `invalid_input` (options that do not fit), `storage_unsupported`, `storage_busy`,
+ * `storage_unavailable`
  * @example
  * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });

@@ -40,8 +40,9 @@ export interface FlagsRouter extends Router {
  * Makes a router that serves these flags: the admin API under `/api/admin`, what server-side SDKs need under
  * `/api/client`, what browser SDKs need under `/api/frontend`, and the OpenFeature Remote Evaluation Protocol under
  * `/ofrep`. Mount it at the root or at any path, before or after body parsers of your own; requests for other paths pass
- * through. Every request that cannot be granted is answered as JSON. Faults, and what your own functions throw, go
- * to your application's error handler.
+ * through. Every request that cannot be granted is answered as JSON, also while the storage is busy or away (see
+ * {@link FlagsRouterOptions.onFault}). Other faults, and what your own functions throw, go to your application's error
+ * handler.
  *
  * @param flags stays yours to close
  * @throws TypeError when the options cannot be used

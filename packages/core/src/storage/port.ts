@@ -24,7 +24,8 @@ export interface Storage {
   /**
    * Makes all of a commit happen, or none of it. Of two commits that expect the same revision of the same document
    * exactly one succeeds, whatever process they come from; the other learns which document had moved. A lost race is a
-   * returned value; faults (disk, network) are thrown. Nothing is acknowledged before it is durable.
+   * returned value; faults (disk, network) are thrown: as a FlagsError `storage_busy` or `storage_unavailable` where nothing
+   * has changed, `outcome_unknown` where that cannot be told. Nothing is acknowledged before it is durable.
    */
   commit(commit: Commit): Awaitable<CommitResult>;
 
