@@ -1,4 +1,4 @@
-import type { FlagOperations, FlagSummary } from '../api/flags.js';
+import type { ArchivedFlag, FlagOperations, FlagSummary } from '../api/flags.js';
 import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { findProject } from './find.js';
@@ -6,7 +6,7 @@ import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary 
 
 /** Reads lists of flags; nothing but summaries is read for them. */
 export function flagListOperations(engine: Engine): Pick<FlagOperations, 'listFlags' | 'listArchivedFlags'> {
-  const { read, settings, metrics } = engine;
+  const { read } = engine;
   return {
     async listFlags(ref) {
       await findProject(read, ref);
@@ -16,11 +16,7 @@ export function flagListOperations(engine: Engine): Pick<FlagOperations, 'listFl
     async listArchivedFlags(ref) {
       if (ref) await findProject(read, ref);
       const flags = (await listStoredFlags(engine, ref?.project)).filter(({ archived }) => archived);
-      const lastSeen = await readLastSeen(
-        metrics,
-        flags.map(({ name }) => name),
-      );
-      return flags.map((flag) => toArchivedFlag(flag, settings, lastSeen));
+      return summarizeArchivedFlags(engine, flags);
     },
   };
 }
@@ -40,9 +36,14 @@ export async function summarizeFlags(
   { metrics, settings }: Engine,
   flags: readonly ListedFlag[],
 ): Promise<readonly FlagSummary[]> {
-  const lastSeen = await readLastSeen(
-    metrics,
-    flags.map(({ name }) => name),
-  );
+  const lastSeen = await readLastSeen(metrics, flags);
   return flags.map((flag) => toSummary(flag, settings, lastSeen));
+}
+
+export async function summarizeArchivedFlags(
+  { metrics, settings }: Engine,
+  flags: readonly ListedFlag[],
+): Promise<readonly ArchivedFlag[]> {
+  const lastSeen = await readLastSeen(metrics, flags);
+  return flags.map((flag) => toArchivedFlag(flag, settings, lastSeen));
 }

@@ -3,15 +3,15 @@ import { flagDocuments, type StoredFlagSummary } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import type { ListedDocument } from '../storage/port.js';
 import { findProject } from './find.js';
-import { summarizeFlags } from './flag-lists.js';
-import { readLastSeen, toArchivedFlag, toListedFlag } from './flag-views.js';
+import { summarizeArchivedFlags, summarizeFlags } from './flag-lists.js';
+import { toListedFlag } from './flag-views.js';
 import { pageBounds, readPage } from './pages.js';
 
 const SUMMARIES = { kind: flagDocuments.kind, part: 'summary' } as const;
 
 /** Reads long lists of flags page by page. */
 export function flagPageOperations(engine: Engine): Pick<FlagOperations, 'pageFlags' | 'pageArchivedFlags'> {
-  const { read, storage, settings, metrics } = engine;
+  const { read, storage } = engine;
   return {
     async pageFlags(ref, query = {}) {
       const bounds = pageBounds(engine, query);
@@ -25,12 +25,7 @@ export function flagPageOperations(engine: Engine): Pick<FlagOperations, 'pageFl
       if (project !== undefined) await findProject(read, { project });
       const under = project === undefined ? {} : { parent: project };
       const page = await readPage(storage, { ...SUMMARIES, ...under, ...bounds }, isArchived);
-      const flags = page.items.map(toListedFlag);
-      const lastSeen = await readLastSeen(
-        metrics,
-        flags.map(({ name }) => name),
-      );
-      return { ...page, items: flags.map((flag) => toArchivedFlag(flag, settings, lastSeen)) };
+      return { ...page, items: await summarizeArchivedFlags(engine, page.items.map(toListedFlag)) };
     },
   };
 }

@@ -9,8 +9,11 @@ import type { ListedDocument } from '../storage/port.js';
 /** When each flag was last seen, as a timestamp. */
 export type LastSeen = (flag: string) => string | null;
 
-export async function readLastSeen(metrics: MetricsStorage, flags: readonly string[]): Promise<LastSeen> {
-  const times = await metrics.lastSeen(flags);
+export async function readLastSeen(
+  metrics: MetricsStorage,
+  flags: readonly { readonly name: string }[],
+): Promise<LastSeen> {
+  const times = await metrics.lastSeen(flags.map(({ name }) => name));
   return (flag) => {
     const time = times.get(flag);
     return time === undefined ? null : new Date(time).toISOString();
@@ -23,7 +26,7 @@ export async function readLastSeen(metrics: MetricsStorage, flags: readonly stri
  */
 export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Promise<string | null> {
   if (typeof flag !== 'string') return null;
-  return (await readLastSeen(metrics, [flag]))(flag);
+  return (await readLastSeen(metrics, [{ name: flag }]))(flag);
 }
 
 /** The flag as callers see it. */
