@@ -9,6 +9,8 @@ export const LIMITS = {
   /** Of a flag or segment. */
   description: 1_048_576,
   title: 1000,
+  /** Of a token. */
+  secret: 255,
   strategiesPerEnvironment: 100,
   parameters: 100,
   parameterText: 1_048_576,
@@ -26,6 +28,9 @@ export const LIMITS = {
   pattern: 1000,
   /** In instructions; a pattern of this weight takes some ten milliseconds to compile. */
   patternWeight: 1000,
+  /** Of an application, an instance and its SDK; of a flag in a report. */
+  reportedName: 255,
+  strategiesPerRegistration: 1000,
   flagsPerReport: 10_000,
   eventsPerPage: 1000,
   itemsPerPage: 1000,

@@ -88,6 +88,10 @@ const PROBES: Readonly<Record<string, Probe>> = {
   },
   pattern: strategyWith((amount) => ({ constraints: [matches(`(?:${text(amount - 6)}){0}`.slice(0, amount))] })),
   patternWeight: strategyWith((amount) => ({ constraints: [matches(`a{${amount - 1}}b`)] })),
+  reportedName: (flags, amount) =>
+    flags.reportMetrics({ appName: text(amount), bucket: { start: STOP, stop: STOP, toggles: {} } }),
+  strategiesPerRegistration: (flags, amount) =>
+    flags.registerApplication({ appName: 'a', strategies: many(amount, String), started: STOP, interval: 0 }),
   flagsPerReport: (flags, amount) =>
     flags.reportMetrics({
       appName: 'a',
@@ -102,6 +106,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   ),
   metricsPerBatch: send(BULK, (amount) => JSON.stringify({ metrics: many(amount, () => metric) })),
   eventsPerPage: (flags, amount) => flags.listEvents({ limit: amount }),
+  itemsPerPage: (flags, amount) => flags.pageFlags(DEFAULT, { limit: amount }),
 };
 
 const ROWS = tableAfter(read('docs/security.md'), '## Limits').map(([name, most, code]) => ({

@@ -14,15 +14,15 @@ const counts: ObjectSchema<FlagCounts> = {
 export const registration: ObjectSchema<ClientRegistration> = {
   type: 'object',
   properties: {
-    appName: text(255),
-    instanceId: possiblyEmptyText(255),
-    sdkVersion: possiblyEmptyText(255),
-    strategies: { type: 'array', maxItems: 1000, items: text(100) },
+    appName: text(LIMITS.reportedName),
+    instanceId: possiblyEmptyText(LIMITS.reportedName),
+    sdkVersion: possiblyEmptyText(LIMITS.reportedName),
+    strategies: { type: 'array', maxItems: LIMITS.strategiesPerRegistration, items: text(LIMITS.label) },
     started: dateTime,
     interval: { type: 'number', minimum: 0 },
     description: possiblyEmptyText(LIMITS.shortDescription),
     url: possiblyEmptyText(LIMITS.shortDescription),
-    color: { type: ['string', 'null'], maxLength: 100 },
+    color: { type: ['string', 'null'], maxLength: LIMITS.label },
     icon: possiblyEmptyText(LIMITS.shortDescription),
   },
   required: ['appName', 'strategies', 'started', 'interval'],
@@ -31,8 +31,8 @@ export const registration: ObjectSchema<ClientRegistration> = {
 export const metricsReport: ObjectSchema<MetricsReport> = {
   type: 'object',
   properties: {
-    appName: text(255),
-    instanceId: possiblyEmptyText(255),
+    appName: text(LIMITS.reportedName),
+    instanceId: possiblyEmptyText(LIMITS.reportedName),
     bucket: {
       type: 'object',
       properties: {
@@ -41,7 +41,7 @@ export const metricsReport: ObjectSchema<MetricsReport> = {
         toggles: {
           type: 'object',
           maxProperties: LIMITS.flagsPerReport,
-          propertyNames: text(255),
+          propertyNames: text(LIMITS.reportedName),
           additionalProperties: counts,
         },
       },

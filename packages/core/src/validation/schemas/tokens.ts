@@ -3,7 +3,7 @@ import type { JsonSchema, ObjectSchema } from '../json-schema.js';
 import { LIMITS } from '../limits.js';
 import { dateTime, text } from './names.js';
 
-const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: 100 };
+const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: LIMITS.name };
 
 export const newToken: ObjectSchema<NewToken> = {
   type: 'object',
@@ -16,7 +16,7 @@ export const newToken: ObjectSchema<NewToken> = {
     secret: {
       type: 'string',
       minLength: 1,
-      maxLength: 255,
+      maxLength: LIMITS.secret,
       pattern: '^[!-~]+$',
       description: 'printable ASCII characters without spaces',
     },
