@@ -12,9 +12,7 @@ export type Figures = ReadonlyMap<string, number>;
 
 /** Fills a place and measures what it costs to work with that many flags. */
 export async function figuresOf(place: Place, population: Population): Promise<Figures> {
-  const filling = await place.open();
-  await populate(filling, population);
-  await filling.close();
+  await (place.fill ? place.fill(population) : fill(place, population));
   const figures = new Map<string, number>();
   for (const [name, figure] of await openingsOf(place)) figures.set(name, figure);
   const before = heap();
@@ -25,6 +23,12 @@ export async function figuresOf(place: Place, population: Population): Promise<F
   if (size !== undefined) figures.set('file, bytes per flag', size / population.flags);
   await flags.close();
   return figures;
+}
+
+async function fill(place: Place, population: Population): Promise<void> {
+  const filling = await place.open();
+  await populate(filling, population);
+  await filling.close();
 }
 
 /** The processor's time is that of all threads: collecting garbage takes a good part of it, beside. */

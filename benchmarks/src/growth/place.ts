@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
+import type { Population } from './population.js';
 
 export const PLACES = ['memory', 'SQLite'] as const;
 export type PlaceName = (typeof PLACES)[number];
@@ -9,6 +10,8 @@ export type PlaceName = (typeof PLACES)[number];
 /** Where flags are kept, to be opened again and again. */
 export interface Place {
   open(): Promise<Flags>;
+  /** Fills it where that is quicker than by the engine's operations. */
+  fill?(population: Population): Promise<void>;
   /** Bytes of the file; undefined when there is none. */
   size(): number | undefined;
 }

@@ -1,0 +1,38 @@
+import { startPostgres } from '@flags/test-postgres';
+import { convergenceTable } from './convergence.js';
+import { growthTable } from './growth.js';
+import { throughputTable } from './throughput.js';
+
+/** What keeps all that was acknowledged when the power fails; these are PostgreSQL's defaults. */
+const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
+
+/** Prints what nodes on one PostgreSQL can do, how soon they agree, and what many flags cost. */
+const server = await startPostgres({ settings: DURABLE });
+try {
+  console.log(`
+## Nodes on one PostgreSQL
+
+PostgreSQL ${server.version}, which is on the same machine and flushes every commit (\`fsync\` and \`synchronous_commit\` on).
+
+### Operations per second
+
+\`@flags/postgres\` / \`pg\` alone = how much of its speed there is. Every node is a process with ten connections that does
+eight operations at once. Reports that arrive together share a statement here, and do not on the other side.
+
+${await throughputTable(server.url())}
+
+### Until every other node evaluates a change
+
+Four nodes; milliseconds from the beginning of the call that makes the change, which is acknowledged on the way.
+
+${await convergenceTable(server.url())}
+
+### Growth
+
+Microseconds of one call (the median) where no other unit is named; calls one after the other.
+
+${await growthTable(server.url())}
+`);
+} finally {
+  await server.close();
+}
