@@ -16,8 +16,8 @@ PostgreSQL ${server.version}, which is on the same machine and flushes every com
 
 ### Operations per second
 
-\`@flags/postgres\` / \`pg\` alone = how much of its speed there is. Every node is a process with ten connections that does
-eight operations at once. Reports that arrive together share a statement here, and do not on the other side.
+Every node is a process with a pool of ten connections that does eight operations at once. Reports of metrics that arrive
+together share a statement.
 
 ${await throughputTable(server.url())}
 

@@ -8,21 +8,15 @@ const NODES = [1, 2, 4];
 const ROUNDS = 3;
 /** Milliseconds. */
 const TIME = 800;
-const OPERATIONS: readonly Operation[] = ['create a flag', 'switch a flag on or off', 'report metrics'];
+const OPERATIONS: readonly Operation[] = ['create a flag', 'switch a flag on or off', 'read a flag', 'report metrics'];
 
-interface Rates {
-  readonly core: number;
-  readonly bare: number;
-  readonly beside: number;
-}
-
-/** Operations per second of one node and of several, beside the driver alone. */
+/** Operations per second of one node and of several. */
 export async function throughputTable(url: string): Promise<string> {
   const columns: string[][] = [];
   for (const nodes of NODES) {
     const children = await Promise.all(Array.from({ length: nodes }, (_, at) => startLoad(url, `${nodes}-${at}`)));
     const column: string[] = [];
-    for (const operation of OPERATIONS) column.push(shown(await compare(children, operation)));
+    for (const operation of OPERATIONS) column.push(shown(await medianRate(children, operation)));
     for (const child of children) child.kill('SIGKILL');
     console.error(`${nodes} nodes: ${column.join('  ')}`);
     columns.push(column);
@@ -40,19 +34,11 @@ async function startLoad(url: string, node: string): Promise<ChildProcess> {
   return child;
 }
 
-/** The sides take turns, so that what disturbs the machine disturbs both. The first round only warms up. */
-async function compare(children: readonly ChildProcess[], operation: Operation): Promise<Rates> {
-  const rounds: { core: number; bare: number }[] = [];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const core = await rateOf(children, { operation, side: 'core', time: TIME });
-    const bare = await rateOf(children, { operation, side: 'bare', time: TIME });
-    if (round > 0) rounds.push({ core, bare });
-  }
-  return {
-    core: median(rounds.map(({ core }) => core)),
-    bare: median(rounds.map(({ bare }) => bare)),
-    beside: median(rounds.map(({ core, bare }) => core / bare)),
-  };
+/** The first round only warms up. */
+async function medianRate(children: readonly ChildProcess[], operation: Operation): Promise<number> {
+  const rates: number[] = [];
+  for (let round = 0; round <= ROUNDS; round++) rates.push(await rateOf(children, { operation, time: TIME }));
+  return median(rates.slice(1));
 }
 
 async function rateOf(children: readonly ChildProcess[], task: Task): Promise<number> {
@@ -63,7 +49,6 @@ async function rateOf(children: readonly ChildProcess[], task: Task): Promise<nu
   return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000;
 }
 
-function shown({ core, bare, beside }: Rates): string {
-  const [one, other] = [core, bare].map((rate) => Math.round(rate).toLocaleString('en'));
-  return `${one} / ${other} = ${beside.toFixed(2)}`;
+function shown(rate: number): string {
+  return rate.toLocaleString('en', { maximumSignificantDigits: 3 });
 }
