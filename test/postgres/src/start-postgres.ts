@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -87,10 +87,11 @@ function argumentsFor(directory: string, settings: PostgresOptions['settings']):
 async function startServer(place: Place & { command: string[] }): Promise<GuardedProcess> {
   const { command, directory, as } = place;
   const log = join(directory, 'log');
+  const before = existsSync(log) ? readFileSync(log).length : 0;
   const server = startGuarded({ command, directory, log, as });
   while (!isReady(server, directory)) {
     if (!server.isRunning()) {
-      const printed = readFileSync(log, 'utf8');
+      const printed = readFileSync(log).subarray(before).toString();
       if (!LEFT_BEHIND.test(printed)) throw new Error(`PostgreSQL did not start:\n${printed}`);
       await pause(20);
       return startServer(place);
@@ -100,8 +101,8 @@ async function startServer(place: Place & { command: string[] }): Promise<Guarde
   return server;
 }
 
-/** The last that it says while processes of a server that was killed have not ended yet. */
-const LEFT_BEHIND = /pre-existing shared memory block[^\n]*\n[^\n]*\n$/;
+/** What it says while processes of a server that was killed have not ended yet. */
+const LEFT_BEHIND = /pre-existing shared memory block/;
 
 /** The server writes down what it does: its process on the first line, how far it is on the eighth. */
 function isReady({ pid }: GuardedProcess, directory: string): boolean {
