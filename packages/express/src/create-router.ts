@@ -1,5 +1,5 @@
 import { type Flags, inputSchemas } from '@flags/core';
-import { type Request, Router } from 'express';
+import { type NextFunction, type Request, type Response, Router } from 'express';
 import { createGate } from './auth/gate.js';
 import { createBodyReader } from './body.js';
 import { createClientDocuments } from './client/documents.js';
@@ -58,21 +58,17 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
   const handler = (answer: Answer) =>
     createHandler(answer, { findRoutes, onFault: options.onFault ?? (() => undefined) });
   const gate = createGate(flags, options);
-  const refuseEscapes = handler(async (request) => {
+  const refuse = handler(async (request) => {
     const access = accessTo(request);
     if (access !== undefined) await gate(request, access);
-    return refuseUndecodable(request.path);
+    if (!isDecodable(request.path)) return refuseUndecodable(request.path);
+    return access === undefined ? undefined : refuseUnmatched(request, findRoutes(request.path));
   });
 
   if (options.cors) {
     const cors = createCors(options.cors);
     router.use(handler(async (request, response) => cors(request, response)));
   }
-  // Before Express looks for a route, and fails on them.
-  router.use((request, response, next) => {
-    if (isDecodable(request.path) || accessOf(request.path) === undefined) next();
-    else refuseEscapes(request, response, next);
-  });
   const parts = createParts(flags, options);
   for (const route of MOST_USED_FIRST) {
     const endpoint = createEndpoint(route, parts);
@@ -82,14 +78,15 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
       handler(async (request, response) => endpoint({ request, response, visitor: await gate(request, route.access) })),
     );
   }
-  router.use(
-    handler(async (request) => {
-      const access = accessTo(request);
-      if (access === undefined) return undefined;
-      await gate(request, access);
-      return refuseUnmatched(request, findRoutes(request.path));
-    }),
-  );
+  router.use((request, response, next) => {
+    if (accessOf(request.path) === undefined) next();
+    else refuse(request, response, next);
+  });
+  // Express fails on an escape that it cannot decode, where it looks for a route with parameters.
+  router.use((error: unknown, request: Request, response: Response, next: NextFunction) => {
+    if (accessOf(request.path) === undefined || isDecodable(request.path)) next(error);
+    else refuse(request, response, next);
+  });
   return Object.assign(router, { close: () => parts.hub.close() });
 }
 
