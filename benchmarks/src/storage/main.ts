@@ -35,7 +35,7 @@ async function main(folder: string): Promise<void> {
 ## Operations on SQLite, beside the driver alone
 
 Microseconds per operation, \`synchronous=FULL\`, a file of 1,000 flags: the median of single operations, and in brackets
-the mean of the processor's time. *Beside it* is how much of the driver's speed there is.
+the mean of the processor's time. _Beside it_ is how much of the driver's speed there is.
 
 ${table(['operation', '@flags/core', 'better-sqlite3 alone', 'beside it'], rows)}
 `);
