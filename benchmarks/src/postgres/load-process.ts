@@ -1,30 +1,38 @@
 import { createFlags, type Flags } from '@flags/core';
 import { postgresStorage } from '@flags/postgres';
+import { openDriverFlags } from './driver-flags.js';
 
-/** Milliseconds to work for, and what to do; the answer is how often it was done. */
+/** What to do, and how often; the answer comes when it is done. */
 export interface Task {
+  readonly side: Side;
   readonly operation: Operation;
-  readonly time: number;
+  readonly calls: number;
 }
+
+/** The engine, or the same transactions by hand. */
+export type Side = 'engine' | 'driver';
 
 export type Operation = 'create a flag' | 'switch a flag on or off' | 'read a flag' | 'report metrics';
 
 /** So many operations are under way at once. */
 const LINES = 8;
 const OWN_FLAGS = 64;
+const REPORTED = { appName: 'shop', yes: 3, no: 1 };
 
 type Work = (call: number) => Promise<unknown>;
+type Works = Record<Operation, Work>;
 
 /** A node: its own flags, so that nodes wait for the database and not for each other's changes. */
-async function main(connectionString: string, node: string): Promise<void> {
-  const flags = await createFlags({
-    storage: postgresStorage({ connectionString, schema: 'throughput' }),
-    usageInterval: 0,
-  });
+async function main(connectionString: string, schema: string, node: string): Promise<void> {
+  const flags = await createFlags({ storage: postgresStorage({ connectionString, schema }), usageInterval: 0 });
   await fill(flags, node);
-  const works = worksOf(flags, node);
-  process.on('message', async ({ operation, time }: Task) => {
-    process.send?.(await repeat(works[operation], time));
+  const sides: Record<Side, Works> = {
+    engine: engineWorks(flags, node),
+    driver: driverWorks(openDriverFlags(connectionString, `${schema}_driver`), node),
+  };
+  process.on('message', async ({ side, operation, calls }: Task) => {
+    await repeat(sides[side][operation], { first: takeCalls(`${side} ${operation}`, calls), calls });
+    process.send?.('done');
   });
   process.on('disconnect', () => process.exit());
   process.send?.('ready');
@@ -39,28 +47,39 @@ async function fill(flags: Flags, node: string): Promise<void> {
   );
 }
 
-let calls = 0;
+const taken = new Map<string, number>();
 
-async function repeat(work: Work, time: number): Promise<number> {
-  const ends = performance.now() + time;
-  let done = 0;
-  const line = async () => {
-    while (performance.now() < ends) {
-      await work(calls++);
-      done += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: LINES }, line));
-  return done;
+/** Calls are numbered for each side and operation. */
+function takeCalls(what: string, calls: number): number {
+  const first = taken.get(what) ?? 0;
+  taken.set(what, first + calls);
+  return first;
 }
 
-function worksOf(flags: Flags, node: string): Record<Operation, Work> {
+async function repeat(work: Work, { first, calls }: { readonly first: number; readonly calls: number }): Promise<void> {
+  let next = first;
+  const line = async () => {
+    while (next < first + calls) await work(next++);
+  };
+  await Promise.all(Array.from({ length: LINES }, line));
+}
+
+function engineWorks(flags: Flags, node: string): Works {
   return {
     'create a flag': (call) => flags.createFlag({ project: 'default' }, { name: `${node}-created-${call}` }),
     'switch a flag on or off': (call) =>
       (isOn(call) ? flags.enable : flags.disable)(placeOf(nameOf(node, call % OWN_FLAGS))),
     'read a flag': (call) => flags.getFlag(placeOf(nameOf(node, call % OWN_FLAGS))),
     'report metrics': () => flags.reportMetrics(reportOf(node)),
+  };
+}
+
+function driverWorks(flags: ReturnType<typeof openDriverFlags>, node: string): Works {
+  return {
+    'create a flag': (call) => flags.create('default', `${node}-created-${call}`),
+    'switch a flag on or off': (call) => flags.setEnabled(nameOf(node, call % OWN_FLAGS), isOn(call)),
+    'read a flag': (call) => flags.get(nameOf(node, call % OWN_FLAGS)),
+    'report metrics': () => flags.report({ ...REPORTED, instanceId: node, flags: reportedFlags(node) }),
   };
 }
 
@@ -77,15 +96,16 @@ function placeOf(flag: string) {
   return { project: 'default', flag, environment: 'production' };
 }
 
-function reportOf(node: string) {
-  const now = new Date().toISOString();
-  const flags = Array.from({ length: 10 }, (_, at) => [nameOf(node, at), { yes: 3, no: 1, variants: {} }]);
-  return {
-    appName: 'shop',
-    instanceId: node,
-    bucket: { start: now, stop: now, toggles: Object.fromEntries(flags) },
-  };
+function reportedFlags(node: string): readonly string[] {
+  return Array.from({ length: 10 }, (_, at) => nameOf(node, at));
 }
 
-const [, , url = '', node = ''] = process.argv;
-await main(url, node);
+function reportOf(node: string) {
+  const now = new Date().toISOString();
+  const { appName, yes, no } = REPORTED;
+  const toggles = Object.fromEntries(reportedFlags(node).map((flag) => [flag, { yes, no, variants: {} }]));
+  return { appName, instanceId: node, bucket: { start: now, stop: now, toggles } };
+}
+
+const [, , url = '', schema = '', node = ''] = process.argv;
+await main(url, schema, node);
