@@ -49,11 +49,14 @@ export interface TransactionOptions<T> {
 export interface DatabaseLimits extends SessionLimits {
   /** Milliseconds in which it has to be found out what became of something whose answer was lost. */
   readonly outcomeTimeout: number;
+  /** Milliseconds after which the database ends a transaction that nobody goes on with; absent where it cannot. */
+  readonly idleTimeout?: number | undefined;
 }
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
 export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
+  const beginning = beginningOf(limits);
   return {
     query: (text, values) =>
       withRetries(async () => {
@@ -69,10 +72,9 @@ export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
       withRetries(async () => {
         const session = await openSession(pool, limits);
         try {
-          const [, ...answers] = await session.queryAll<Rows[number]>(
-            first === undefined ? BEGIN : `${BEGIN};\n${first}`,
-          );
-          const value = await work(session, answers);
+          const statements = first === undefined ? beginning : [...beginning, first];
+          const answers = await session.queryAll<Rows[number]>(statements.join(';\n'));
+          const value = await work(session, answers.slice(beginning.length));
           return await commit(session, { value, findOutcome });
         } catch (error) {
           await undo(session);
@@ -82,6 +84,12 @@ export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
         }
       }),
   };
+}
+
+/** A node that is suspended in the middle must not keep its locks for ever. */
+function beginningOf({ idleTimeout }: DatabaseLimits): readonly string[] {
+  if (idleTimeout === undefined) return [BEGIN];
+  return [BEGIN, `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeout}`];
 }
 
 interface Finished<T> {

@@ -36,7 +36,10 @@ export interface PostgresStorageSettings {
   readonly listen?: boolean | string;
   /** How long, in milliseconds, a call waits for a connection before it fails with `storage_unavailable`. Default 5000. */
   readonly connectTimeout?: number;
-  /** How long, in milliseconds, a statement may take before its connection is taken to be lost. Default 10000. */
+  /**
+   * How long, in milliseconds, a statement may take before its connection is taken to be lost. For as long a node may be
+   * silent in the middle of a commit: then PostgreSQL undoes it, and others get its locks. Default 10000.
+   */
   readonly queryTimeout?: number;
   /**
    * How long, in milliseconds, a commit that lost its connection asks what became of it before it fails with

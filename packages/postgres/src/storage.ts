@@ -47,9 +47,11 @@ export async function postgresStorage(options: PostgresStorageOptions): Promise<
   const checked = checkOptions(options);
   const { pool, release } = takePool(checked);
   try {
-    const database = openDatabase(pool, checked);
     const names = tableNames(checked);
-    const server = await readServerKind(database);
+    const server = await readServerKind(openDatabase(pool, checked));
+    // Databases that only speak the protocol may not know the setting.
+    const idleTimeout = server.hasTransactionIds ? checked.queryTimeout : undefined;
+    const database = openDatabase(pool, { ...checked, idleTimeout });
     const kind = await migrate(database, { ...checked, server });
     const channel = channelOf(checked);
     const listener = createListening(pool, { ...checked, ...channel });

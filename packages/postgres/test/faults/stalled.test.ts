@@ -1,0 +1,61 @@
+import type { Storage } from '@flags/core';
+import { Pool, type PoolClient } from 'pg';
+import { type PgPool, postgresStorage } from '../../src/index.js';
+import { ownDatabase } from '../own-database.js';
+import { change, flag, subjectsAfter } from '../samples.js';
+import { until } from '../until.js';
+
+const database = ownDatabase();
+
+describe.each(['snapshot', 'counter'] as const)('a node that stalls before its COMMIT (%s)', (feed) => {
+  let pool: Pool;
+  let stalling: Storage;
+  let other: Storage;
+  const stall: { isReached: boolean; goOn?: () => void } = { isReached: false };
+
+  beforeAll(async () => {
+    pool = new Pool({ connectionString: database.url() });
+    pool.on('error', () => undefined);
+    const place = { schema: `stalled_${feed}`, feed, listen: false } as const;
+    other = await postgresStorage({ connectionString: database.url(), ...place });
+    await other.commit(change('checkout'));
+    stalling = await postgresStorage({ pool: stallingPool(), ...place, queryTimeout: 300 });
+  });
+  afterAll(async () => {
+    await Promise.all([stalling.close(), other.close()]);
+    await pool.end();
+  });
+
+  /** Sends COMMIT only once it is let go on; that it waits is not known to the database. */
+  function stallingPool(): PgPool {
+    return Object.assign(Object.create(pool), {
+      async connect() {
+        const client = await pool.connect();
+        return Object.assign(Object.create(client), { query: stalledQuery(client) });
+      },
+    });
+  }
+
+  function stalledQuery(client: PoolClient) {
+    return async (query: { readonly text: string }) => {
+      if (query.text === 'COMMIT') {
+        stall.isReached = true;
+        await new Promise<void>((resolve) => {
+          stall.goOn = resolve;
+        });
+      }
+      return client.query(query);
+    };
+  }
+
+  it('does not keep others from the document, and is told that nothing has changed', async () => {
+    const stalled = stalling.commit(change('checkout', 1));
+    const refused = expect(stalled).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await until(() => stall.isReached);
+    expect(await other.commit(change('checkout', 1))).toEqual({ ok: true, revisions: [2] });
+    stall.goOn?.();
+    await refused;
+    expect((await other.get(flag('checkout')))?.revision).toBe(2);
+    expect(await subjectsAfter(other)).toEqual(['checkout', 'checkout']);
+  });
+});
