@@ -1,7 +1,7 @@
+import { until } from '../../../../test/until.js';
 import { createFlags, memoryMetrics, memoryStorage } from '../../src/index.js';
 import { faultyMetrics } from '../../src/testing.js';
 import { DEFAULT } from '../rules/references.js';
-import { until } from './until.js';
 
 describe('what was counted of a flag', () => {
   async function countedAfter(change: 'archived' | 'deleted') {

@@ -1,10 +1,10 @@
+import { until } from '../../../../test/until.js';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '../../src/index.js';
 import { faultyStorage } from '../../src/testing.js';
 import { CHECKOUT, PRODUCTION } from '../rules/references.js';
 import { settableClock } from '../rules/settable-clock.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn } from './switched-on.js';
-import { until } from './until.js';
 
 const FAILURE = new Error('The disk is gone.');
 

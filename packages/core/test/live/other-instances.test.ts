@@ -1,8 +1,8 @@
+import { until } from '../../../../test/until.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { openOnOneFile } from './on-one-file.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
-import { until } from './until.js';
 
 const NOBODY = [{ contextName: 'userId', operator: 'IN' as const, values: [] }];
 

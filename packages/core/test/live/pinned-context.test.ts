@@ -1,9 +1,9 @@
+import { until } from '../../../../test/until.js';
 import type { Flags } from '../../src/index.js';
 import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
-import { until } from './until.js';
 
 async function threeFlags(start: Start): Promise<Flags> {
   const flags = await start(SILENT);

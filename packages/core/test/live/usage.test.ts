@@ -1,10 +1,10 @@
+import { until } from '../../../../test/until.js';
 import type { Flags } from '../../src/index.js';
 import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { HOUR, settableClock } from '../rules/settable-clock.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
-import { until } from './until.js';
 
 const OFTEN = { ...SILENT, usageInterval: 2 };
 

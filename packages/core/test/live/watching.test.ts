@@ -1,8 +1,8 @@
+import { until } from '../../../../test/until.js';
 import { createFlags, memoryStorage } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn } from './switched-on.js';
-import { until } from './until.js';
 
 /** A storage whose watchers are told by hand. */
 function watched(storage: Storage) {

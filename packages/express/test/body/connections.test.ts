@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Request, Response } from 'express';
+import { until } from '../../../../test/until.js';
 import type { FlagsRouterOptions } from '../../src/index.js';
 import { EXPRESS_VERSIONS, type ExpressVersion } from '../express-versions.js';
 import { createHostApp, FLAGS, type HostApp } from '../host-app.js';
-import { until } from '../until.js';
 
 const OWNER = '/api/admin/projects/default/users/1/roles/4';
 

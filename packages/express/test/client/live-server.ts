@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
+import { until } from '../../../../test/until.js';
 import type { FlagsRouter } from '../../src/create-router.js';
 import type { FlagsRouterOptions } from '../../src/options.js';
 import { EXPRESS_5, type ExpressVersion } from '../express-versions.js';
-import { until } from '../until.js';
 
 export interface LiveServerOptions {
   readonly version?: ExpressVersion;

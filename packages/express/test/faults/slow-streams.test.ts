@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import type { Flags } from '@flags/core';
+import { until } from '../../../../test/until.js';
 import { type EventClient, listen } from '../client/event-client.js';
 import { type LiveServer, startLiveServer } from '../client/live-server.js';
 import { createOn } from '../client/states.js';
-import { until } from '../until.js';
 import { createLargeFlags } from './large-flags.js';
 import { requestWithoutReading, type SlowReader } from './slow-reader.js';
 

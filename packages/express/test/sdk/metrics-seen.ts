@@ -1,4 +1,4 @@
-import { until } from '../until.js';
+import { until } from '../../../../test/until.js';
 import { PRODUCTION, type RestartingServer } from './restarting-server.js';
 
 interface Application {

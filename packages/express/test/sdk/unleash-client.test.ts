@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { InMemStorageProvider, Unleash, UnleashEvents } from 'unleash-client';
-import { until } from '../until.js';
+import { until } from '../../../../test/until.js';
 import { expectMetricsOf } from './metrics-seen.js';
 import { PRODUCTION, type RestartingServer, startRestartingServer } from './restarting-server.js';
 

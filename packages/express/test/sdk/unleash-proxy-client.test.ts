@@ -1,5 +1,5 @@
 import { UnleashClient } from 'unleash-proxy-client';
-import { until } from '../until.js';
+import { until } from '../../../../test/until.js';
 import { expectMetricsOf } from './metrics-seen.js';
 import { PRODUCTION, type RestartingServer, startRestartingServer } from './restarting-server.js';
 

@@ -1,9 +1,9 @@
 import type { Storage } from '@flags/core';
 import { Pool } from 'pg';
+import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
 import { change, flag, subjectsAfter } from '../samples.js';
-import { until } from '../until.js';
 
 const database = ownDatabase();
 

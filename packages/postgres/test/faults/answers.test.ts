@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Flags } from '@flags/core';
+import { until } from '../../../../test/until.js';
 import { createHostApp, FLAGS } from '../../../express/test/host-app.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownServer } from '../own-database.js';
-import { until } from '../until.js';
 
 const database = ownServer();
 const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EvaluationStatus } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
+import { until } from '../../../../test/until.js';
 import { ownServer } from '../own-database.js';
-import { until } from '../until.js';
 import { endProcess, nodeProgram, type ServiceNode, startNode } from './node-process.js';
 
 const NODES = 4;

@@ -1,9 +1,9 @@
 import type { Storage } from '@flags/core';
 import { Pool } from 'pg';
+import { until } from '../../../../test/until.js';
 import { type PostgresStorageSettings, postgresStorage } from '../../src/index.js';
 import { ownDatabase, ownServer } from '../own-database.js';
 import { change, flag, subjectsAfter } from '../samples.js';
-import { until } from '../until.js';
 
 const UNAVAILABLE = { name: 'FlagsError', code: 'storage_unavailable' };
 const database = ownDatabase();

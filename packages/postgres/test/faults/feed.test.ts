@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
+import { until } from '../../../../test/until.js';
 import { nextMessage, program } from '../../../core/test/storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../../../core/test/storage/temporary-directory.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
-import { until } from '../until.js';
 import type { Task } from './children/writer.js';
 
 const EVENTS = extent({ short: 1_000, full: 10_000 });

@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
+import { until } from '../../../../test/until.js';
 import { expectInvariants } from '../../../core/test/properties/invariants.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownServer } from '../own-database.js';
-import { until } from '../until.js';
 import { endProcess, nodeProgram } from './node-process.js';
 
 const NODES = 4;

@@ -1,10 +1,10 @@
 import type { Storage } from '@flags/core';
 import type { PoolClient } from 'pg';
+import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { lockKey } from '../../src/schema/lock-key.js';
 import { ownServer } from '../own-database.js';
 import { change, subjectsAfter } from '../samples.js';
-import { until } from '../until.js';
 
 // Of its own: any writing transaction of the server, also of another test, holds events back.
 const database = ownServer();

@@ -1,9 +1,9 @@
 import { createFlags, type Storage } from '@flags/core';
 import { Pool } from 'pg';
+import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
 import { change } from '../samples.js';
-import { until } from '../until.js';
 
 const database = ownDatabase();
 const SILENT = { pollInterval: 0, usageInterval: 0 } as const;

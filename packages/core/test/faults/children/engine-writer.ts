@@ -1,17 +1,6 @@
-import { createFlags, type Flags } from '../../../src/index.js';
+import { createFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
-
-const DEFAULT = { project: 'default' };
-
-/** What happens to a flag, by the one event that each change makes. */
-const LIFE: readonly (readonly [event: string, change: (flags: Flags, flag: string) => Promise<unknown>])[] = [
-  ['flag-created', (flags, name) => flags.createFlag(DEFAULT, { name })],
-  ['strategy-added', (flags, flag) => flags.addStrategy(placeOf(flag), { name: 'default' })],
-  ['environment-enabled', (flags, flag) => flags.enable(placeOf(flag))],
-  ['variants-updated', (flags, flag) => flags.setVariants({ ...DEFAULT, flag }, [{ name: 'blue' }])],
-  ['environment-disabled', (flags, flag) => flags.disable(placeOf(flag))],
-  ['flag-archived', (flags, flag) => flags.archiveFlag({ ...DEFAULT, flag })],
-];
+import { LIFE } from '../flag-life.js';
 
 /** Leads flags through their lives on five lines at once until it is killed, and tells of each change that was made. */
 async function write(path: string): Promise<void> {
@@ -28,10 +17,6 @@ async function write(path: string): Promise<void> {
     }
   };
   await Promise.all(['a', 'b', 'c', 'd', 'e'].map(line));
-}
-
-function placeOf(flag: string) {
-  return { ...DEFAULT, flag, environment: 'production' };
 }
 
 function reportOf() {

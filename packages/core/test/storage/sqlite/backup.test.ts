@@ -9,8 +9,9 @@ import type { Storage } from '../../../src/storage/port.js';
 import type { BackupProgress, SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { expectInvariants } from '../../properties/invariants.js';
-import { busy, closed, creation, flag, happened, unsupported } from '../samples.js';
+import { busy, closed, creation, flag, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
+import { eventsIn, fill, integrityOf, watched } from './backup-sources.js';
 import { childProgram, nextMessage } from './child-program.js';
 
 const INVALID = { name: 'FlagsError', code: 'invalid_input' };
@@ -28,21 +29,6 @@ beforeEach(() => {
 
 afterEach(() => directory.remove());
 
-/** Documents of a kind of their own, of about a page each. */
-async function fill(storage: Storage, documents: number): Promise<void> {
-  const body = { text: 'x'.repeat(4000) };
-  const commits = Array.from({ length: documents }, (_, index) => {
-    const key = { kind: 'filler', id: `${index}` };
-    const event = { ...happened(''), subject: key };
-    return storage.commit({ writes: [{ key, expected: 0, parent: null, body, summary: null }], events: [event] });
-  });
-  await Promise.all(commits);
-}
-
-async function eventsIn(storage: Storage) {
-  return (await storage.events({ order: 'oldest-first', limit: 1_000_000 })).events;
-}
-
 /** A restored backup has the events of the living storage, up to one; at least those of the moment before it was made. */
 async function expectPrefix(storage: Storage, acknowledged: number): Promise<Storage> {
   const restored = await sqliteStorage(backup);
@@ -50,28 +36,6 @@ async function expectPrefix(storage: Storage, acknowledged: number): Promise<Sto
   expect(copied.length).toBeGreaterThanOrEqual(acknowledged);
   expect(copied).toEqual(log.slice(0, copied.length));
   return restored;
-}
-
-function integrityOf(file: string): unknown {
-  const database = new Database(file, { readonly: true });
-  const integrity = database.pragma('integrity_check', { simple: true });
-  database.close();
-  return integrity;
-}
-
-/** A handle whose backups are under the test's control: `step` is called before every step. */
-function watched(step: (progress: BackupProgress) => void): Database.Database {
-  const database = new Database(path);
-  database.pragma('journal_mode = WAL');
-  const copy = database.backup.bind(database);
-  const watchedCopy: SqliteDatabase['backup'] = (target, { progress }) =>
-    copy(target, {
-      progress: (one) => {
-        step(one);
-        return progress(one);
-      },
-    });
-  return Object.assign(database, { backup: watchedCopy });
 }
 
 describe('a backup that is made while the database is written to', () => {
@@ -91,7 +55,7 @@ describe('a backup that is made while the database is written to', () => {
 
   it('is the state of one moment, which its events give, and goes on like any other', async () => {
     const steps: BackupProgress[] = [];
-    const database = watched((progress) => steps.push(progress));
+    const database = watched(path, (progress) => steps.push(progress));
     const storage = await sqliteStorage({ database });
     await fill(storage, 2000);
     const flags = await createFlags({ storage, pollInterval: 0 });
@@ -142,7 +106,7 @@ describe('a backup that is made while the database is written to', () => {
     const rival = new Database(path);
     const insert = rival.prepare("INSERT INTO flags_meta (name, value) VALUES ('step ' || ?, 1)");
     let steps = 0;
-    const database = watched(() => {
+    const database = watched(path, () => {
       steps += 1;
       insert.run(steps);
     });
@@ -263,7 +227,7 @@ describe('a backup that breaks off', () => {
     ['reading fails', () => Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' })],
   ])('leaves nothing where %s, and can be made again', async (_, fault) => {
     let failing = true;
-    const database = watched(({ totalPages, remainingPages }) => {
+    const database = watched(path, ({ totalPages, remainingPages }) => {
       if (failing && remainingPages < totalPages / 2) throw fault();
     });
     const storage = await sqliteStorage({ database });
@@ -277,7 +241,7 @@ describe('a backup that breaks off', () => {
   });
 
   it('says that the database was closed under it', async () => {
-    const database = watched(({ totalPages, remainingPages }) => {
+    const database = watched(path, ({ totalPages, remainingPages }) => {
       if (remainingPages < totalPages / 2) database.close();
     });
     const storage = await sqliteStorage({ database });

@@ -1,18 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createFlags, type Flags } from '@flags/core';
+import { until } from '../../../../../test/until.js';
+import { LIFE } from '../../../../core/test/faults/flag-life.js';
 import { postgresStorage } from '../../../src/index.js';
-
-const DEFAULT = { project: 'default' };
-
-/** What happens to a flag, by the one event that each change makes. */
-const LIFE: readonly (readonly [event: string, change: (flags: Flags, flag: string) => Promise<unknown>])[] = [
-  ['flag-created', (flags, name) => flags.createFlag(DEFAULT, { name })],
-  ['strategy-added', (flags, flag) => flags.addStrategy(placeOf(flag), { name: 'default' })],
-  ['environment-enabled', (flags, flag) => flags.enable(placeOf(flag))],
-  ['variants-updated', (flags, flag) => flags.setVariants({ ...DEFAULT, flag }, [{ name: 'blue' }])],
-  ['environment-disabled', (flags, flag) => flags.disable(placeOf(flag))],
-  ['flag-archived', (flags, flag) => flags.archiveFlag({ ...DEFAULT, flag })],
-];
 
 let isStopping = false;
 
@@ -59,14 +49,6 @@ async function carryOut(change: () => Promise<unknown>): Promise<string> {
     process.send?.({ outcome: 'failed' });
     await pause(20);
   }
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await pause(20);
-}
-
-function placeOf(flag: string) {
-  return { ...DEFAULT, flag, environment: 'production' };
 }
 
 void write(process.argv[2] ?? '');

@@ -1,0 +1,41 @@
+import Database from 'better-sqlite3';
+import type { Storage } from '../../../src/storage/port.js';
+import type { BackupProgress, SqliteDatabase } from '../../../src/storage/sqlite/database.js';
+import { happened } from '../samples.js';
+
+/** Documents of a kind of their own, of about a page each. */
+export async function fill(storage: Storage, documents: number): Promise<void> {
+  const body = { text: 'x'.repeat(4000) };
+  const commits = Array.from({ length: documents }, (_, index) => {
+    const key = { kind: 'filler', id: `${index}` };
+    const event = { ...happened(''), subject: key };
+    return storage.commit({ writes: [{ key, expected: 0, parent: null, body, summary: null }], events: [event] });
+  });
+  await Promise.all(commits);
+}
+
+export async function eventsIn(storage: Storage) {
+  return (await storage.events({ order: 'oldest-first', limit: 1_000_000 })).events;
+}
+
+export function integrityOf(file: string): unknown {
+  const database = new Database(file, { readonly: true });
+  const integrity = database.pragma('integrity_check', { simple: true });
+  database.close();
+  return integrity;
+}
+
+/** A handle whose backups are under the test's control: `step` is called before every step. */
+export function watched(path: string, step: (progress: BackupProgress) => void): Database.Database {
+  const database = new Database(path);
+  database.pragma('journal_mode = WAL');
+  const copy = database.backup.bind(database);
+  const watchedCopy: SqliteDatabase['backup'] = (target, { progress }) =>
+    copy(target, {
+      progress: (one) => {
+        step(one);
+        return progress(one);
+      },
+    });
+  return Object.assign(database, { backup: watchedCopy });
+}
