@@ -37,9 +37,9 @@ import type { VariantOperations } from './variants.js';
  *
  * Every operation but those of evaluation fails with `closed` after {@link Flags.close}, and may fail with `storage_busy` or
  * `too_much_contention` when others keep the storage or the same document busy, and with `storage_unavailable` when the
- * storage cannot be reached or cannot be written to: nothing has changed then, try again. A storage on a network fails with
- * `outcome_unknown` when it lost the connection during a commit and cannot find out what became of it: look before you
- * repeat a change.
+ * storage cannot be reached or cannot be written to: nothing has changed then, try again. When the connection is lost, or
+ * the disk fails, in the middle of a commit, and the storage cannot find out what became of it, they fail with
+ * `outcome_unknown`: look before you repeat a change.
  */
 export interface Flags
   extends ProjectOperations,

@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
@@ -9,6 +8,7 @@ import type { Storage } from '../../src/storage/port.js';
 import { expectInvariants } from '../properties/invariants.js';
 import { program } from '../storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { kill } from './killing.js';
 
 const KILLS = extent({ short: 5, full: 100 });
 const PROCESSES = 3;
@@ -92,11 +92,3 @@ describe('processes on one file that are killed while they write', () => {
     await flags.close();
   }
 });
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) throw new Error('A process ended by itself.');
-  // What it has said before is still in the channel: it is closed after the last message.
-  const ends = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
-  child.kill('SIGKILL');
-  await ends;
-}

@@ -48,7 +48,8 @@ export interface SqliteStorage extends Storage {
  * the storage has opened it; afterwards every call fails with `closed`.
  *
  * What a disk does later (full, failing, damaged, files removed or replaced) makes the calls that it concerns fail with
- * `storage_unavailable`, nothing changed; others go on, and so do these as soon as it is put right.
+ * `storage_unavailable`, nothing changed; others go on, and so do these as soon as it is put right. A disk that fails to
+ * flush a commit, and goes on failing, leaves `outcome_unknown`.
  *
  * Fails with `storage_unsupported` when better-sqlite3 is missing or does not fit this Node, when the database cannot be
  * opened or written to, or when a newer version of the library has made its tables; with `invalid_input` for

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { FlagsError } from '../../errors.js';
+import { FlagsError, isFlagsError } from '../../errors.js';
 import { assertOpen, busyError, pause, unlessBusy } from './busy.js';
 import type { Connection, SqliteDatabase } from './database.js';
+import { explainFailedCommit, undo } from './failed-commit.js';
 
 /** The one way to write to a connection: writes that arrive together share a transaction and a flush to disk. */
 export interface WriteQueue {
@@ -11,7 +12,8 @@ export interface WriteQueue {
    * undone and the promise rejects; others are not affected. It may be run again after an undone attempt, so it must
    * keep no state of its own between runs.
    *
-   * Rejects with `storage_busy` when the lock cannot be had within the connection's `busyTimeout`, with `closed` after
+   * Rejects with `storage_busy` when the lock cannot be had within the connection's `busyTimeout`, with `outcome_unknown`
+   * when the disk fails so that nobody can tell whether the transaction is committed, with `closed` after
    * {@link WriteQueue.close}.
    *
    * @example
@@ -94,8 +96,10 @@ function settle({ connection, guard }: Guarded, group: readonly Job[]): 'done' |
     });
     return 'done';
   } catch (error) {
-    if (group.length > 1) return { again: group.map((job) => ({ ...job, alone: true })), busy: false };
-    group[0]?.reject(error);
+    if (group.length > 1 && !isOfUnknownOutcome(error)) {
+      return { again: group.map((job) => ({ ...job, alone: true })), busy: false };
+    }
+    for (const job of group) job.reject(error);
     return 'done';
   }
 }
@@ -106,7 +110,7 @@ function transact({ connection: { database }, guard }: Guarded, group: readonly 
   try {
     guard();
     const values = group.map((job) => job.work());
-    database.exec('COMMIT');
+    commit(database);
     return values;
   } catch (error) {
     undo(database);
@@ -114,13 +118,17 @@ function transact({ connection: { database }, guard }: Guarded, group: readonly 
   }
 }
 
-/** SQLite ends the transaction itself after some faults, a full disk among them. The first fault is the one to tell. */
-function undo(database: SqliteDatabase): void {
+function commit(database: SqliteDatabase): void {
   try {
-    if (database.inTransaction) database.exec('ROLLBACK');
-  } catch {
-    // A disk that fails once may fail again; the journal undoes the rest.
+    database.exec('COMMIT');
+  } catch (error) {
+    throw explainFailedCommit(database, error);
   }
+}
+
+/** Were they tried again, and failed before a commit, they would be told that nothing has happened. */
+function isOfUnknownOutcome(error: unknown): boolean {
+  return isFlagsError(error) && error.code === 'outcome_unknown';
 }
 
 /** Gives up on the jobs that have waited long enough. */

@@ -1,0 +1,33 @@
+import Database from 'better-sqlite3';
+import { createFlags, isFlagsError } from '../../../src/index.js';
+import { sqliteStorage } from '../../../src/sqlite.js';
+
+/** What came of a flag that was to be created: `created`, or the code for which it was not. */
+export type Outcomes = Readonly<Record<string, string>>;
+
+const SILENT = { pollInterval: 0, usageInterval: 0 };
+
+/** Creates the flags that it is told of, all at once, and answers with what came of each. */
+async function create(path: string): Promise<void> {
+  const database = new Database(path);
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = FULL');
+  // The database itself is written after every commit, and every commit begins the log anew: it is flushed for its head first.
+  database.pragma('wal_autocheckpoint = 1');
+  const flags = await createFlags({ ...SILENT, storage: sqliteStorage({ database }) });
+  const outcomeOf = async (name: string) => {
+    try {
+      await flags.createFlag({ project: 'default' }, { name });
+      return [name, 'created'];
+    } catch (error) {
+      if (!isFlagsError(error)) throw error;
+      return [name, error.code];
+    }
+  };
+  process.on('message', async (names: readonly string[]) => {
+    process.send?.(Object.fromEntries(await Promise.all(names.map(outcomeOf))));
+  });
+  process.send?.('ready');
+}
+
+void create(process.argv[2] ?? '');

@@ -1,0 +1,177 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { extent } from '../../../../test/extent.js';
+import { createFlags } from '../../src/index.js';
+import { sqliteStorage } from '../../src/sqlite.js';
+import { expectInvariants } from '../properties/invariants.js';
+import { bundle, nextMessage } from '../storage/sqlite/child-program.js';
+import { temporaryDirectory } from '../storage/temporary-directory.js';
+import type { Outcomes } from './children/flag-creator.js';
+import { compileFailingDisk, type DiskFault, failingDisk } from './failing-disk/failing-disk.js';
+import { kill } from './killing.js';
+
+const directory = temporaryDirectory();
+const library = compileFailingDisk(directory.path);
+if (!library)
+  console.warn('Without cc, and Linux, no disk fails: what failed flushes and writes do is not tested here.');
+
+const KILLS = extent({ short: 3, full: 40 });
+/** Frames of one commit that fail by turns: more than it has. */
+const WRITES = extent({ short: [0, 2], full: Array.from({ length: 16 }, (_, index) => index) });
+
+const SINGLE = ['a'];
+const GROUP = ['a', 'b', 'c', 'd'];
+const EACH = [[SINGLE], [GROUP]];
+const LOG = '-wal';
+/** The flush of the first commit; the one before it is that of the log's head. */
+const COMMIT = { file: LOG, after: 1 };
+const DATABASE = '.db';
+
+const all = (names: readonly string[], outcome: string) => Object.fromEntries(names.map((name) => [name, outcome]));
+
+afterAll(directory.remove);
+
+(library ? describe : describe.skip)('a disk that fails under a process', () => {
+  const path = join(directory.path, 'flags.db');
+  const disk = failingDisk(library ?? '', join(directory.path, 'fault'));
+  let child: ChildProcess;
+
+  function start(source: string): void {
+    const { file, env } = bundle(join(__dirname, 'children', source), directory.path);
+    child = fork(file, [path], { env: { ...env, ...disk.environment }, execArgv: [] });
+  }
+
+  afterEach(async () => {
+    disk.fail(undefined);
+    if (child.exitCode === null && child.signalCode === null) await kill(child);
+    for (const end of ['', LOG, '-shm']) rmSync(path + end, { force: true });
+  });
+
+  describe('that creates flags', () => {
+    beforeEach(async () => {
+      start('flag-creator.ts');
+      await nextMessage(child);
+    });
+
+    /** What the process says came of the flags, and which of them there would be after a crash. */
+    async function createDespite(fault: DiskFault, names: readonly string[]) {
+      disk.fail(fault);
+      const answer = nextMessage(child);
+      child.send(names);
+      const outcomes = (await answer) as Outcomes;
+      const found = await flagsAfterCrash(path);
+      disk.fail(undefined);
+      for (const name of names) {
+        if (outcomes[name] === 'created') expect(found).toContain(name);
+        if (outcomes[name] === 'storage_unavailable') expect(found).not.toContain(name);
+      }
+      return { outcomes, found };
+    }
+
+    async function createAgain(names: readonly string[]): Promise<void> {
+      const answer = nextMessage(child);
+      child.send(names);
+      expect(await answer).toEqual(all(names, 'created'));
+      expect(await flagsAfterCrash(path)).toEqual(expect.arrayContaining([...names]));
+    }
+
+    it.each(EACH)('says that the outcome is unknown while no flush works: %j', async (names) => {
+      const { outcomes } = await createDespite({ ...COMMIT, call: 'flush' }, names);
+      expect(outcomes).toEqual(all(names, 'outcome_unknown'));
+      await createAgain(names);
+    });
+
+    it.each(EACH)('says so when nothing works any more, and a crash has them made: %j', async (names) => {
+      const { outcomes, found } = await createDespite({ ...COMMIT, call: 'all' }, names);
+      expect([outcomes, found]).toEqual([all(names, 'outcome_unknown'), names]);
+      await createAgain(names);
+    });
+
+    it('says that nothing has changed when a flush fails, and makes sure of it', async () => {
+      const { outcomes, found } = await createDespite({ ...COMMIT, call: 'flush', times: 1 }, SINGLE);
+      expect([outcomes, found]).toEqual([all(SINGLE, 'storage_unavailable'), []]);
+      await createAgain(SINGLE);
+    });
+
+    it('makes each change of a group by itself when the flush of all failed', async () => {
+      const { outcomes, found } = await createDespite({ ...COMMIT, call: 'flush', times: 1 }, GROUP);
+      expect([outcomes, found]).toEqual([all(GROUP, 'created'), GROUP]);
+    });
+
+    it.each(WRITES)('does all or nothing, and says which, when no write but %i works', async (after) => {
+      for (const times of [1, undefined]) {
+        for (const names of [SINGLE, GROUP]) {
+          const own = names.map((name) => `${name}${times ?? ''}${names.length}`);
+          await createDespite({ call: 'write', file: LOG, after, ...(times && { times }) }, own);
+        }
+      }
+      await createAgain(GROUP);
+    });
+
+    it.each(['flush', 'write'] as const)('loses nothing when no %s of the database itself works', async (call) => {
+      for (let round = 0; round < 5; round++) {
+        const names = GROUP.map((name) => `${name}${round}`);
+        const { outcomes } = await createDespite({ call, file: DATABASE }, names);
+        expect(outcomes).toEqual(all(names, 'created'));
+      }
+      await createAgain(GROUP);
+    });
+  });
+
+  it('and is killed: what it said was done is there once, and what it said was not is not', async () => {
+    const told = new Map<string, string>();
+    for (let count = 0; count < KILLS; count++) {
+      disk.fail(undefined);
+      start('outcome-teller.ts');
+      await hearAmongFaults(told);
+      await kill(child);
+      await expectAsTold(told);
+    }
+    expect([...told.values()]).toEqual(expect.arrayContaining(['done', 'outcome_unknown']));
+  });
+
+  /** Hears of changes, has the disk fail in between for some calls, and ends while it may be failing. */
+  function hearAmongFaults(told: Map<string, string>): Promise<void> {
+    let left = 30 + Math.floor(Math.random() * 100);
+    disk.fail({ call: 'flush', file: LOG, after: 10, times: 6 });
+    return new Promise((resolve) => {
+      child.on('message', ([change, outcome]: [string, string]) => {
+        told.set(change, outcome);
+        left -= 1;
+        if (left % 20 === 10) disk.fail(anyFault());
+        if (left === 0) resolve();
+      });
+    });
+  }
+
+  async function expectAsTold(told: ReadonlyMap<string, string>): Promise<void> {
+    const storage = await sqliteStorage(path);
+    await expectInvariants(storage);
+    const { events } = await storage.events({ order: 'oldest-first', limit: 1_000_000 });
+    await storage.close();
+    const stored = new Set(events.map(({ subject, type }) => `${subject.id} ${type}`));
+    expect(stored.size).toBe(events.length);
+    const meant = (outcome: string) => [...told].flatMap(([change, its]) => (its === outcome ? [change] : []));
+    expect(meant('done').filter((change) => !stored.has(change))).toEqual([]);
+    expect(meant('storage_unavailable').filter((change) => stored.has(change))).toEqual([]);
+  }
+});
+
+function anyFault(): DiskFault {
+  const call = Math.random() < 0.7 ? 'flush' : 'write';
+  return { call, file: LOG, after: Math.floor(Math.random() * 4), times: 1 + Math.floor(Math.random() * 6) };
+}
+
+/** The flags that a process finds which opens the files as they are, with nobody left who knows how far the log goes. */
+async function flagsAfterCrash(path: string): Promise<readonly string[]> {
+  const crashed = `${path}.crashed`;
+  for (const end of ['', LOG]) copyFileSync(path + end, crashed + end);
+  const storage = await sqliteStorage(crashed);
+  await expectInvariants(storage);
+  const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+  const names = (await flags.listFlags({ project: 'default' })).map(({ name }) => name);
+  await flags.close();
+  for (const end of ['', LOG, '-shm']) rmSync(crashed + end, { force: true });
+  return names;
+}
