@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { assertOpen, busyError, pause, readWhenFree } from './busy.js';
 import type { BackupProgress, Connection } from './database.js';
-import { publishFile } from './publish-file.js';
+import { NameNotDurable, publishFile } from './publish-file.js';
 
 /** So many pages are copied before others get their turn; a page mostly has 4 KiB. */
 const PAGES_PER_STEP = 100;
@@ -76,6 +76,7 @@ function pace(connection: Connection): (progress: BackupProgress) => number {
 function explain(connection: Connection, target: string, error: unknown): unknown {
   if (isFlagsError(error)) return error;
   if ((error as { code?: unknown }).code === 'EEXIST') return occupied(target);
+  if (error instanceof NameNotDurable) return nameNotDurable(target, error);
   try {
     assertOpen(connection);
   } catch (closed) {
@@ -88,6 +89,14 @@ function explain(connection: Connection, target: string, error: unknown): unknow
     undefined,
     { cause: error },
   );
+}
+
+/** The copy itself was flushed before it got its name. */
+function nameNotDurable(target: string, { message, cause }: NameNotDurable): FlagsError {
+  const text =
+    `The backup ${target} is there, complete and flushed, but its directory could not be flushed (${message}): ` +
+    'after a power cut it may have lost its name. Remove it and make another, or flush the directory.';
+  return new FlagsError('storage_unavailable', text, undefined, { cause });
 }
 
 function occupied(target: string): FlagsError {

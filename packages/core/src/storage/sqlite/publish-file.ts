@@ -1,9 +1,15 @@
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+/** The file has its name, but a power cut may take the name from it. */
+export class NameNotDurable extends Error {
+  override readonly name = 'NameNotDurable';
+}
+
 /**
  * Gives a finished file its name, in one step and durably: nobody sees it unfinished, not even after a power cut. Fails with
- * `EEXIST` when something has that name, but for file systems without hard links, where it would be replaced.
+ * `EEXIST` when something has that name, but for file systems without hard links, where it would be replaced; with
+ * {@link NameNotDurable} when the file is there, and its directory cannot be flushed.
  */
 export async function publishFile(finished: string, path: string): Promise<void> {
   try {
@@ -13,7 +19,9 @@ export async function publishFile(finished: string, path: string): Promise<void>
     if (!isWithoutLinks(error)) throw error;
     await rename(finished, path);
   }
-  await flushDirectory(dirname(path));
+  await flushDirectory(dirname(path)).catch((cause: Error) => {
+    throw new NameNotDurable(cause.message, { cause });
+  });
 }
 
 /** Some file systems, such as exFAT, have no hard links. */

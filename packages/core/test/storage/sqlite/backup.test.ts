@@ -13,6 +13,7 @@ import { busy, closed, creation, flag, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { eventsIn, fill, integrityOf, watched } from './backup-sources.js';
 import { childProgram, nextMessage } from './child-program.js';
+import { failToFlush } from './failing-flush.js';
 
 const INVALID = { name: 'FlagsError', code: 'invalid_input' };
 const UNAVAILABLE = { name: 'FlagsError', code: 'storage_unavailable' };
@@ -27,7 +28,10 @@ beforeEach(() => {
   backup = join(directory.path, 'flags.backup');
 });
 
-afterEach(() => directory.remove());
+afterEach(() => {
+  jest.restoreAllMocks();
+  directory.remove();
+});
 
 /** A restored backup has the events of the living storage, up to one; at least those of the moment before it was made. */
 async function expectPrefix(storage: Storage, acknowledged: number): Promise<Storage> {
@@ -160,6 +164,19 @@ describe('a backup', () => {
     const beneathFile = join(path, 'a');
     await expect(storage.backup(beneathFile)).rejects.toMatchObject(UNAVAILABLE);
     await expect(storage.backup(beneathFile)).rejects.toThrow(beneathFile);
+    await storage.close();
+  });
+
+  it('says that it is there when its directory cannot be flushed', async () => {
+    const storage = await sqliteStorage(path);
+    await storage.commit(creation('a'));
+    failToFlush('EIO');
+    const outcome = storage.backup(backup);
+    await expect(outcome).rejects.toMatchObject({ ...UNAVAILABLE, cause: { code: 'EIO' } });
+    await expect(outcome).rejects.toThrow(`${backup} is there`);
+    jest.restoreAllMocks();
+    expect(integrityOf(backup)).toBe('ok');
+    expect(partials()).toEqual([]);
     await storage.close();
   });
 

@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { publishFile } from '../../../src/storage/sqlite/publish-file.js';
 import { temporaryDirectory } from '../temporary-directory.js';
+import { failToFlush, fault } from './failing-flush.js';
 
 describe('a finished file', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
@@ -44,24 +45,12 @@ describe('a finished file', () => {
     expect(await fs.readdir(directory.path)).toEqual(['target']);
   });
 
-  it('fails when the disk fails to flush the directory', async () => {
+  it('is there when the disk fails to flush the directory, and its name is said not to be durable', async () => {
     failToFlush('EIO');
-    await expect(publishFile(finished, target)).rejects.toMatchObject({ code: 'EIO' });
+    await expect(publishFile(finished, target)).rejects.toMatchObject({
+      name: 'NameNotDurable',
+      cause: { code: 'EIO' },
+    });
+    expect(await fs.readdir(directory.path)).toEqual(['target']);
   });
 });
-
-/** What some file systems do cannot be had from this one. */
-function failToFlush(code: string): void {
-  const open = fs.open;
-  jest.spyOn(fs, 'open').mockImplementation(async (...input) => {
-    const handle = await open(...input);
-    handle.sync = async () => {
-      throw fault(code);
-    };
-    return handle;
-  });
-}
-
-function fault(code: string): Error {
-  return Object.assign(new Error(code), { code });
-}

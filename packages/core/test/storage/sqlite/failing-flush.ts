@@ -1,0 +1,17 @@
+import fs from 'node:fs/promises';
+
+/** Has every flush of a file or directory that Node opens fail with this code, until mocks are restored. */
+export function failToFlush(code: string): void {
+  const open = fs.open;
+  jest.spyOn(fs, 'open').mockImplementation(async (...input) => {
+    const handle = await open(...input);
+    handle.sync = async () => {
+      throw fault(code);
+    };
+    return handle;
+  });
+}
+
+export function fault(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
