@@ -106,11 +106,13 @@ function createAttribution(engineOf: (actor: string) => Engine, stopWatching: ()
       settings: engine.settings,
       as: flagsOf,
       closing: lifetime.closing,
-      close: () =>
-        lifetime.end(() => {
+      close: () => {
+        engine.feed.endUnsettled();
+        return lifetime.end(() => {
           stopWatching();
           return release(engine);
-        }),
+        });
+      },
     };
   });
   return flagsOf;

@@ -6,15 +6,17 @@ export const BATCH = 200;
 
 /** A place in the feed. */
 export interface FeedCursor {
-  /** Resolves when the place to begin at is known; fails when it cannot be read now. */
+  /** Resolves when the place to begin at is known, or the cursor closed; fails when it cannot be read now. */
   begun(): Promise<void>;
+  /** Whether the place to begin at is known. */
+  hasBegun(): boolean;
   /** At most {@link BATCH} events after the place, which stays: none once it is closed. Begins to read at once. */
   next(): Promise<readonly StoredEvent[]>;
   /** Goes on after this event. */
   pass(event: StoredEvent): void;
   /** Waits for what is being read: whether the latest read worked. */
   works(): Promise<boolean>;
-  /** Reads no more. Resolves when the storage is no longer read. */
+  /** Reads no more. Resolves when the storage is no longer read; where to begin is not waited for, it may never be known. */
   close(): Promise<unknown>;
 }
 
@@ -22,6 +24,10 @@ export interface FeedCursor {
 export function createFeedCursor(storage: Storage, after: string | undefined): FeedCursor {
   let place: { readonly after: string | undefined } | undefined = after === undefined ? undefined : { after };
   let isClosed = false;
+  let giveUp: () => void = () => undefined;
+  const givenUp = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
   let latest: Promise<boolean> = Promise.resolve(true);
 
   function read<T>(query: Promise<T>): Promise<T> {
@@ -34,11 +40,16 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
 
   // However many wait for the answer: what is committed after it must not become the beginning.
   const begun = askedOnce(async () => {
-    place ??= { after: await read(newestPosition(storage)) };
+    if (!place) await Promise.race([look(), givenUp]);
   });
+
+  async function look(): Promise<void> {
+    place ??= { after: await read(newestPosition(storage)) };
+  }
 
   return {
     begun,
+    hasBegun: () => place !== undefined,
     async next() {
       if (!place) await begun();
       return isClosed ? [] : read(readFeed(storage, { after: place?.after, limit: BATCH }));
@@ -49,7 +60,8 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
     works: () => latest,
     close() {
       isClosed = true;
-      return latest;
+      giveUp();
+      return place ? latest : givenUp;
     },
   };
 }

@@ -5,8 +5,10 @@ import { BATCH, createFeedCursor } from './feed-cursor.js';
 import { toFlagsEvent } from './public-event.js';
 
 export interface Subscription {
-  /** Resolves when the place to begin at is known, or cannot be read now. */
+  /** Resolves when the place to begin at is known, or cannot be read now, or does not matter any more. */
   begun(): Promise<unknown>;
+  /** Whether the place to begin at is known. */
+  hasBegun(): boolean;
   /** Looks for new events, unless it does already. */
   wake(): void;
   /** Waits for what is being read, not for the listener: whether the latest read worked. */
@@ -60,6 +62,7 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
   wake();
   return {
     begun: () => cursor.begun().catch(() => undefined),
+    hasBegun: cursor.hasBegun,
     wake,
     works: cursor.works,
     end() {

@@ -2,6 +2,7 @@ import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/index.js';
 import { memoryStorage } from '../../src/storage/memory.js';
 import type { Storage } from '../../src/storage/port.js';
+import { faultyStorage } from '../../src/testing.js';
 
 const DEFAULT = { project: 'default' };
 const CLOSED = { name: 'FlagsError', code: 'closed' };
@@ -56,6 +57,17 @@ describe('closing', () => {
     await flags.close();
     expect(storage.log).toEqual(['committed', 'committed', 'committed', 'committed', 'closed']);
     expect(await underWay).toHaveLength(3);
+  });
+
+  it('does not wait for a subscription that cannot find out where it begins, nor do the changes that waited for it', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+    const hanging = storage.inject({ method: 'events', hang: true });
+    flags.subscribe(() => undefined);
+    const change = flags.createFlag(DEFAULT, { name: 'checkout' });
+    while (hanging.strikes() === 0) await new Promise(setImmediate);
+    await flags.close();
+    expect((await change).name).toBe('checkout');
   });
 
   it('is done once, however often it is asked for', async () => {
