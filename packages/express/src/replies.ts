@@ -1,8 +1,16 @@
 import { ownBytes } from './own-bytes.js';
 import type { Reply } from './reply.js';
 
-/** Bodies of so many bytes are kept at a time, for each row. */
-const CAPACITY = 8 * 1024 * 1024;
+/** What is kept at a time, for each row. */
+export interface RepliesLimits {
+  /** Bytes of bodies and addresses together. */
+  readonly bytes: number;
+  /** Each also costs its headers, and its place. */
+  readonly replies: number;
+}
+
+/** A query that means nothing makes another address for the same answer. */
+const LIMITS: RepliesLimits = { bytes: 8 * 1024 * 1024, replies: 1000 };
 
 /** Replies that were made while nothing has changed since. */
 export interface Replies {
@@ -12,16 +20,16 @@ export interface Replies {
   keep(key: string, stamp: string, reply: Reply): Reply;
 }
 
-export function createReplies(capacity = CAPACITY): Replies {
+export function createReplies(limits = LIMITS): Replies {
   const replies = new Map<string, Reply>();
   let latest: string | undefined;
-  let room = capacity;
+  let room = limits.bytes;
 
   return {
     get(key, stamp) {
       if (stamp !== latest) {
         replies.clear();
-        room = capacity;
+        room = limits.bytes;
         latest = stamp;
       }
       return replies.get(key);
@@ -30,7 +38,8 @@ export function createReplies(capacity = CAPACITY): Replies {
     keep(key, stamp, { text = '', ...reply }) {
       const ready = { ...reply, bytes: reply.bytes ?? ownBytes(text) };
       const size = key.length + ready.bytes.length;
-      if (stamp !== latest || size > room || replies.has(key)) return ready;
+      const isFull = size > room || replies.size >= limits.replies;
+      if (stamp !== latest || isFull || replies.has(key)) return ready;
       room -= size;
       replies.set(key, ready);
       return ready;

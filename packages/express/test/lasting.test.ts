@@ -140,7 +140,7 @@ describe('what is kept', () => {
   });
 
   it('never takes more room than there is', () => {
-    const replies = createReplies(10);
+    const replies = createReplies({ bytes: 10, replies: 9 });
     replies.get('/a', '1');
     expect(replies.keep('/a', '1', reply('12345678')).bytes?.length).toBe(8);
     expect(replies.keep('/b', '1', reply('1')).bytes?.length).toBe(1);
@@ -149,5 +149,24 @@ describe('what is kept', () => {
     replies.get('/b', '2');
     replies.keep('/b', '2', reply('1'));
     expect(replies.get('/b', '2')).toBeDefined();
+  });
+
+  it('is never more than so many replies, however small they are', () => {
+    const replies = createReplies({ bytes: 100, replies: 2 });
+    const keys = ['/a', '/b', '/c'];
+    replies.get('/a', '1');
+    for (const key of keys) expect(replies.keep(key, '1', reply('1')).bytes?.length).toBe(1);
+    expect(keys.map((key) => replies.get(key, '1') !== undefined)).toEqual([true, true, false]);
+    replies.get('/c', '2');
+    replies.keep('/c', '2', reply('1'));
+    expect(replies.get('/c', '2')).toBeDefined();
+  });
+
+  it('is bounded in number also where nobody says how', () => {
+    const replies = createReplies();
+    replies.get('', '1');
+    const keys = Array.from({ length: 1_200 }, (_, index) => `/?${index}`);
+    for (const key of keys) replies.keep(key, '1', reply('1'));
+    expect(keys.filter((key) => replies.get(key, '1'))).toHaveLength(1_000);
   });
 });
