@@ -1,23 +1,12 @@
-import { join } from 'node:path';
 import { adminClient } from './admin-client.js';
-import { endAll, type ServerProcess, startServer, temporaryDirectory } from './server-process.js';
+import { databaseOfEachTest } from './database-file.js';
+import { type ServerProcess, startServer } from './server-process.js';
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let file: string;
-
-beforeEach(async () => {
-  directory = await temporaryDirectory();
-  file = join(directory.path, 'flags.db');
-});
-
-afterEach(async () => {
-  await endAll();
-  await directory.remove();
-});
+const file = databaseOfEachTest();
 
 describe('the admin token', () => {
   it('is shown at the first start, with a call that works as it is', async () => {
-    const server = await startServer({ FLAGS_DB: file });
+    const server = await startServer({ FLAGS_DB: file.path });
     const [, header, url] = /curl -H "Authorization: (.+)" (\S+)/.exec(server.printed()) ?? [];
     const response = await fetch(String(url), { headers: { authorization: String(header) } });
     expect(response.status).toBe(200);
@@ -25,17 +14,17 @@ describe('the admin token', () => {
   });
 
   it('is not shown again, and the next start says how to get another', async () => {
-    const first = await startServer({ FLAGS_DB: file });
+    const first = await startServer({ FLAGS_DB: file.path });
     const secret = shownSecret(first);
     await first.end('SIGTERM');
-    const second = await startServer({ FLAGS_DB: file });
+    const second = await startServer({ FLAGS_DB: file.path });
     expect(second.printed()).not.toContain(secret);
     expect(second.printed()).toContain('FLAGS_ADMIN_TOKEN=');
     expect((await adminClient(second.url, secret).get('/api/admin/projects')).status).toBe(200);
   });
 
   it('can be given, at every start anew, and is never printed', async () => {
-    const environment = { FLAGS_DB: file, FLAGS_ADMIN_TOKEN: 'a-secret-of-my-own' };
+    const environment = { FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: 'a-secret-of-my-own' };
     const first = await startServer(environment);
     await first.end('SIGTERM');
     const second = await startServer(environment);
@@ -44,8 +33,8 @@ describe('the admin token', () => {
   });
 
   it('can be given to an instance whose first one was lost', async () => {
-    await (await startServer({ FLAGS_DB: file })).end('SIGTERM');
-    const server = await startServer({ FLAGS_DB: file, FLAGS_ADMIN_TOKEN: 'another' });
+    await (await startServer({ FLAGS_DB: file.path })).end('SIGTERM');
+    const server = await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: 'another' });
     expect((await adminClient(server.url, 'another').get('/api/admin/projects')).status).toBe(200);
   });
 

@@ -1,22 +1,14 @@
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { adminClient } from './admin-client.js';
-import { endAll, type LogLine, type ServerProcess, startServer, temporaryDirectory } from './server-process.js';
+import { databaseOfEachTest } from './database-file.js';
+import { type LogLine, type ServerProcess, startServer } from './server-process.js';
 
 const TOKEN = 'a-secret-for-this-test';
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let file: string;
+const file = databaseOfEachTest();
 let server: ServerProcess;
 
 beforeEach(async () => {
-  directory = await temporaryDirectory();
-  file = join(directory.path, 'flags.db');
-  server = await startServer({ FLAGS_DB: file, FLAGS_ADMIN_TOKEN: TOKEN });
-});
-
-afterEach(async () => {
-  await endAll();
-  await directory.remove();
+  server = await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: TOKEN });
 });
 
 describe('the reference server', () => {
@@ -76,7 +68,7 @@ describe('the reference server', () => {
     ]) {
       await client.get(path);
     }
-    injectFault(file);
+    injectFault(file.path);
     await fetch(`${server.url}/api/admin/projects/default/features`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'x-token': secret },
@@ -91,7 +83,7 @@ describe('the reference server', () => {
 
 describe('a server whose storage fails', () => {
   it('answers 500 with the id under which the log has the cause', async () => {
-    injectFault(file);
+    injectFault(file.path);
     const response = await adminClient(server.url, TOKEN).createFlag('checkout');
     const { id } = (await response.json()) as { id: string };
     await server.end('SIGTERM');
@@ -105,7 +97,7 @@ describe('a server whose storage fails', () => {
   });
 
   it('answers 503 where trying again may help, and logs the cause', async () => {
-    removeTables(file);
+    removeTables(file.path);
     const response = await adminClient(server.url, TOKEN).get('/api/admin/projects');
     await server.end('SIGTERM');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
@@ -115,7 +107,7 @@ describe('a server whose storage fails', () => {
   });
 
   it('is not healthy', async () => {
-    removeTables(file);
+    removeTables(file.path);
     expect((await fetch(`${server.url}/health`)).status).toBe(503);
   });
 });

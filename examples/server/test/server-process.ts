@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const PROGRAM = join(__dirname, '../dist/main.js');
@@ -70,12 +68,6 @@ export async function endAll(): Promise<void> {
     child.kill('SIGKILL');
     await once(child, 'close');
   }
-}
-
-/** A directory of its own for a test's database, removed by the returned function. */
-export async function temporaryDirectory() {
-  const path = await mkdtemp(join(tmpdir(), 'flags-server-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
 function run(environment: Readonly<Record<string, string>>, { fileBlocks, uid }: Restraint) {

@@ -3,18 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { endAll, runToEnd, temporaryDirectory } from './server-process.js';
+import { databaseOfEachTest } from './database-file.js';
+import { runToEnd } from './server-process.js';
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-
-beforeEach(async () => {
-  directory = await temporaryDirectory();
-});
-
-afterEach(async () => {
-  await endAll();
-  await directory.remove();
-});
+const database = databaseOfEachTest();
 
 describe('a server that cannot start', () => {
   it.each([
@@ -27,16 +19,16 @@ describe('a server that cannot start', () => {
   });
 
   it('says in one line that the database is in a directory that does not exist', async () => {
-    await expectOneLine('FLAGS_DB', { FLAGS_DB: join(directory.path, 'missing', 'flags.db') });
+    await expectOneLine('FLAGS_DB', { FLAGS_DB: join(database.directory, 'missing', 'flags.db') });
   });
 
   it('says in one line that the database is another kind of file', async () => {
-    const file = join(directory.path, 'notes.txt');
+    const notes = join(database.directory, 'notes.txt');
     await writeFile(
-      file,
+      notes,
       'This is not a database, and long enough that nobody could take it for an empty one.\n'.repeat(20),
     );
-    await expectOneLine('FLAGS_DB', { FLAGS_DB: file });
+    await expectOneLine('FLAGS_DB', { FLAGS_DB: notes });
   });
 
   it('says in one line that the port is in use', async () => {

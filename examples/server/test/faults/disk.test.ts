@@ -1,26 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AdminClient, adminClient } from '../admin-client.js';
-import { endAll, PROGRAM, runToEnd, type ServerProcess, startServer, temporaryDirectory } from '../server-process.js';
+import { databaseOfEachTest } from '../database-file.js';
+import { endAll, PROGRAM, runToEnd, type ServerProcess, startServer } from '../server-process.js';
 import { reportOnce } from './flag-life.js';
 import { readStored } from './stored.js';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let file: string;
-
-beforeEach(async () => {
-  directory = await temporaryDirectory();
-  file = join(directory.path, 'flags.db');
-});
-
-afterEach(async () => {
-  await endAll();
-  await directory.remove();
-});
+const file = databaseOfEachTest();
 
 /** Creates flags, a few at a time, until a server answers all with 503; gives the names of those that it has created. */
 async function createUntilFull(client: AdminClient): Promise<string[]> {
@@ -57,7 +47,7 @@ async function expectServedAndRefused(server: ServerProcess, flag: string): Prom
 }
 
 async function expectKept(created: readonly string[]): Promise<void> {
-  const { events } = await readStored(file);
+  const { events } = await readStored(file.path);
   expect(created.length).toBeGreaterThan(0);
   const flags = [...events.keys()].filter((name) => name.endsWith(' flag-created'));
   expect(flags.toSorted()).toEqual(created.map((name) => `${name} flag-created`).toSorted());
@@ -66,23 +56,23 @@ async function expectKept(created: readonly string[]): Promise<void> {
 describe('a server whose files may grow no more', () => {
   it('refuses changes, serves what is there, and has all that it acknowledged when it is started again', async () => {
     const restraint = { fileBlocks: 1_200 };
-    const server = await startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' }, restraint);
+    const server = await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' }, restraint);
     const created = await createUntilFull(adminClient(server.url, 'none'));
     await expectServedAndRefused(server, created[0] ?? '');
     expect(server.log().find(({ res }) => res?.statusCode === 503)).toMatchObject({ err: { type: 'FlagsError' } });
     await server.end('SIGKILL');
     await expectKept(created);
-    const again = adminClient((await startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' })).url, 'none');
+    const again = adminClient((await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' })).url, 'none');
     expect((await again.createFlag('one-more')).status).toBe(201);
   });
 });
 
 describe('a server whose file is removed', () => {
   it('takes no change that would be lost, says that it is not healthy, and goes on evaluating', async () => {
-    const server = await startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' });
+    const server = await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' });
     const client = adminClient(server.url, 'none');
     expect((await client.createFlag('checkout')).status).toBe(201);
-    await rm(file);
+    await rm(file.path);
     const refused = await client.createFlag('second');
     expect([refused.status, await refused.json()]).toEqual([
       503,
@@ -97,24 +87,19 @@ describe('a server whose file is removed', () => {
 const canMount = isRoot && mountsWork();
 
 (canMount ? describe : describe.skip)('a server whose disk is full', () => {
-  let disk: string;
-
-  beforeEach(async () => {
-    disk = join(directory.path, 'disk');
-    await mkdir(disk);
-    expect(run('mount', '-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk)).toBe(0);
-    file = join(disk, 'flags.db');
+  beforeEach(() => {
+    expect(run('mount', '-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', file.directory)).toBe(0);
   });
 
   afterEach(async () => {
     await endAll();
-    expect(run('umount', '-l', disk)).toBe(0);
+    expect(run('umount', '-l', file.directory)).toBe(0);
   });
 
   it('refuses changes and serves what is there, until there is room again', async () => {
-    const filler = join(disk, 'filler');
+    const filler = join(file.directory, 'filler');
     await writeFile(filler, Buffer.alloc(2 ** 20));
-    const server = await startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' });
+    const server = await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' });
     const client = adminClient(server.url, 'none');
     const created = await createUntilFull(client);
     await expectServedAndRefused(server, created[0] ?? '');
@@ -129,12 +114,12 @@ const canMount = isRoot && mountsWork();
     const blocks = Buffer.alloc(4096);
     let index = 0;
     const fill = () =>
-      writeFile(join(disk, `filler-${index++}`), blocks).then(
+      writeFile(join(file.directory, `filler-${index++}`), blocks).then(
         () => true,
         () => false,
       );
     while (await fill());
-    const { code, printed } = await runToEnd({ FLAGS_DB: file, FLAGS_AUTH: 'none' });
+    const { code, printed } = await runToEnd({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' });
     expect(code).toBe(1);
     expect(printed).toMatch(/cannot be used \(.*(full|disk)/);
   });
@@ -144,29 +129,29 @@ const canMount = isRoot && mountsWork();
   const uid = isRoot ? { uid: NOBODY } : {};
 
   async function expectRefused(): Promise<void> {
-    const { code, printed } = await runToEnd({ FLAGS_DB: file, FLAGS_AUTH: 'none' }, uid);
+    const { code, printed } = await runToEnd({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' }, uid);
     expect([code, printed]).toEqual([1, expect.stringMatching(/cannot be (used|opened|written to)/)]);
   }
 
   beforeEach(async () => {
-    const server = await startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' });
+    const server = await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' });
     await adminClient(server.url, 'none').createFlag('checkout');
     await server.end('SIGTERM');
-    if (isRoot) await Promise.all([directory.path, file].map((path) => chown(path, NOBODY, NOBODY)));
+    if (isRoot) await Promise.all([file.directory, file.path].map((path) => chown(path, NOBODY, NOBODY)));
   });
 
-  afterEach(() => chmod(directory.path, 0o755));
+  afterEach(() => chmod(file.directory, 0o755));
 
   it('to its file is not started, and leaves the file as it is', async () => {
-    await chmod(file, 0o444);
+    await chmod(file.path, 0o444);
     await expectRefused();
     await expectKept(['checkout']);
   });
 
   it('into its directory is not started, and leaves the file as it is', async () => {
-    await chmod(directory.path, 0o555);
+    await chmod(file.directory, 0o555);
     await expectRefused();
-    await chmod(directory.path, 0o755);
+    await chmod(file.directory, 0o755);
     await expectKept(['checkout']);
   });
 });

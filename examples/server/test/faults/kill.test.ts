@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { extent } from '../../../../test/extent.js';
 import { adminClient } from '../admin-client.js';
-import { endAll, type ServerProcess, startServer, temporaryDirectory } from '../server-process.js';
+import { databaseOfEachTest } from '../database-file.js';
+import { type ServerProcess, startServer } from '../server-process.js';
 import { LIFE, reportOnce } from './flag-life.js';
 import { expectSoundFile, readStored } from './stored.js';
 
@@ -10,26 +10,23 @@ const WRITERS = 8;
 /** A server is killed when it has answered some number of changes, at most so many. */
 const MOST_ANSWERS = 200;
 
-afterEach(endAll);
+const file = databaseOfEachTest();
 
 describe('a server that is killed while it writes', () => {
   it('has every acknowledged change once, whole, and counts every acknowledged report, in a sound file', async () => {
-    const directory = await temporaryDirectory();
-    const file = join(directory.path, 'flags.db');
     const acknowledged: string[] = [];
     const reports = { sent: 0, acknowledged: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const server = await startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' });
+      const server = await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' });
       acknowledged.push(...(await writeUntilKilled(server, { prefix: `round-${round}`, reports })));
-      expectSoundFile(file);
+      expectSoundFile(file.path);
     }
-    const { events, counted } = await readStored(file);
+    const { events, counted } = await readStored(file.path);
     expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS);
     expect(acknowledged.filter((event) => events.get(event) !== 1)).toEqual([]);
     expect([...events].filter(([, count]) => count !== 1)).toEqual([]);
     expect(counted).toBeGreaterThanOrEqual(reports.acknowledged);
     expect(counted).toBeLessThanOrEqual(reports.sent);
-    await directory.remove();
   });
 });
 

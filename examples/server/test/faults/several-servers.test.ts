@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
 import { type AdminClient, adminClient } from '../admin-client.js';
-import { endAll, startServer, temporaryDirectory } from '../server-process.js';
+import { databaseOfEachTest } from '../database-file.js';
+import { endAll, startServer } from '../server-process.js';
 import { LIFE, reportOnce } from './flag-life.js';
 import { readStored } from './stored.js';
 
@@ -11,21 +11,10 @@ const LIVES = extent({ short: 2, full: 100 });
 const WRITERS = extent({ short: 4, full: 8 });
 const RACED = '/api/admin/projects/default/features/raced';
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let file: string;
-
-beforeEach(async () => {
-  directory = await temporaryDirectory();
-  file = join(directory.path, 'flags.db');
-});
-
-afterEach(async () => {
-  await endAll();
-  await directory.remove();
-});
+const file = databaseOfEachTest();
 
 async function startServers(count: number): Promise<readonly AdminClient[]> {
-  const starting = Array.from({ length: count }, () => startServer({ FLAGS_DB: file, FLAGS_AUTH: 'none' }));
+  const starting = Array.from({ length: count }, () => startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' }));
   return (await Promise.all(starting)).map(({ url }) => adminClient(url, 'none'));
 }
 
@@ -51,7 +40,7 @@ describe.each([2, 4])('%d servers on one file', (count) => {
     await expectAlike(clients, '/api/client/features');
     await expectAlike(clients, '/api/frontend?userId=7');
     await endAll();
-    const { events, counted } = await readStored(file);
+    const { events, counted } = await readStored(file.path);
     expect(tally.acknowledged).toHaveLength(WRITERS * LIVES * LIFE.length);
     expect(tally.acknowledged.filter((event) => events.get(event) !== 1)).toEqual([]);
     expect(events.get('default member-added')).toBe(WRITERS * LIVES);
@@ -65,7 +54,7 @@ describe('two servers, and a program that locks their file', () => {
   it('answer changes with 503 and Retry-After instead of waiting for ever, and go on serving what is read', async () => {
     const clients = await startServers(2);
     await expectDone(() => any(clients).createFlag('raced'));
-    const other = new Database(file);
+    const other = new Database(file.path);
     other.exec('BEGIN IMMEDIATE');
     const changes = [
       ...Array.from({ length: 60 }, () => any(clients).put(RACED, { name: 'raced', description: 'late' })),
@@ -84,7 +73,7 @@ describe('two servers, and a program that locks their file', () => {
     other.close();
     for (const client of clients) await expectDone(() => client.put(RACED, { name: 'raced', description: 'later' }));
     await endAll();
-    const { events, counted } = await readStored(file);
+    const { events, counted } = await readStored(file.path);
     expect([events.get('raced flag-updated'), events.get('flag-0 flag-created'), counted]).toEqual([1, undefined, 0]);
   });
 });
