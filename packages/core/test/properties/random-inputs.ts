@@ -23,6 +23,7 @@ export const strategyInput = fc.record(
     name: mostly(fc.constantFrom('default', 'flexibleRollout'), fc.constant('')),
     parameters: mostly(parameters, fc.constantFrom(null, 7, { deep: {} })),
     constraints: fc.array(mostly(constraint, badConstraint), { maxLength: 2 }),
+    segments: mostly(fc.uniqueArray(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }), fc.constant([7])),
     title: fc.constant('title'),
     sortOrder: fc.constantFrom(1, -0),
     unheardOf: fc.constant({ deep: [1] }),

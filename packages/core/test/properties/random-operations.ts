@@ -47,6 +47,11 @@ const newToken = fc.oneof(
   fc.record({ name: fc.constant('t'), kind: fc.constant('client'), secret, project: projectId, environment }),
   fc.record({ name: fc.constant('t'), kind: fc.constantFrom('admin', 'frontend'), secret }),
 );
+const segmentRef = fc.record({ segment: fc.integer({ min: 1, max: 3 }) });
+const segmentName = fc.constantFrom('s', 't', '__proto__');
+const newSegment = fc.record({ name: segmentName, constraints: fc.constant([]) });
+const segmentChanges = fc.record({ name: segmentName, description: fc.constant('d') }, { requiredKeys: [] });
+const parent = fc.record({ flag: flagName });
 const variants = fc.uniqueArray(variantInput, { maxLength: 4, selector: ({ name }) => name });
 
 const context = fc.oneof(
@@ -82,6 +87,12 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   calls(4, 'addMember', projectRef, member),
   calls(3, 'changeMemberRole', projectRef, member),
   calls(3, 'removeMember', projectRef, member),
+  calls(3, 'createSegment', newSegment),
+  calls(2, 'updateSegment', segmentRef, segmentChanges),
+  calls(2, 'deleteSegment', segmentRef),
+  calls(5, 'addDependency', flagRef, parent),
+  calls(1, 'removeDependency', flagRef, parent),
+  calls(1, 'removeDependencies', flagRef),
   calls(1, 'createToken', newToken),
   calls(
     1,
@@ -93,7 +104,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 /** Makes what the operations are about, so that they do not begin with nothing. */
 const BEGINNING: readonly Operation[] = [
   { call: 'createProject', input: [{ id: '__proto__', name: 'P' }] },
+  { call: 'createSegment', input: [{ name: 's', constraints: [] }] },
   { call: 'createFlag', input: [{ project: 'default' }, { name: 'a' }] },
+  { call: 'createFlag', input: [{ project: 'default' }, { name: 'b' }] },
+  { call: 'createFlag', input: [{ project: 'default' }, { name: 'constructor' }] },
   { call: 'createFlag', input: [{ project: '__proto__' }, { name: '__proto__' }] },
   ...['development', 'constructor'].map((environment): Operation => {
     return { call: 'addStrategy', input: [{ project: 'default', flag: 'a', environment }, { name: 'default' }] };

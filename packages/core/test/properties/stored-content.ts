@@ -1,6 +1,6 @@
 import type { ListedDocument, Storage, StoredEvent } from '../../src/storage/port.js';
 
-const KINDS = ['flag', 'project', 'token'] as const;
+const KINDS = ['flag', 'project', 'token', 'segment', 'segment-registry', 'dependency'] as const;
 
 /** All that a storage holds, but for what it may number as it likes. */
 export interface Content {
