@@ -1,18 +1,7 @@
 import { createFlags, type Flags } from '@flags/core';
 import { postgresStorage } from '@flags/postgres';
 import { openDriverFlags } from './driver-flags.js';
-
-/** What to do, and how often; the answer comes when it is done. */
-export interface Task {
-  readonly side: Side;
-  readonly operation: Operation;
-  readonly calls: number;
-}
-
-/** The engine, or the same transactions by hand. */
-export type Side = 'engine' | 'driver';
-
-export type Operation = 'create a flag' | 'switch a flag on or off' | 'read a flag' | 'report metrics';
+import { type Operation, type Side, schemaOf, type Task } from './sides.js';
 
 /** So many operations are under way at once. */
 const LINES = 8;
@@ -25,10 +14,17 @@ type Works = Record<Operation, Work>;
 /** A node: its own flags, so that nodes wait for the database and not for each other's changes. */
 async function main(connectionString: string, schema: string, node: string): Promise<void> {
   const flags = await createFlags({ storage: postgresStorage({ connectionString, schema }), usageInterval: 0 });
+  const unfollowing = await createFlags({
+    storage: postgresStorage({ connectionString, schema: schemaOf(schema, 'unfollowing'), listen: false }),
+    usageInterval: 0,
+    pollInterval: 0,
+  });
   await fill(flags, node);
+  await fill(unfollowing, node);
   const sides: Record<Side, Works> = {
     engine: engineWorks(flags, node),
-    driver: driverWorks(openDriverFlags(connectionString, `${schema}_driver`), node),
+    unfollowing: engineWorks(unfollowing, node),
+    driver: driverWorks(openDriverFlags(connectionString, schemaOf(schema, 'driver')), node),
   };
   process.on('message', async ({ side, operation, calls }: Task) => {
     await repeat(sides[side][operation], { first: takeCalls(`${side} ${operation}`, calls), calls });

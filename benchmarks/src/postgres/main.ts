@@ -18,8 +18,9 @@ PostgreSQL ${server.version}, which is on the same machine and flushes every com
 
 Every node is a process with a pool of ten connections that does eight operations at once. In brackets, how many times that is
 what the driver \`pg\` alone does in the same process: the same reads, then BEGIN, the statements one would write by hand, each
-waited for, and COMMIT. The sides take turns of 64 changes, or 256 reads or reports, of each node, 25 times, and must
-have written the same number of rows, revisions and characters; figures are medians, ratios those of neighbouring turns.
+waited for, and COMMIT. The second number is what it would be if nodes neither heard of each other's changes nor looked for them.
+The sides take turns of 64 changes, or 256 reads or reports, of each node, 25 times, and must have written the same number
+of rows, revisions and characters; figures are medians, ratios those of neighbouring turns.
 
 The engine also validates, tells the other nodes, and has every node read what any of them has changed, which the driver
 does not: it is in the figures of changes. Of metrics it writes reports that arrive together in one statement, the driver

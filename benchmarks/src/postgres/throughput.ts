@@ -4,7 +4,7 @@ import { migrationSql } from '@flags/postgres';
 import { Client } from 'pg';
 import { table } from '../markdown.js';
 import { median } from '../rounds.js';
-import type { Operation, Side, Task } from './load-process.js';
+import { type Operation, SIDES, type Side, schemaOf, type Task } from './sides.js';
 
 const NODES = [1, 2, 4];
 /** Of each side, after one that warms up. */
@@ -18,7 +18,10 @@ const CALLS: Record<Operation, number> = {
 };
 const OPERATIONS = Object.keys(CALLS) as Operation[];
 
-/** Operations per second of one node and of several, and how many times that is what the driver alone does. */
+/**
+ * Operations per second of one node and of several, and how many times that is what the driver alone does: as it is, and
+ * where nodes do not follow each other.
+ */
 export async function throughputTable(url: string): Promise<string> {
   const columns: string[][] = [];
   for (const nodes of NODES) columns.push(await columnOf(url, nodes));
@@ -52,22 +55,28 @@ async function startLoad(...given: readonly string[]): Promise<ChildProcess> {
 
 /** The driver's tables: the same, with the same rows. */
 async function copyTables(database: Client, schema: string): Promise<void> {
-  await database.query(migrationSql({ schema: `${schema}_driver` }));
+  const copy = schemaOf(schema, 'driver');
+  await database.query(migrationSql({ schema: copy }));
   for (const name of ['documents', 'events']) {
-    await database.query(`INSERT INTO ${schema}_driver.flags_${name} SELECT * FROM ${schema}.flags_${name}`);
+    await database.query(`INSERT INTO ${copy}.flags_${name} SELECT * FROM ${schema}.flags_${name}`);
   }
 }
 
 /** The sides take turns, and take turns in who comes first. */
 async function contest(children: readonly ChildProcess[], operation: Operation): Promise<string> {
-  const rates: Record<Side, number[]> = { engine: [], driver: [] };
+  const rounds: Record<Side, number>[] = [];
   for (let chunk = 0; chunk <= CHUNKS; chunk++) {
-    const sides: readonly Side[] = chunk % 2 === 0 ? ['engine', 'driver'] : ['driver', 'engine'];
-    for (const side of sides) rates[side].push(await rateOf(children, { side, operation, calls: CALLS[operation] }));
+    const first = chunk % SIDES.length;
+    const rates: Partial<Record<Side, number>> = {};
+    for (const side of [...SIDES.slice(first), ...SIDES.slice(0, first)]) {
+      rates[side] = await rateOf(children, { side, operation, calls: CALLS[operation] });
+    }
+    rounds.push(rates as Record<Side, number>);
   }
-  const engine = rates.engine.slice(1);
-  const ratio = median(engine.map((rate, chunk) => rate / (rates.driver[chunk + 1] ?? Number.NaN)));
-  return `${median(engine).toLocaleString('en', { maximumSignificantDigits: 3 })} (× ${ratio.toFixed(2)})`;
+  const measured = rounds.slice(1);
+  const ratio = (side: Side) => median(measured.map((rates) => rates[side] / rates.driver)).toFixed(2);
+  const rate = median(measured.map(({ engine }) => engine)).toLocaleString('en', { maximumSignificantDigits: 3 });
+  return `${rate} (× ${ratio('engine')}, × ${ratio('unfollowing')})`;
 }
 
 async function rateOf(children: readonly ChildProcess[], task: Task): Promise<number> {
@@ -78,11 +87,11 @@ async function rateOf(children: readonly ChildProcess[], task: Task): Promise<nu
   return ((task.calls * children.length) / (performance.now() - started)) * 1000;
 }
 
-/** Both sides have been asked for the same: so many rows, revisions and characters there have to be. */
+/** All sides have been asked for the same: so many rows, revisions and characters there have to be. */
 async function requireSameRows(database: Client, schema: string): Promise<void> {
-  const [engine, driver] = await Promise.all([schema, `${schema}_driver`].map((side) => totals(database, side)));
-  if (engine !== driver) throw new Error(`The engine has written ${engine}, the driver ${driver}.`);
-  console.error(`both have written ${engine}`);
+  const [first, ...others] = await Promise.all(SIDES.map((side) => totals(database, schemaOf(schema, side))));
+  if (others.some((other) => other !== first)) throw new Error(`They have written ${[first, ...others].join(', ')}.`);
+  console.error(`all have written ${first}`);
 }
 
 async function totals(database: Client, schema: string): Promise<string> {
