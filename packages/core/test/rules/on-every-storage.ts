@@ -1,22 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Awaitable } from '../../src/awaitable.js';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '../../src/index.js';
-import { sqliteStorage } from '../../src/sqlite.js';
-import type { Storage } from '../../src/storage/port.js';
+import { createFlags, type Flags, type FlagsOptions } from '../../src/index.js';
+import { STORAGES } from './rule-storages.js';
 
 export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
-
-interface StorageKind {
-  readonly name: string;
-  readonly open: (file: string) => Awaitable<Storage>;
-}
-
-const STORAGES: readonly StorageKind[] = [
-  { name: 'memory', open: () => memoryStorage() },
-  { name: 'SQLite', open: (file) => sqliteStorage(file) },
-];
 
 /** Runs the same rules on every storage; `start` gives an engine on an empty one, closed after the test. */
 export function onEveryStorage(rules: (start: Start) => void): void {

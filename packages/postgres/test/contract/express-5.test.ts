@@ -1,19 +1,11 @@
 import { extent } from '../../../../test/extent.js';
-import type { StorageKind } from '../../../express/test/contract/contract-host.js';
 import { WRITTEN_ROWS } from '../../../express/test/contract/rows/all-rows.js';
 import { DERIVED_ROWS } from '../../../express/test/contract/rows/derived.js';
 import { runTable } from '../../../express/test/contract/run-table.js';
 import { EXPRESS_5 } from '../../../express/test/express-versions.js';
-import { emptiedStorage } from '../emptied-storage.js';
-
-const empty = emptiedStorage();
-
-const POSTGRES: StorageKind = {
-  name: 'PostgreSQL',
-  open: async () => ({ storage: await empty(), remove: async () => undefined }),
-};
+import { postgresKind } from './postgres-kind.js';
 
 /** What all routes refuse alike, they refuse before they ask the storage. */
 const rows = [...WRITTEN_ROWS, ...extent({ short: [], full: DERIVED_ROWS })];
 
-runTable({ version: EXPRESS_5, storages: [POSTGRES], rows });
+runTable({ version: EXPRESS_5, storages: [postgresKind()], rows });

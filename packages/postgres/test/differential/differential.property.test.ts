@@ -1,11 +1,11 @@
 import { expectSameOutcomes } from '../../../core/test/properties/same-outcomes.js';
 import { STORAGES, type StorageKind } from '../../../core/test/properties/storages.js';
-import { emptiedStorage } from '../emptied-storage.js';
+import { emptiedStorages } from '../emptied-storage.js';
 
 jest.setTimeout(120_000);
 
 describe('the same operations', () => {
-  const empty = emptiedStorage();
+  const empty = emptiedStorages();
   const postgres: StorageKind = {
     name: 'PostgreSQL',
     open: async () => ({ storage: await empty(), dispose: async () => undefined }),

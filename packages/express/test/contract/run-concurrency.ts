@@ -1,0 +1,98 @@
+import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { type ContractHost, type StorageKind, startContractHost } from './contract-host.js';
+import { send } from './send.js';
+import { CHECKOUT, checkout, DEFAULT, FEATURES, FLAG, PROJECT, withStrategy } from './states.js';
+
+function casesOf(storages: readonly StorageKind[]) {
+  return EXPRESS_VERSIONS.flatMap((version) =>
+    storages.map((storage) => ({ version, storage, title: `upon Express ${version.major}, on ${storage.name}` })),
+  );
+}
+
+function countOf(responses: readonly { readonly status: number }[]): Readonly<Record<number, number>> {
+  const counts = new Map<number, number>();
+  for (const { status } of responses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+/** Proves what callers at the same moment come to, upon every version of Express. */
+export function runConcurrency(storages: readonly StorageKind[]): void {
+  describe.each(casesOf(storages))('at the same moment, $title', ({ version, storage }) => {
+    let host: ContractHost;
+
+    beforeEach(async () => {
+      host = await startContractHost(version, storage);
+    });
+
+    afterEach(() => host.stop());
+
+    it('creates one flag of fifty with one name', async () => {
+      const creations = Array.from({ length: 50 }, () =>
+        send(host.app, { method: 'POST', path: FEATURES, body: { name: 'checkout' } }),
+      );
+      expect(countOf(await Promise.all(creations))).toEqual({ 201: 1, 409: 49 });
+      expect((await host.flags.listEvents({ flag: 'checkout' })).total).toBe(1);
+    });
+
+    it('lets exactly one of two owners leave, again and again', async () => {
+      await host.flags.addMember(DEFAULT, { userId: 1, roleId: 4 });
+      for (let round = 2; round <= 11; round++) {
+        const [owner] = await host.flags.listMembers(DEFAULT);
+        await host.flags.addMember(DEFAULT, { userId: round, roleId: 4 });
+        const leave = (user: number | undefined) =>
+          send(host.app, { method: 'DELETE', path: `${PROJECT}/users/${user}/roles/4` });
+        const responses = await Promise.all([leave(owner?.userId), leave(round)]);
+        expect(countOf(responses)).toEqual({ 200: 1, 400: 1 });
+        expect(await host.flags.listMembers(DEFAULT)).toHaveLength(1);
+      }
+    });
+
+    it('lets exactly one of two editors win who have read the same state', async () => {
+      await checkout(host.flags);
+      for (let round = 0; round < 5; round++) {
+        const { etag } = (await send(host.app, { method: 'GET', path: FLAG })).headers;
+        const edit = (description: string) =>
+          send(host.app, {
+            method: 'PUT',
+            path: FLAG,
+            headers: { 'if-match': etag },
+            body: { name: 'checkout', description },
+          });
+        const responses = await Promise.all([edit(`Ada ${round}`), edit(`Grace ${round}`)]);
+        expect(countOf(responses)).toEqual({ 200: 1, 412: 1 });
+        const winner = responses.find(({ status }) => status === 200);
+        expect((await host.flags.getFlag(CHECKOUT)).description).toBe(winner?.body.description);
+      }
+    });
+
+    it('keeps every strategy of many that are added', async () => {
+      await withStrategy(host.flags);
+      const additions = Array.from({ length: 20 }, (_, n) =>
+        send(host.app, {
+          method: 'POST',
+          path: `${FLAG}/environments/development/strategies`,
+          body: { name: `own-${n}` },
+        }),
+      );
+      expect(countOf(await Promise.all(additions))).toEqual({ 200: 20 });
+      const [development] = (await host.flags.getFlag(CHECKOUT)).environments;
+      expect(new Set(development?.strategies.map(({ name }) => name)).size).toBe(20);
+    });
+
+    it('switches on and off with one event per change that took effect', async () => {
+      await withStrategy(host.flags);
+      const { total } = await host.flags.listEvents({ limit: 0 });
+      const switches = Array.from({ length: 10 }, (_, n) =>
+        send(host.app, { method: 'POST', path: `${FLAG}/environments/production/${n % 2 ? 'on' : 'off'}` }),
+      );
+      expect(countOf(await Promise.all(switches))).toEqual({ 200: 10 });
+      const { events } = await host.flags.listEvents({ flag: 'checkout' });
+      const changes = events
+        .filter(({ environment, type }) => environment && type.startsWith('environment-'))
+        .reverse();
+      expect((await host.flags.listEvents({ limit: 0 })).total).toBe(total + changes.length);
+      const expected = changes.map((_, n) => (n % 2 ? 'environment-disabled' : 'environment-enabled'));
+      expect(changes.map(({ type }) => type)).toEqual(expected);
+    });
+  });
+}

@@ -1,0 +1,4 @@
+import { runConcurrency } from '../../../express/test/contract/run-concurrency.js';
+import { postgresKind } from './postgres-kind.js';
+
+runConcurrency([postgresKind()]);
