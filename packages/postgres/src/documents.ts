@@ -1,9 +1,13 @@
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '@flags/core';
+import { toStoredKey } from './commit/stored-key.js';
 import type { Statement, Statements } from './database.js';
+import { gathered } from './gathered.js';
 import type { TableNames } from './schema/table-names.js';
 import { fromStoredText, toStoredText } from './stored-text.js';
 
 interface DocumentRow {
+  readonly kind: string;
+  readonly id: string;
   readonly parent: string | null;
   readonly revision: string;
   readonly body: string;
@@ -27,12 +31,29 @@ export interface Documents {
 export function createDocuments(statements: Statements, names: TableNames): Documents {
   const table = names.table('documents');
 
+  async function find(keys: readonly DocumentKey[]): Promise<(key: DocumentKey) => DocumentRow | undefined> {
+    // Beside the documents that are asked for, those of one's kind and another's id, if there are any.
+    const kinds = oneOrMany(
+      1,
+      keys.map(({ kind }) => kind),
+    );
+    const ids = oneOrMany(
+      2,
+      keys.map(({ id }) => id),
+    );
+    const rows = await statements.query<DocumentRow>(
+      `SELECT kind, id, parent, revision, body FROM ${table} WHERE kind ${kinds.is} AND id ${ids.is} AND body IS NOT NULL`,
+      [kinds.value, ids.value],
+    );
+    const found = new Map(rows.map((row) => [nameOf(row), row]));
+    return (key) => found.get(nameOf(key));
+  }
+
+  const findOne = gathered(find);
+
   return {
     async get({ kind, id }) {
-      const [row] = await statements.query<DocumentRow>(
-        `SELECT parent, revision, body FROM ${table} WHERE kind = $1 AND id = $2 AND body IS NOT NULL`,
-        [toStoredText(kind), toStoredText(id)],
-      );
+      const row = await findOne(toStoredKey({ kind, id }));
       if (!row) return undefined;
       const { parent, revision, body } = row;
       return { key: { kind, id }, parent: textOrNull(parent), revision: Number(revision), body: JSON.parse(body) };
@@ -43,6 +64,19 @@ export function createDocuments(statements: Statements, names: TableNames): Docu
       return rows.map((row) => toListedDocument(query.kind, row));
     },
   };
+}
+
+/** One text for a key: what is stored has no U+0000. */
+function nameOf({ kind, id }: DocumentKey): string {
+  return `${kind}\0${id}`;
+}
+
+/** A condition on a column. To compare with one text takes less planning than with a list of one. */
+function oneOrMany(parameter: number, texts: readonly string[]): { readonly is: string; readonly value: unknown } {
+  const distinct = [...new Set(texts)];
+  return distinct.length === 1
+    ? { is: `= $${parameter}`, value: distinct[0] }
+    : { is: `= ANY ($${parameter})`, value: distinct };
 }
 
 function listStatement({ kind, parent, part, after, limit }: ListQuery, table: string): Statement {

@@ -9,6 +9,7 @@ import type { PgPool } from './driver.js';
 import { counterFeed } from './feed/counter-feed.js';
 import type { Feed } from './feed/feed.js';
 import type { FeedKind } from './feed/feed-order.js';
+import { createKnownPlaces, type KnownPlaces } from './feed/known-places.js';
 import { placeFeed } from './feed/place-feed.js';
 import { snapshotFeed } from './feed/snapshot-feed.js';
 import { channelOf } from './listening/channel.js';
@@ -92,11 +93,19 @@ interface Parts extends Pick<Source, 'release'> {
 function storageOn(parts: Parts): Storage {
   const { database, names, server, checked, release, listener, notifier } = parts;
   const documents = createDocuments(database, names);
-  const feed = createFeed(parts);
+  const places = createKnownPlaces();
+  const feed = createFeed(parts, places);
   const outcomes = server.hasTransactionIds
     ? createOutcomes({ database, names, time: checked.outcomeTimeout })
     : undefined;
-  const commitParts = { database, names, order: feed.order, outcomes, placeFeed: () => placeFeed(database, names) };
+  const commitParts = {
+    database,
+    names,
+    order: feed.order,
+    outcomes,
+    places,
+    placeFeed: () => placeFeed(database, names),
+  };
   const underway = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
@@ -142,7 +151,7 @@ function storageOn(parts: Parts): Storage {
   };
 }
 
-function createFeed({ database, names, server, kind, checked }: Parts): Feed {
-  if (kind === 'snapshot') return snapshotFeed({ database, names, commitLock: lockKey('commit', checked) });
+function createFeed({ database, names, server, kind, checked }: Parts, places: KnownPlaces): Feed {
+  if (kind === 'snapshot') return snapshotFeed({ database, names, commitLock: lockKey('commit', checked), places });
   return counterFeed({ statements: database, names, hasTransactionIds: server.hasTransactionIds });
 }

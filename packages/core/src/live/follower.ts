@@ -8,7 +8,7 @@ import type { DocumentKey, Storage } from '../storage/port.js';
 /** So many events are read at once. */
 const BATCH = 500;
 /** So many documents are read at once: a database far away is asked for them side by side. */
-const AT_ONCE = 16;
+const AT_ONCE = 64;
 
 export interface Follower {
   /** Reads what has happened since the last time. Does not fail: the status tells. */

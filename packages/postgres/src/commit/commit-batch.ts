@@ -1,5 +1,6 @@
 import { type DocumentKey, FlagsError, type PreparedCommit } from '@flags/core';
 import type { FeedOrder } from '../feed/feed-order.js';
+import type { PlacedCommit } from '../feed/known-places.js';
 import type { TableNames } from '../schema/table-names.js';
 import { fromStoredText } from '../stored-text.js';
 import { type DocumentStep, documentSteps } from './document-steps.js';
@@ -25,14 +26,10 @@ export interface CommitBatch {
   read(answers: Answers): Read;
 }
 
-export type Read =
-  | { readonly conflict: DocumentKey }
-  /** Events have a place that this server has yet to give: the feed must be put right first. */
-  | { readonly misplaced: true }
-  | Done;
+export type Read = { readonly conflict: DocumentKey } | Done;
 
 /** A commit that has been done, and waits for its end. */
-export interface Done {
+export interface Done extends PlacedCommit {
   /** Of the writes, in their order. */
   readonly revisions: readonly number[];
   /** The transaction's id; undefined where the database has none. */
@@ -55,13 +52,14 @@ export function commitBatch(commit: PreparedCommit, { names, order }: CommitTabl
       const [first, documents, children, , [last = []] = []] = divide(answers, parts);
       const conflict = findMoved(commit, { steps, documents }) ?? findOccupant(commit, children);
       if (conflict) return { conflict };
-      if (first?.[0]?.[0]?.misplaced === 't') return { misplaced: true };
       const events = last.flatMap(({ id }) => id ?? []);
       if (events.length !== commit.events.length) throw lostNumber(names, order);
       return {
         revisions: revisionsOf(commit, { steps, documents }),
         events,
         transaction: last[0]?.transaction ?? undefined,
+        source: first?.[0]?.[0]?.source ?? undefined,
+        place: last[0]?.place ?? undefined,
       };
     },
   };

@@ -8,6 +8,7 @@ import { FEED_ROWS, type FeedOrder, TRANSACTION_ID } from './feed-order.js';
 export function counterOrder(names: TableNames, { hasTransactionIds }: { hasTransactionIds: boolean }): FeedOrder {
   return {
     first: undefined,
+    look: undefined,
     turn: `UPDATE ${names.table('meta')} SET value = value + 1 WHERE name = '${FEED_ROWS.counter}'`,
     place: 'number',
     row: FEED_ROWS.counter,

@@ -1,7 +1,12 @@
 /** How the place of an event in the feed comes about. */
 export interface FeedOrder {
-  /** The statement that every commit's transaction begins with. It may tell `misplaced`: no event may be appended yet. */
+  /** The statement that every commit's transaction begins with. It may tell the `source` that places come from. */
   readonly first: string | undefined;
+  /**
+   * A statement that tells, within a commit's transaction, whether the commit's own place is wrong, or there are events with
+   * a place that is yet to come: `misplaced`. Needed where the first statement tells a source.
+   */
+  readonly look: ((place: string) => string) | undefined;
   /** The statement that comes after everything is written, and before the events are appended. */
   readonly turn: string | undefined;
   /** An expression for the `commit_order` of the events; `number` is the feed's own number, {@link FEED_ROWS}. */

@@ -4,10 +4,12 @@ import type { Database } from '../database.js';
 import type { TableNames } from '../schema/table-names.js';
 import { createReadEvents, type EventsAndFacts } from './events.js';
 import type { Feed } from './feed.js';
+import type { KnownPlaces } from './known-places.js';
+import { parsePosition } from './position.js';
 import { feedOffset, snapshotOrder } from './snapshot-order.js';
 
 /** Milliseconds. Commits take a few: most that hold events back have ended after these. */
-const PAUSES = [2, 4, 8];
+const PAUSES = [4, 8, 16];
 /** Milliseconds in which no commit can begin, at most, when one of them does not end. */
 const LOCK_TIMEOUT = 100;
 
@@ -16,6 +18,7 @@ interface Surroundings {
   readonly names: TableNames;
   /** The lock that commits share, as a number in SQL. */
   readonly commitLock: string;
+  readonly places: KnownPlaces;
 }
 
 /**
@@ -23,7 +26,7 @@ interface Surroundings {
  * transaction of the whole server holds events back in this way, for as long as it runs. Where that lasts longer than commits
  * take, the feed takes the lock that commits share: then none is under way, and everything that there is can be given.
  */
-export function snapshotFeed({ database, names, commitLock }: Surroundings): Feed {
+export function snapshotFeed({ database, names, commitLock, places }: Surroundings): Feed {
   const read = createReadEvents(database, names);
   const settled = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${feedOffset(names)}`;
   // The transaction that was found to last; whoever meets it again does not wait for it.
@@ -33,7 +36,9 @@ export function snapshotFeed({ database, names, commitLock }: Surroundings): Fee
     read(query, {
       only: `commit_order < ${settled}`,
       facts: (matching) => [
-        `EXISTS (SELECT FROM (SELECT commit_order FROM ${matching}) AS held WHERE commit_order >= ${settled}) AS held`,
+        `${settled} AS settled`,
+        `(SELECT commit_order FROM (SELECT commit_order FROM ${matching}) AS held
+          WHERE commit_order >= ${settled} ORDER BY commit_order DESC LIMIT 1) AS held`,
         'pg_snapshot_xmin(pg_current_snapshot()) AS oldest',
         'pg_is_in_recovery() AS standby',
       ],
@@ -54,25 +59,40 @@ export function snapshotFeed({ database, names, commitLock }: Surroundings): Fee
 
   async function query(query: StoredEventQuery): Promise<EventPage> {
     let found = await readSettled(query);
+    const { held } = found.facts;
     for (const time of PAUSES) {
-      if (isComplete(found, query)) return found.page;
+      if (isComplete(found, { query, held })) return found.page;
       if (found.facts.oldest === lasting) break;
       await pause(time);
       found = await readSettled(query);
     }
     // The locks of a standby are its own: they do not keep commits from arriving.
-    if (isComplete(found, query) || found.facts.standby === 't') return found.page;
+    if (isComplete(found, { query, held }) || found.facts.standby === 't') return found.page;
     lasting = found.facts.oldest;
     return (await readLocked(query)) ?? found.page;
   }
 
   return {
     order: snapshotOrder(names, commitLock),
-    query: (asked) =>
-      asked.order === 'oldest-first' || asked.settled ? query(asked) : read(asked).then(({ page }) => page),
+    async query(asked) {
+      const isFeed = asked.order === 'oldest-first' || asked.settled;
+      const page = isFeed ? await query(asked) : (await read(asked)).page;
+      for (const event of [page.events[0], page.events.at(-1)]) {
+        if (event) places.see(parsePosition(event.position).commitOrder);
+      }
+      return page;
+    },
   };
 }
 
-function isComplete({ page, facts }: EventsAndFacts, { order, limit }: StoredEventQuery): boolean {
-  return facts.held !== 't' || (order === 'oldest-first' && page.total === undefined && page.events.length >= limit);
+interface Asked {
+  readonly query: StoredEventQuery;
+  /** The place of the newest event that was held back when it was asked. */
+  readonly held: string | null | undefined;
+}
+
+/** Whether nothing is missing that there was when it was asked. What has been committed since has a reader of its own. */
+function isComplete({ page, facts }: EventsAndFacts, { query: { order, limit }, held }: Asked): boolean {
+  if (typeof held !== 'string' || BigInt(facts.settled ?? 0) > BigInt(held)) return true;
+  return order === 'oldest-first' && page.total === undefined && page.events.length >= limit;
 }

@@ -3,6 +3,7 @@ import { takeClient } from '../connection/session.js';
 import type { PgClient, PgNotification, PgPool } from '../driver.js';
 import { quoteIdentifier } from '../schema/table-names.js';
 import type { Channel } from './notifier.js';
+import { spaced } from './spaced.js';
 
 /** Hears of other nodes' commits, on a connection of its own. */
 export interface Listener {
@@ -21,6 +22,8 @@ export interface ListenerOptions extends Channel {
 /** Milliseconds. */
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 15_000;
+/** Milliseconds between two calls: of many messages in a row, each would have the watchers read what is new. */
+const GAP = 20;
 /** Milliseconds. A connection can be dead without anybody saying so. */
 const SIGN_OF_LIFE = 30_000;
 
@@ -30,14 +33,14 @@ export function createListener(options: ListenerOptions): Listener {
   let running: Promise<void> | undefined;
   let end = new AbortController();
 
-  function tell(): void {
+  const calls = spaced(GAP, () => {
     for (const onChange of watchers.values()) onChange();
-  }
+  });
 
   async function run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {
-      const wasHeard = await listen({ ...options, signal, tell });
+      const wasHeard = await listen({ ...options, signal, tell: calls.ask });
       failures = wasHeard ? 0 : failures + 1;
       const longest = Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
       await pause(longest * (0.5 + Math.random() / 2), signal);
@@ -65,6 +68,7 @@ export function createListener(options: ListenerOptions): Listener {
     async close() {
       watchers.clear();
       await stop();
+      await calls.finish();
     },
   };
 }

@@ -1,5 +1,5 @@
-import { pause } from '../connection/retries.js';
 import type { Database } from '../database.js';
+import { spaced } from './spaced.js';
 
 /** Tells other nodes that something was committed. */
 export interface Notifier {
@@ -10,7 +10,7 @@ export interface Notifier {
 }
 
 /** Milliseconds between two messages. */
-const GAP = 10;
+const GAP = 20;
 
 /**
  * Notifies after the commit, not within it: transactions that notify hold a lock of the whole database while they
@@ -18,29 +18,10 @@ const GAP = 10;
  * goes at once; a message is a transaction of its own, so that of many commits in a row each would cost another.
  */
 export function createNotifier(database: Database, { channel, node }: Channel): Notifier {
-  let underway: Promise<void> | undefined;
-  let isWanted = false;
-  const finishing = new AbortController();
-
-  async function send(): Promise<void> {
-    while (isWanted) {
-      isWanted = false;
-      await database.query('SELECT pg_notify($1, $2)', [channel, node]).catch(() => undefined);
-      await pause(GAP, finishing.signal);
-    }
-    underway = undefined;
-  }
-
-  return {
-    notify() {
-      isWanted = true;
-      underway ??= send();
-    },
-    finish: async () => {
-      finishing.abort();
-      await underway;
-    },
-  };
+  const { ask, finish } = spaced(GAP, () =>
+    database.query('SELECT pg_notify($1, $2)', [channel, node]).catch(() => undefined),
+  );
+  return { notify: ask, finish };
 }
 
 export interface Channel {

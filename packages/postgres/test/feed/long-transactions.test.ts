@@ -4,6 +4,7 @@ import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { lockKey } from '../../src/schema/lock-key.js';
 import { ownServer } from '../own-database.js';
+import { recordedPool } from '../recorded-pool.js';
 import { change, subjectsAfter } from '../samples.js';
 
 // Of its own: any writing transaction of the server, also of another test, holds events back.
@@ -83,6 +84,30 @@ describe('the feed by transactions', () => {
     expect(await subjectsAfter(storage, settled?.position)).toEqual(['slow', 'quick']);
   });
 
+  it('is complete once all has ended that was under way when it was asked, whatever has begun since', async () => {
+    const earlier = await stoppedCommit('earlier');
+    await storage.commit(change('asked for'));
+    const position = (await storage.events({ order: 'newest-first', settled: true, limit: 1 })).events[0]?.position;
+    const looks = { count: Number.NaN };
+    let later: PoolClient | undefined;
+    const pool = recordedPool(database.pool(), async () => {
+      looks.count += 1;
+      if (looks.count !== 2) return;
+      later = await stoppedCommit('later');
+      await storage.commit(change('not asked for'));
+      await earlier.query('COMMIT');
+      earlier.release();
+    });
+    const reader = await postgresStorage({ pool, ...place('commits'), listen: false });
+    looks.count = 0;
+    expect(await subjectsAfter(reader, position)).toEqual(['earlier', 'asked for']);
+    expect(looks.count).toBe(2);
+    await later?.query('ROLLBACK');
+    later?.release();
+    expect(await subjectsAfter(reader, position)).toEqual(['earlier', 'asked for', 'not asked for']);
+    await reader.close();
+  });
+
   it('lets commits go on while one under way keeps the feed from being complete', async () => {
     const slow = await stoppedCommit('stuck');
     await storage.commit(change('one'));
@@ -97,6 +122,18 @@ describe('the feed by transactions', () => {
 });
 
 describe('tables that come from another server', () => {
+  it('are noticed by a node that has seen nothing of them yet', async () => {
+    const options = { pool: database.pool(), ...place('brought'), listen: false };
+    const before = await postgresStorage(options);
+    await before.commit(change('before'));
+    await before.close();
+    await database.ask('UPDATE brought.flags_events SET commit_order = commit_order + 1000000000000');
+    const storage = await postgresStorage(options);
+    await storage.commit(change('after'));
+    expect(await subjectsAfter(storage)).toEqual(['before', 'after']);
+    await storage.close();
+  });
+
   it('go on where they ended, although transaction ids begin anew', async () => {
     const storage = await postgresStorage({ pool: database.pool(), ...place('restored'), listen: false });
     await storage.commit(change('before'));
