@@ -1,4 +1,4 @@
-import { type BigIntStats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { SqliteDatabase } from './database.js';
 import { unavailable } from './running-faults.js';
 
@@ -12,18 +12,19 @@ import { unavailable } from './running-faults.js';
 export function createFileCheck(database: SqliteDatabase): () => void {
   const path = pathOf(database);
   if (path === '') return () => undefined;
+  const logPath = `${path}-wal`;
   const file = identityOf(path);
-  let log = identityOf(`${path}-wal`);
+  let log = identityOf(logPath);
 
   function isLogInPlace(): boolean {
-    const now = identityOf(`${path}-wal`);
+    const now = identityOf(logPath);
     // It comes with the first transaction, and goes when the host changes the journal of its handle.
     log ??= now;
-    return now === log || database.pragma('journal_mode', { simple: true }) !== 'wal';
+    return isSame(now, log) || database.pragma('journal_mode', { simple: true }) !== 'wal';
   }
 
   return () => {
-    if (identityOf(path) === file && isLogInPlace()) return;
+    if (isSame(identityOf(path), file) && isLogInPlace()) return;
     throw unavailable(
       'The file of the SQLite database, or its -wal, has been removed or replaced while it was open: ' +
         'put it back, or restart this process to use what is there now',
@@ -36,12 +37,24 @@ function pathOf(database: SqliteDatabase): string {
   return databases.find(({ name }) => name === 'main')?.file ?? '';
 }
 
-/** Device and inode: no other file gets them while this one is open. Undefined when there is none, or no way to it. */
-function identityOf(path: string): string | undefined {
+/** No other file gets the same while this one is open. */
+interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+/** Undefined when there is no file, or no way to it. */
+function identityOf(path: string): Identity | undefined {
   try {
-    const stats: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats && `${stats.dev} ${stats.ino}`;
+    return statSync(path, STAT);
   } catch {
     return undefined;
   }
+}
+
+/** Inodes may be larger than what a number keeps apart. */
+const STAT = { bigint: true, throwIfNoEntry: false } as const;
+
+function isSame(one: Identity | undefined, other: Identity | undefined): boolean {
+  return one?.ino === other?.ino && one?.dev === other?.dev;
 }

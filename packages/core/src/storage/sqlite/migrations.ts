@@ -1,6 +1,6 @@
 import { FlagsError } from '../../errors.js';
 import { metricsTables } from '../../metrics/sqlite-schema.js';
-import { prepare, type SqliteDatabase } from './database.js';
+import { preparePluck, type SqliteDatabase } from './database.js';
 import { documentTables } from './schema.js';
 
 /** Every step from one schema version to the next, the first from an empty database to version 1. Only ever appended to. */
@@ -31,9 +31,9 @@ export function migrate(database: SqliteDatabase, prefix: string): void {
  * them any more. Fails with `storage_unsupported`.
  */
 export function createVersionCheck(database: SqliteDatabase, prefix: string): () => void {
-  const find = prepare(database, versionQuery(prefix));
+  const find = preparePluck(database, versionQuery(prefix));
   return () => {
-    const version = (find.get() as { value: number } | undefined)?.value ?? 0;
+    const version = (find.get() as number | undefined) ?? 0;
     if (version > MIGRATIONS.length) throw newerSchema(version, prefix);
   };
 }
@@ -45,8 +45,7 @@ function readVersion(database: SqliteDatabase, prefix: string): number {
       value INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID
   `);
-  const row = prepare(database, versionQuery(prefix)).get();
-  return row ? (row as { value: number }).value : 0;
+  return (preparePluck(database, versionQuery(prefix)).get() as number | undefined) ?? 0;
 }
 
 function versionQuery(prefix: string): string {

@@ -3,6 +3,7 @@ import { FlagsError, isFlagsError } from '../../errors.js';
 import { assertOpen, busyError, pause, unlessBusy } from './busy.js';
 import type { Connection, SqliteDatabase } from './database.js';
 import { explainFailedCommit, undo } from './failed-commit.js';
+import { transactionsOf } from './transactions.js';
 
 /** The one way to write to a connection: writes that arrive together share a transaction and a flush to disk. */
 export interface WriteQueue {
@@ -106,7 +107,7 @@ function settle({ connection, guard }: Guarded, group: readonly Job[]): 'done' |
 
 /** Runs the jobs in one transaction: all of them, or none when any throws. */
 function transact({ connection: { database }, guard }: Guarded, group: readonly Job[]): unknown[] {
-  database.exec('BEGIN IMMEDIATE');
+  transactionsOf(database).beginImmediate.run();
   try {
     guard();
     const values = group.map((job) => job.work());
@@ -120,7 +121,7 @@ function transact({ connection: { database }, guard }: Guarded, group: readonly 
 
 function commit(database: SqliteDatabase): void {
   try {
-    database.exec('COMMIT');
+    transactionsOf(database).commit.run();
   } catch (error) {
     throw explainFailedCommit(database, error);
   }
