@@ -5,7 +5,7 @@ import type { DocumentKey, NewEvent, Storage, Vacancy } from '../storage/port.js
 import type { Aggregate, Documents, Versioned } from './aggregate.js';
 import { changeDocument, type DocumentChange } from './document-change.js';
 import type { Feed } from './feed.js';
-import { createRead, createTrackingReader, nameOf, type Read } from './reader.js';
+import { createTrackingReader, nameOf, type Read } from './reader.js';
 import { createTurns } from './turns.js';
 
 /** Losing more races than this in a row means that other processes keep the document busy. */
@@ -98,7 +98,7 @@ async function tryOnce<State, Event extends DomainEvent>(
   at: string,
 ): Promise<Versioned<State> | undefined | 'lost'> {
   const { storage, feed, take } = environment;
-  const reader = createTrackingReader(createRead(storage));
+  const reader = createTrackingReader(storage);
   const id = typeof change.id === 'function' ? await change.id(reader.read) : change.id;
   const found = await reader.read(change.aggregate, id);
   await refuseMoved(change, { id, found }, reader.read);

@@ -24,21 +24,23 @@ export interface TrackingReader {
   checksBeside(written: readonly DocumentKey[]): DocumentCheck[];
 }
 
-export function createTrackingReader(read: Read): TrackingReader {
+export function createTrackingReader(storage: Pick<Storage, 'get'>): TrackingReader {
   const readings = new Map<string, Promise<Versioned<unknown> | undefined>>();
   const found: DocumentCheck[] = [];
 
-  async function readAndTrack(documents: Documents<unknown>, id: string): Promise<Versioned<unknown> | undefined> {
-    const document = await read(documents, id);
-    if (document) found.push({ key: { kind: documents.kind, id }, expected: document.revision });
-    return document;
+  async function readAndTrack(key: DocumentKey): Promise<Versioned<unknown> | undefined> {
+    const document = await storage.get(key);
+    if (!document) return undefined;
+    found.push({ key, expected: document.revision });
+    return { state: document.body, revision: document.revision };
   }
 
   return {
-    read: async <State>(documents: Documents<State>, id: string) => {
-      requireText(documents.kind, id);
-      const name = nameOf({ kind: documents.kind, id });
-      const reading = readings.get(name) ?? readAndTrack(documents as Documents<unknown>, id);
+    read<State>({ kind }: Documents<State>, id: string) {
+      requireText(kind, id);
+      const key = { kind, id };
+      const name = nameOf(key);
+      const reading = readings.get(name) ?? readAndTrack(key);
       readings.set(name, reading);
       return reading as Promise<Versioned<State> | undefined>;
     },

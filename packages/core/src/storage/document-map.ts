@@ -14,7 +14,7 @@ export function createDocumentMap<V>(): DocumentMap<V> {
     set({ kind, id }, value) {
       const ids = kinds.get(kind);
       if (ids) ids.set(id, value);
-      else kinds.set(kind, new Map([[id, value]]));
+      else kinds.set(kind, new Map<string, V>().set(id, value));
     },
   };
 }

@@ -1,22 +1,33 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Awaitable } from '../../awaitable.js';
 import { FlagsError } from '../../errors.js';
 import type { Connection } from './database.js';
 import { explainRunning } from './running-faults.js';
 
 /**
- * Runs a synchronous read at once, or, while another connection holds the lock or the host is inside a transaction of
- * its own, as soon as that is over: a read inside the host's transaction could see an older state than was already
- * acknowledged. Fails with `storage_busy` after `busyTimeout`.
+ * Runs a synchronous read at once and gives what it gives; or, while another connection holds the lock or the host is inside a
+ * transaction of its own, promises to run it as soon as that is over: a read inside the host's transaction could see an
+ * older state than was already acknowledged. Fails with `storage_busy` after `busyTimeout`.
  */
-export async function readWhenFree<T>(connection: Connection, read: () => T): Promise<T> {
+export function readWhenFree<T>(connection: Connection, read: () => T): Awaitable<T> {
+  try {
+    assertOpen(connection);
+    const outcome = unlessBusy(connection, read);
+    return outcome === 'busy' ? readLater(connection, read) : outcome.value;
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+async function readLater<T>(connection: Connection, read: () => T): Promise<T> {
   const deadline = performance.now() + connection.busyTimeout;
-  for (;;) {
+  while (performance.now() < deadline) {
+    await pause();
     assertOpen(connection);
     const outcome = unlessBusy(connection, read);
     if (outcome !== 'busy') return outcome.value;
-    if (performance.now() >= deadline) throw busyError(connection);
-    await pause();
   }
+  throw busyError(connection);
 }
 
 /** The value, or `'busy'` when the connection cannot be used at the moment. Other faults are thrown, explained. */

@@ -21,7 +21,7 @@ export interface BackupProgress {
 
 /** A prepared statement of {@link SqliteDatabase}. */
 export interface SqliteStatement {
-  run(...parameters: unknown[]): { readonly lastInsertRowid: number | bigint };
+  run(...parameters: unknown[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
   get(...parameters: unknown[]): unknown;
   /** Test runners that isolate tests see an array of another realm: give callers a copy made with `Array.from`. */
   all(...parameters: unknown[]): unknown[];

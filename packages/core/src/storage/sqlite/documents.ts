@@ -1,9 +1,15 @@
 import type { CommitTarget } from '../apply-commit.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
-import { preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
+import type { PreparedWrite } from '../prepared-commit.js';
+import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { statementsByText } from './statements.js';
 
 export type SqliteDocuments = CommitTarget['documents'] & {
+  /**
+   * Puts a document if it is as expected, and under the parent that it had, or if its id was never used: looking and writing
+   * in one statement. False when nothing was written, which does not tell that the document has moved.
+   */
+  putExpected(write: PreparedWrite): boolean;
   get(key: DocumentKey): StoredDocument | undefined;
   list(query: ListQuery): ListedDocument[];
 };
@@ -34,6 +40,15 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
     firstIds({ kind, parent }, limit) {
       return Array.from(statements.firstIds.all(kind, parent, limit) as string[]);
     },
+    putExpected({ key: { kind, id }, expected, parent, content }) {
+      if (!content) return false;
+      const { summary, body } = content;
+      const { changes } =
+        expected === 0
+          ? statements.create.run(kind, id, parent, summary, body)
+          : statements.putExpected.run(summary, body, kind, id, expected, parent);
+      return changes === 1;
+    },
     write({ key: { kind, id }, parent, content }) {
       const { summary, body } = content ?? { summary: null, body: null };
       const revision = statements.rewrite.get(summary, body, kind, id, parent);
@@ -48,7 +63,17 @@ function prepareStatements(database: SqliteDatabase, table: string) {
     get: prepareRaw(database, `SELECT parent, revision, body ${existing}`),
     revision: preparePluck(database, `SELECT revision ${existing}`),
     firstIds: preparePluck(database, `SELECT id FROM ${table} WHERE kind = ? AND parent = ? ORDER BY id LIMIT ?`),
+    create: prepare(
+      database,
+      `INSERT INTO ${table} (kind, id, parent, revision, summary, body) VALUES (?, ?, ?, 1, ?, ?)
+      ON CONFLICT (kind, id) DO NOTHING`,
+    ),
     // Under the same parent as before: an index that is told of nothing new is not written.
+    putExpected: prepare(
+      database,
+      `UPDATE ${table} SET revision = revision + 1, summary = ?, body = ?
+      WHERE kind = ? AND id = ? AND revision = ? AND parent IS ? AND body IS NOT NULL`,
+    ),
     rewrite: preparePluck(
       database,
       `UPDATE ${table} SET revision = revision + 1, summary = ?, body = ? WHERE kind = ? AND id = ? AND parent IS ?

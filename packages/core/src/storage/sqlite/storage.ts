@@ -1,8 +1,9 @@
+import type { Awaitable } from '../../awaitable.js';
 import { FlagsError } from '../../errors.js';
 import { sqliteMetrics } from '../../metrics/sqlite.js';
-import { applyCommit } from '../apply-commit.js';
 import type { Storage } from '../port.js';
 import { prepareCommit } from '../prepared-commit.js';
+import { applyToSqlite } from './apply-commit.js';
 import { backUp } from './backup.js';
 import { assertOpen, readWhenFree } from './busy.js';
 import type { Connection } from './database.js';
@@ -118,12 +119,11 @@ function storageOn(opened: Opened): SqliteStorage {
   let closing: Promise<void> | undefined;
 
   function requireOpen(): void {
-    if (closing) throw new FlagsError('closed', 'The storage has been closed.');
+    if (closing) throw closedError();
   }
 
-  async function read<T>(work: () => T): Promise<T> {
-    requireOpen();
-    return readWhenFree(connection, work);
+  function read<T>(work: () => T): Awaitable<T> {
+    return closing ? Promise.reject(closedError()) : readWhenFree(connection, work);
   }
 
   async function close(): Promise<void> {
@@ -146,7 +146,7 @@ function storageOn(opened: Opened): SqliteStorage {
       }),
     async commit(commit) {
       const prepared = prepareCommit(commit);
-      return writeQueue.run(() => applyCommit(prepared, { documents, events }));
+      return writeQueue.run(() => applyToSqlite(prepared, { documents, events }));
     },
     async backup(path) {
       requireOpen();
@@ -157,6 +157,10 @@ function storageOn(opened: Opened): SqliteStorage {
       return closing;
     },
   };
+}
+
+function closedError(): FlagsError {
+  return new FlagsError('closed', 'The storage has been closed.');
 }
 
 /** What works on the connection. */
