@@ -3,8 +3,11 @@ import type { FlagState } from './flag.js';
 
 /** The ids of the segments that a flag's strategies use in any environment, each once. */
 export function segmentsOf(flag: FlagState): readonly number[] {
-  const strategies = flag.environments.flatMap((environment) => environment.strategies);
-  return [...new Set(strategies.flatMap(({ segments = [] }) => segments))];
+  const ids = new Set<number>();
+  for (const { strategies } of flag.environments) {
+    for (const { segments = [] } of strategies) for (const id of segments) ids.add(id);
+  }
+  return [...ids];
 }
 
 /** The strategies of a flag that use a segment. */

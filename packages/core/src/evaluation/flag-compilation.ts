@@ -3,7 +3,7 @@ import type { FlagDefinition, StrategyDefinition, VariantDefinition } from '../a
 import type { EvaluationProblemCode } from '../api/evaluation-problem.js';
 import type { Parameters } from '../api/strategies.js';
 import type { CompiledSegment } from './compile-segment.js';
-import type { CompiledStrategy, SegmentUse } from './compiled-flag.js';
+import type { CompiledFlag, CompiledStrategy, SegmentUse } from './compiled-flag.js';
 import { type ConstraintScope, compileConstraint } from './constraints/compile-constraint.js';
 import type { Now } from './constraints/date.js';
 import { allOf, never, type Predicate } from './context.js';
@@ -28,6 +28,8 @@ export interface FlagAtHand {
   readonly name: string;
   readonly segments: Segments;
   readonly counter: FlagCounter;
+  /** What it was before, whose parts can be used again. */
+  readonly before: CompiledFlag | undefined;
 }
 
 /** The compilation of one flag: what its strategies and variants have in common. */
@@ -37,7 +39,13 @@ export class FlagCompilation {
     private readonly flag: FlagAtHand,
   ) {}
 
+  /** One without segments depends on its definition alone. */
   strategy(definition: StrategyDefinition): CompiledStrategy {
+    const same = this.flag.before?.strategies.find((strategy) => strategy.definition === definition);
+    return same?.segments.length === 0 ? same : this.newStrategy(definition);
+  }
+
+  private newStrategy(definition: StrategyDefinition): CompiledStrategy {
     const scope: ConstraintScope = { now: this.parts.now, problem: (code, message) => this.report(code, message) };
     const constraints = listOf(definition.constraints, 'constraints').map((one) => compileConstraint(one, scope));
     const segments = listOf(definition.segments, 'segments').map((id) => this.segmentUse(id));
@@ -57,6 +65,8 @@ export class FlagCompilation {
 
   /** A flag's variants are drawn by its name, with the stickiness of the first of them. */
   flagVariants({ variants }: FlagDefinition): VariantChoice | undefined {
+    const { before } = this.flag;
+    if (before?.broken === undefined && before?.definition.variants === variants) return before?.variants;
     const definitions = listOf(variants, 'variants');
     const stickiness = textOrNone(definitions[0]?.stickiness, 'stickiness') ?? 'default';
     return this.variants(definitions, { groupId: this.flag.name, stickiness });

@@ -1,6 +1,6 @@
 import type { DependencyDefinition, FlagDefinition, SegmentDefinition } from '../api/definitions.js';
 import { type CompiledSegment, compileSegment } from './compile-segment.js';
-import type { CompiledFlag, CompiledStrategy } from './compiled-flag.js';
+import type { CompiledFlag, CompiledStrategy, FlagSource } from './compiled-flag.js';
 import { always } from './context.js';
 import { type CompilationParts, type FlagAtHand, FlagCompilation, type Segments } from './flag-compilation.js';
 import { reasonOf } from './problem.js';
@@ -20,6 +20,12 @@ const UNCONDITIONAL: CompiledStrategy = {
   variants: undefined,
 };
 
+/** What is there before a flag is compiled. */
+export interface FlagSurroundings {
+  readonly segments: Segments;
+  readonly flags: FlagSource;
+}
+
 /** Turns definitions into what evaluation runs. It never throws: what cannot be read is off, and reported. */
 export class FlagCompiler {
   constructor(
@@ -27,8 +33,11 @@ export class FlagCompiler {
     private readonly counters: UsageCounters,
   ) {}
 
-  /** Undefined when the definition has no name to call it by. */
-  flag(definition: FlagDefinition, segments: Segments): CompiledFlag | undefined {
+  /**
+   * Undefined when the definition has no name to call it by. What a definition has in common with the one before is not
+   * compiled again.
+   */
+  flag(definition: FlagDefinition, { segments, flags }: FlagSurroundings): CompiledFlag | undefined {
     const name = readKey(() => definition.name, 'string');
     if (name === undefined) {
       this.parts.problems.report({ code: 'broken_flag', message: 'A flag without a name is left out.' });
@@ -36,6 +45,9 @@ export class FlagCompiler {
     }
     const counter = this.counters.of(name);
     const withoutVariant = counter.variant('disabled');
+    const known = flags.get(name);
+    // The compiled parts of a flag that was forgotten count for nobody.
+    const before = known?.counter === counter ? known : undefined;
     return {
       name,
       definition,
@@ -43,7 +55,7 @@ export class FlagCompiler {
       impressionData: readKey(() => definition.impressionData, 'boolean') ?? false,
       off: { answer: OFF, counter: withoutVariant },
       onWithoutVariant: { answer: ON_WITHOUT_VARIANT, counter: withoutVariant },
-      ...this.body(definition, { name, segments, counter }),
+      ...this.body(definition, { name, segments, counter, before }),
     };
   }
 

@@ -105,7 +105,7 @@ export class Snapshot {
 
   /**
    * The snapshot after a change. Only what changed is compiled, and the flags that use a changed segment; the cost does not
-   * grow with the number of flags. This snapshot stays as it is. The two share their usage counters.
+   * grow with the number of flags. Strategies and variants that are the same objects as before count as unchanged. This snapshot stays as it is. The two share their usage counters.
    */
   with(change: SnapshotChange): Snapshot {
     const { segments, changed } = this.changedSegments(change);
@@ -115,11 +115,12 @@ export class Snapshot {
       if (this.flags.get(name) !== undefined) changes.set(name, undefined);
     }
     for (const definition of change.flags ?? []) {
-      const flag = this.line.compiler.flag(definition, segments);
+      const flag = this.line.compiler.flag(definition, { segments, flags: this.flags });
       if (flag) changes.set(flag.name, flag);
     }
     for (const user of this.usersOf(changed)) {
-      if (!changes.has(user.name)) changes.set(user.name, this.line.compiler.flag(user.definition, segments));
+      if (!changes.has(user.name))
+        changes.set(user.name, this.line.compiler.flag(user.definition, { segments, flags: this.flags }));
     }
     const flags = this.flags.with(changes);
     return new Snapshot(this.line, flags, segments, this.usersAfter(flags, changes));

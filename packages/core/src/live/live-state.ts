@@ -1,6 +1,5 @@
 import type { Settings } from '../api/engine.js';
 import type { Configuration, SegmentConfiguration } from '../api/evaluation.js';
-import { detached } from '../detached.js';
 import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { frozen } from '../frozen.js';
@@ -8,6 +7,7 @@ import { groupBy } from '../group-by.js';
 import type { FlagCount } from '../metrics/port.js';
 import type { DocumentKey } from '../storage/port.js';
 import { toSegmentConfiguration } from './configuration.js';
+import { copiedJson } from './copied-json.js';
 import { createEnvironmentView, type EnvironmentView, type ViewChange, type ViewOptions } from './environment-view.js';
 import type { LiveDocuments } from './live-documents.js';
 
@@ -75,7 +75,7 @@ export function createLiveState(options: LiveStateOptions): LiveState {
       if (!change || !documents.isNews(key, revision)) return;
       if (state === undefined) forget(change);
       // The caller of a change is given parts of what was written: what happens to them does not happen to evaluation.
-      if (!documents.take(key, revision, state === undefined ? undefined : detached(state))) return;
+      if (!documents.take(key, revision, copiedJson(state, knownOf(change, documents)))) return;
       for (const one of views.values()) one.update(change);
       configurations.clear();
       stamp += 1;
@@ -83,6 +83,10 @@ export function createLiveState(options: LiveStateOptions): LiveState {
     },
     drain: () => sum([...views.values()].flatMap(({ counters }) => counters.drain())),
   };
+}
+
+function knownOf(change: ViewChange, { flags, segments }: LiveDocuments): unknown {
+  return 'flag' in change ? flags.get(change.flag) : segments.get(change.segment);
 }
 
 /** By id. */

@@ -1,3 +1,4 @@
+import type { Strategy } from '../api/strategies.js';
 import type { DomainEvent } from '../domain/domain-event.js';
 import { dependenciesOf, evolveFlag, type FlagEvent, type FlagState } from '../domain/flag.js';
 import { segmentsOf } from '../domain/segment-uses.js';
@@ -18,6 +19,7 @@ export async function followReferences(
   flag: FlagState | undefined,
   events: readonly FlagEvent[],
 ): Promise<readonly (DocumentChange | undefined)[]> {
+  if (!events.some(mayRefer)) return [];
   const next = events.reduce(evolveFlag, flag);
   const child = (next ?? flag)?.name ?? '';
   const [before, after] = [referencesOf(flag), referencesOf(next)];
@@ -28,6 +30,28 @@ export async function followReferences(
     ...newParents.map((parent) => writeEdge(read, { parent, child })),
     ...without(before.parents, after.parents).map((parent) => removeEdge(read, { parent, child })),
   ]);
+}
+
+/** Whether an event may bring or end a reference. */
+function mayRefer(event: FlagEvent): boolean {
+  switch (event.type) {
+    case 'strategy-added':
+    case 'strategy-updated':
+    case 'strategy-removed':
+      return hasSegments(event.data) || hasSegments(event.before);
+    case 'flag-created':
+    case 'flag-deleted':
+    case 'dependency-added':
+    case 'dependency-updated':
+    case 'dependency-removed':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function hasSegments(strategy: Strategy | null): boolean {
+  return (strategy?.segments ?? []).length > 0;
 }
 
 interface References {

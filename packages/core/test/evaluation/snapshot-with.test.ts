@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { FlagDefinition, SegmentDefinition } from '../../src/api/definitions.js';
+import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from '../../src/api/definitions.js';
 import type { EvaluationContext } from '../../src/api/evaluation-context.js';
 import { FlagTable } from '../../src/evaluation/flag-table.js';
 import type { Snapshot } from '../../src/evaluation/snapshot.js';
@@ -45,6 +45,18 @@ class Documents {
   }
 }
 
+/** A strategy that counts how often its constraints are read. */
+function counted(definition: StrategyDefinition): { strategy: StrategyDefinition; reads: () => number } {
+  let reads = 0;
+  const strategy = Object.defineProperty({ ...definition }, 'constraints', {
+    get: () => {
+      reads++;
+      return [];
+    },
+  });
+  return { strategy, reads: () => reads };
+}
+
 const answers = (snapshot: Snapshot, contexts: readonly EvaluationContext[]) => ({
   names: [...snapshot.names()].sort(),
   size: snapshot.size,
@@ -74,6 +86,34 @@ describe('a snapshot after changes', () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it('is that of the resulting documents where parts of flags stay the same objects', () => {
+    const contexts = fc.array(arbitraryContext, { minLength: 1, maxLength: 2 });
+    const segments = fc.tuple(arbitrarySegments, fc.array(arbitrarySegment, { maxLength: 2 }));
+    fc.assert(
+      fc.property(arbitraryFlags, segments, contexts, (flags, [before, after], users) => {
+        const documents = new Documents(
+          new Map(flags.map((one) => [one.name, one])),
+          new Map(before.map((one) => [one.id, one])),
+        );
+        const step = { flags: flags.map((one) => ({ ...one, enabled: !one.enabled })), segments: after };
+        const changed = documents.compiled().with(step);
+        expect(answers(changed, users)).toEqual(answers(documents.with(step).compiled(), users));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('compiles no strategy anew that is the same object as before, unless it has segments', () => {
+    const plain = counted(rollout(50));
+    const segmented = counted({ ...rollout(50), segments: [1] });
+    const definition = flag({ strategies: [plain.strategy, segmented.strategy] });
+    const snapshot = snapshotOf([definition]);
+    const before = [plain.reads(), segmented.reads()];
+    snapshot.with({ flags: [{ ...definition, enabled: false }] });
+    expect(plain.reads()).toBe(before[0]);
+    expect(segmented.reads()).toBeGreaterThan(before[1] ?? 0);
   });
 
   it('has the definitions that it was given', () => {

@@ -32,6 +32,14 @@ describe('usage', () => {
     expect(counters.drain()).toEqual([{ flag: 'checkout', yes: 1, no: 0, variants: [] }]);
   });
 
+  it('is counted anew after a flag was forgotten, also where its parts stay the same objects', () => {
+    const counters = new UsageCounters();
+    const before = snapshotOf([varied], { counters });
+    counters.forget('varied');
+    before.with({ flags: [{ ...varied }] }).getVariant('varied');
+    expect(counters.drain()).toEqual([{ flag: 'varied', yes: 1, no: 0, variants: [{ variant: 'blue', count: 1 }] }]);
+  });
+
   it('survives changes: old and new snapshots count into one', () => {
     const counters = new UsageCounters();
     const before = snapshotOf([varied], { counters });

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { copiedJson } from '../../src/live/copied-json.js';
+
+const KEYS = ['name', '__proto__', 'constructor', '0'] as const;
+
+/** Values of few members and leaves, so that two of them often have parts in common; some members are undefined. */
+const { value: someValue } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(null, true, '', 'a', 0, 1),
+    fc.array(fc.oneof(tie('value'), fc.constant(undefined)), { maxLength: 3 }),
+    fc
+      .uniqueArray(
+        fc.tuple(fc.constantFrom(...KEYS), fc.oneof({ weight: 4, arbitrary: tie('value') }, fc.constant(undefined))),
+        { selector: ([key]) => key },
+      )
+      .map((members) => Object.fromEntries(members)),
+  ),
+}));
+
+const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** All objects and arrays in a value. */
+function partsOf(value: unknown): readonly object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(partsOf)];
+}
+
+describe('a copy of a JSON value beside a known one', () => {
+  it('is what the text of the value would be read as', () => {
+    fc.assert(
+      fc.property(someValue, someValue, (value, known) => {
+        // As text first: a comparison of members would look through `__proto__`.
+        expect(JSON.stringify(sorted(copiedJson(value, json(known))))).toBe(JSON.stringify(sorted(json(value))));
+      }),
+    );
+  });
+
+  it('has no part in common with the value', () => {
+    fc.assert(
+      fc.property(someValue, someValue, (value, known) => {
+        const parts = new Set(partsOf(value));
+        expect(partsOf(copiedJson(value, json(known))).filter((part) => parts.has(part))).toEqual([]);
+      }),
+    );
+  });
+
+  it('is the known one where nothing has changed, whatever the order of members', () => {
+    fc.assert(
+      fc.property(someValue, (value) => {
+        const known = json(value);
+        expect(copiedJson(reversed(value), known)).toBe(known);
+      }),
+    );
+  });
+
+  it('keeps the known parts beside those that have changed', () => {
+    const known = { variants: [{ name: 'a' }], environments: [{ name: 'one' }, { name: 'two' }] };
+    const copy = copiedJson({ ...known, environments: [{ name: 'one' }, { name: 'other' }] }, known) as typeof known;
+    expect(copy).toEqual({ variants: [{ name: 'a' }], environments: [{ name: 'one' }, { name: 'other' }] });
+    expect(copy.variants).toBe(known.variants);
+    expect(copy.environments[0]).toBe(known.environments[0]);
+    expect(copiedJson({ variants: known.variants }, known)).toEqual({ variants: [{ name: 'a' }] });
+  });
+});
+
+function reversed(value: unknown): unknown {
+  return reordered(value, (members) => members.reverse());
+}
+
+function sorted(value: unknown): unknown {
+  return reordered(value, (members) => members.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function reordered(value: unknown, order: (members: [string, unknown][]) => [string, unknown][]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => reordered(item, order));
+  const members = Object.entries(value).map(([name, member]): [string, unknown] => [name, reordered(member, order)]);
+  return Object.fromEntries(order(members));
+}
