@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { extent } from '../../../../test/extent.js';
 import { createFlags } from '../../src/index.js';
@@ -24,6 +24,7 @@ const SINGLE = ['a'];
 const GROUP = ['a', 'b', 'c', 'd'];
 const EACH = [[SINGLE], [GROUP]];
 const LOG = '-wal';
+const FILES = ['', LOG, '-shm', '-journal'];
 /** The flush of the first commit; the one before it is that of the log's head. */
 const COMMIT = { file: LOG, after: 1 };
 const DATABASE = '.db';
@@ -37,22 +38,26 @@ afterAll(directory.remove);
   const disk = failingDisk(library ?? '', join(directory.path, 'fault'));
   let child: ChildProcess;
 
-  function start(source: string): void {
+  function start(source: string, ...parameters: readonly string[]): void {
     const { file, env } = bundle(join(__dirname, 'children', source), directory.path);
-    child = fork(file, [path], { env: { ...env, ...disk.environment }, execArgv: [] });
+    child = fork(file, [path, ...parameters], { env: { ...env, ...disk.environment }, execArgv: [] });
   }
 
   afterEach(async () => {
     disk.fail(undefined);
     if (child.exitCode === null && child.signalCode === null) await kill(child);
-    for (const end of ['', LOG, '-shm']) rmSync(path + end, { force: true });
+    for (const end of FILES) rmSync(path + end, { force: true });
   });
 
   describe('that creates flags', () => {
     beforeEach(async () => {
-      start('flag-creator.ts');
-      await nextMessage(child);
+      await startCreator('wal');
     });
+
+    async function startCreator(journal: string): Promise<void> {
+      start('flag-creator.ts', journal);
+      await nextMessage(child);
+    }
 
     /** What the process says came of the flags, and which of them there would be after a crash. */
     async function createDespite(fault: DiskFault, names: readonly string[]) {
@@ -98,6 +103,17 @@ afterAll(directory.remove);
       const { outcomes, found } = await createDespite({ ...COMMIT, call: 'flush', times: 1 }, GROUP);
       expect([outcomes, found]).toEqual([all(GROUP, 'created'), GROUP]);
     });
+
+    it.each(['-journal', DATABASE])(
+      'without a write-ahead log, does not know while no flush of %s works',
+      async (file) => {
+        await kill(child);
+        await startCreator('delete');
+        const { outcomes } = await createDespite({ call: 'flush', file }, SINGLE);
+        expect(outcomes).toEqual(all(SINGLE, 'outcome_unknown'));
+        await createAgain(SINGLE);
+      },
+    );
 
     it.each(WRITES)('does all or nothing, and says which, when no write but %i works', async (after) => {
       for (const times of [1, undefined]) {
@@ -166,12 +182,13 @@ function anyFault(): DiskFault {
 /** The flags that a process finds which opens the files as they are, with nobody left who knows how far the log goes. */
 async function flagsAfterCrash(path: string): Promise<readonly string[]> {
   const crashed = `${path}.crashed`;
-  for (const end of ['', LOG]) copyFileSync(path + end, crashed + end);
+  const left = ['', LOG, '-journal'].filter((end) => existsSync(path + end));
+  for (const end of left) copyFileSync(path + end, crashed + end);
   const storage = await sqliteStorage(crashed);
   await expectInvariants(storage);
   const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
   const names = (await flags.listFlags({ project: 'default' })).map(({ name }) => name);
   await flags.close();
-  for (const end of ['', LOG, '-shm']) rmSync(crashed + end, { force: true });
+  for (const end of FILES) rmSync(crashed + end, { force: true });
   return names;
 }

@@ -8,9 +8,9 @@ export type Outcomes = Readonly<Record<string, string>>;
 const SILENT = { pollInterval: 0, usageInterval: 0 };
 
 /** Creates the flags that it is told of, all at once, and answers with what came of each. */
-async function create(path: string): Promise<void> {
+async function create(path: string, journal: string): Promise<void> {
   const database = new Database(path);
-  database.pragma('journal_mode = WAL');
+  database.pragma(`journal_mode = ${journal}`);
   database.pragma('synchronous = FULL');
   // The database itself is written after every commit, and every commit begins the log anew: it is flushed for its head first.
   database.pragma('wal_autocheckpoint = 1');
@@ -30,4 +30,4 @@ async function create(path: string): Promise<void> {
   process.send?.('ready');
 }
 
-void create(process.argv[2] ?? '');
+void create(process.argv[2] ?? '', process.argv[3] ?? '');
