@@ -1,5 +1,6 @@
 import { extent } from '../../../../test/extent.js';
 import { createFlags, type Flags, isFlagsError } from '../../src/index.js';
+import type { Storage } from '../../src/storage/port.js';
 import { STORAGES } from '../properties/storages.js';
 import { contentOf } from '../properties/stored-content.js';
 import { type HostileValue, hostileValues, spoil } from './hostile-values.js';
@@ -18,14 +19,17 @@ describe.each(STORAGES)(`the interface on $name, given ${BYTES} bytes of hostile
       const { storage, dispose } = await open();
       const flags = await createFlags({ ...SILENT, storage });
       await furnish(flags);
+      let before = await textOf(storage);
       for (const attempt of ATTEMPTS) {
         const hostile = values.next().value;
         given += hostile.size;
-        const before = await contentOf(storage);
         const error = await attempt(spoiling(flags, hostile)).then(() => undefined, asFlagsError);
-        if (error === undefined) continue;
-        refused += 1;
-        expect(await contentOf(storage)).toEqual(before);
+        const after = await textOf(storage);
+        if (error !== undefined) {
+          refused += 1;
+          if (after !== before) expect(JSON.parse(after)).toEqual(JSON.parse(before));
+        }
+        before = after;
       }
       await flags.createFlag({ project: 'default' }, { name: 'alive' });
       await dispose();
@@ -34,6 +38,11 @@ describe.each(STORAGES)(`the interface on $name, given ${BYTES} bytes of hostile
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 });
+
+/** All that is stored. Comparing texts takes a fraction of what comparing objects does. */
+async function textOf(storage: Storage): Promise<string> {
+  return JSON.stringify(await contentOf(storage));
+}
 
 /** The same interface, but for what its operations are given. */
 function spoiling(flags: Flags, hostile: HostileValue): Flags {
