@@ -17,6 +17,15 @@ export interface Aggregate<State, Event extends DomainEvent> extends Documents<S
   readonly summarize: (state: State) => unknown;
 }
 
+/** What a document has become. */
+export interface DocumentNews {
+  readonly revision: number;
+  /** Undefined when it was deleted. */
+  readonly state: unknown;
+  /** As it was when it was read, where the state was made of it. */
+  readonly before?: Versioned<unknown> | undefined;
+}
+
 /** A document's state, with the revision at which it is, or was read. */
 export interface Versioned<State> {
   readonly state: State;

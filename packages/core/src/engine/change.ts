@@ -2,7 +2,7 @@ import type { ChangeContext } from '../api/refs.js';
 import type { DomainEvent } from '../domain/domain-event.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { DocumentKey, NewEvent, Storage, Vacancy } from '../storage/port.js';
-import type { Aggregate, Documents, Versioned } from './aggregate.js';
+import type { Aggregate, DocumentNews, Documents, Versioned } from './aggregate.js';
 import { changeDocument, type DocumentChange } from './document-change.js';
 import type { Feed } from './feed.js';
 import { createTrackingReader, nameOf, type Read } from './reader.js';
@@ -57,7 +57,7 @@ export interface ChangeEnvironment {
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'settled' | 'wake'>;
   /** Takes every document that was written, as it is now; undefined when it is deleted. */
-  readonly take: (key: DocumentKey, revision: number, state: unknown) => void;
+  readonly take: (key: DocumentKey, news: DocumentNews) => void;
 }
 
 /**
@@ -115,7 +115,9 @@ async function tryOnce<State, Event extends DomainEvent>(
     events: changes.flatMap((one) => stamp(one, { at, actor: change.context.actor })),
   });
   if (!result.ok) return 'lost';
-  for (const [index, { write, next }] of changes.entries()) take(write.key, result.revisions[index] ?? 0, next);
+  for (const [index, { write, found, next }] of changes.entries()) {
+    take(write.key, { revision: result.revisions[index] ?? 0, state: next, before: found });
+  }
   feed.wake();
   return own.next === undefined ? undefined : { state: own.next, revision: result.revisions[0] ?? 0 };
 }

@@ -7,6 +7,8 @@ export interface DocumentChange<State = unknown> {
   readonly write: DocumentWrite;
   readonly events: readonly DomainEvent[];
   readonly project: string | null;
+  /** The document as it was read, where the new state has parts of it. */
+  readonly found?: Versioned<State> | undefined;
   /** Undefined when the document is deleted. */
   readonly next: State | undefined;
 }
@@ -28,6 +30,7 @@ export function changeDocument<State, Event extends DomainEvent>(
     write: toWrite(aggregate, { key: { kind: aggregate.kind, id }, expected: found?.revision ?? 0, next }),
     events,
     project,
+    found,
     next,
   };
 }

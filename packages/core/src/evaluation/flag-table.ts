@@ -74,10 +74,7 @@ export class FlagTable {
   }
 }
 
+/** Chunks are empty or full. */
 function copyOf(chunk: Chunk | undefined): (CompiledFlag | undefined)[] {
-  const copy = new Array<CompiledFlag | undefined>(CHUNK_SIZE).fill(undefined);
-  chunk?.forEach((flag, at) => {
-    copy[at] = flag;
-  });
-  return copy;
+  return chunk?.length ? chunk.slice() : new Array<CompiledFlag | undefined>(CHUNK_SIZE).fill(undefined);
 }

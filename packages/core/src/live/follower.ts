@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EvaluationStatus } from '../api/evaluation.js';
+import type { DocumentNews } from '../engine/aggregate.js';
 import { startPolling } from '../engine/polling.js';
 import { readFeedHeads, type StoredEventHead } from '../engine/read-feed.js';
 import { nameOf } from '../engine/reader.js';
@@ -28,7 +29,7 @@ export interface FollowerOptions {
   /** Whether a document at this revision would be news. */
   readonly isNews: (key: DocumentKey, revision: number) => boolean;
   /** Takes a document that another process has written; undefined when it was deleted. */
-  readonly take: (key: DocumentKey, revision: number, state: unknown) => void;
+  readonly take: (key: DocumentKey, news: DocumentNews) => void;
   /** Told once when polling begins to fail, and again only after it has worked in between. */
   readonly onError: (error: unknown) => void;
 }
@@ -97,7 +98,9 @@ function createCatchUp({ storage, isNews, take, ...start }: FollowerOptions): ()
     const found = await Promise.all(
       events.map(async ({ subject, revision }) => ({ subject, revision, document: await storage.get(subject) })),
     );
-    for (const { subject, revision, document } of found) take(subject, document?.revision ?? revision, document?.body);
+    for (const { subject, revision, document } of found) {
+      take(subject, { revision: document?.revision ?? revision, state: document?.body });
+    }
   }
 
   return async () => {

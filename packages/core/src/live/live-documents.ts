@@ -1,7 +1,7 @@
 import type { FlagState } from '../domain/flag.js';
 import { isSameJson } from '../domain/json-equality.js';
 import type { SegmentState } from '../domain/segment.js';
-import type { Documents } from '../engine/aggregate.js';
+import type { Documents, Versioned } from '../engine/aggregate.js';
 import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 
@@ -19,6 +19,8 @@ export interface LiveDocuments {
   take(key: DocumentKey, revision: number, state: unknown): boolean;
   /** Whether a document at this revision would be news. */
   isNews(key: DocumentKey, revision: number): boolean;
+  /** A document as it is in memory. */
+  known(key: DocumentKey): Versioned<unknown> | undefined;
 }
 
 export function createLiveDocuments(storage: Storage): LiveDocuments {
@@ -38,6 +40,7 @@ export function createLiveDocuments(storage: Storage): LiveDocuments {
     },
     take: ({ kind, id }, revision, state) => shelfOf(kind)?.take(id, revision, state) ?? false,
     isNews: ({ kind, id }, revision) => shelfOf(kind)?.isNews(id, revision) ?? false,
+    known: ({ kind, id }) => shelfOf(kind)?.known(id),
   };
 }
 
@@ -46,6 +49,7 @@ interface Shelf {
   readonly kind: string;
   take(id: string, revision: number, state: unknown): boolean;
   isNews(id: string, revision: number): boolean;
+  known(id: string): Versioned<unknown> | undefined;
 }
 
 interface TypedShelf<State> extends Shelf {
@@ -61,6 +65,10 @@ function createShelf<State>({ kind }: Documents<State>, isLive: (state: State) =
     kind,
     states,
     isNews,
+    known(id) {
+      const state = states.get(id);
+      return state && { state, revision: revisions.get(id) ?? 0 };
+    },
     take(id, revision, stored) {
       if (!isNews(id, revision)) return false;
       revisions.set(id, revision);

@@ -1,5 +1,6 @@
 import type { Settings } from '../api/engine.js';
 import type { Configuration, SegmentConfiguration } from '../api/evaluation.js';
+import type { DocumentNews, Versioned } from '../engine/aggregate.js';
 import { flagDocuments, segmentDocuments } from '../engine/aggregates.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { frozen } from '../frozen.js';
@@ -7,7 +8,7 @@ import { groupBy } from '../group-by.js';
 import type { FlagCount } from '../metrics/port.js';
 import type { DocumentKey } from '../storage/port.js';
 import { toSegmentConfiguration } from './configuration.js';
-import { copiedJson } from './copied-json.js';
+import { copiedJson, type Known } from './copied-json.js';
 import { createEnvironmentView, type EnvironmentView, type ViewChange, type ViewOptions } from './environment-view.js';
 import type { LiveDocuments } from './live-documents.js';
 
@@ -19,8 +20,8 @@ export interface LiveState {
   snapshotOf(environment: string): Snapshot | undefined;
   /** Frozen, and the same object until something changes; undefined when there is no such environment. */
   configurationOf(environment: string): Configuration | undefined;
-  /** Takes a document as it is at a revision; undefined when it was deleted. What is known already changes nothing. */
-  take(key: DocumentKey, revision: number, state: unknown): void;
+  /** Takes a document as it has become; what is known already changes nothing. */
+  take(key: DocumentKey, news: DocumentNews): void;
   /** What was counted in all environments since the last time, each flag once. */
   drain(): readonly FlagCount[];
 }
@@ -70,12 +71,12 @@ export function createLiveState(options: LiveStateOptions): LiveState {
     standard,
     snapshotOf: (environment) => (names.has(environment) ? viewOf(environment).snapshot : undefined),
     configurationOf: (environment) => (names.has(environment) ? configurationOf(environment) : undefined),
-    take(key, revision, state) {
+    take(key, { revision, state, before }) {
       const change = toViewChange(key);
       if (!change || !documents.isNews(key, revision)) return;
       if (state === undefined) forget(change);
       // The caller of a change is given parts of what was written: what happens to them does not happen to evaluation.
-      if (!documents.take(key, revision, copiedJson(state, knownOf(change, documents)))) return;
+      if (!documents.take(key, revision, copiedJson(state, knownOf(key, documents, before)))) return;
       for (const one of views.values()) one.update(change);
       configurations.clear();
       stamp += 1;
@@ -85,8 +86,9 @@ export function createLiveState(options: LiveStateOptions): LiveState {
   };
 }
 
-function knownOf(change: ViewChange, { flags, segments }: LiveDocuments): unknown {
-  return 'flag' in change ? flags.get(change.flag) : segments.get(change.segment);
+function knownOf(key: DocumentKey, documents: LiveDocuments, before: Versioned<unknown> | undefined): Known {
+  const known = documents.known(key);
+  return { known: known?.state, ...(known && known.revision === before?.revision && { twin: before.state }) };
 }
 
 /** By id. */
