@@ -45,11 +45,15 @@ export function prepareCommit({ writes, checks = [], vacant = [], events }: Comm
   checks.forEach(({ key }) => {
     claim(written, key, -1);
   });
+  const prepared = writes.map(prepareWrite);
   return {
-    writes: writes.map(prepareWrite),
+    writes: prepared,
     checks: checks.map(({ key, expected }) => ({ key: copyKey(key), expected })),
     vacant: vacant.map(({ kind, parent }) => ({ kind, parent })),
-    events: events.map((event) => prepareEvent(event, written)),
+    events: events.map((event) => {
+      const write = writeOf(event, written);
+      return prepareEvent(event, { write, body: bodyOf(writes[write]), text: prepared[write]?.content?.body });
+    }),
   };
 }
 
@@ -67,15 +71,30 @@ function prepareWrite(write: DocumentWrite): PreparedWrite {
   return { key, expected: write.expected, parent: write.parent, content };
 }
 
-function prepareEvent(event: NewEvent, written: DocumentMap<number>): PreparedEvent {
-  const write = written.get(event.subject) ?? -1;
-  if (write < 0) {
-    const subject = `${event.subject.kind} ${JSON.stringify(event.subject.id)}`;
-    throw new FlagsError('invalid_input', `The ${event.type} event is about the ${subject}, which is not written.`);
-  }
+/** The write that an event is about, with the document's body and its text. */
+interface PreparedSubject {
+  readonly write: number;
+  readonly body: unknown;
+  readonly text: string | undefined;
+}
+
+function writeOf({ type, subject }: NewEvent, written: DocumentMap<number>): number {
+  const write = written.get(subject) ?? -1;
+  if (write >= 0) return write;
+  const name = `${subject.kind} ${JSON.stringify(subject.id)}`;
+  throw new FlagsError('invalid_input', `The ${type} event is about the ${name}, which is not written.`);
+}
+
+function bodyOf(write: DocumentWrite | undefined): unknown {
+  return write && 'body' in write ? write.body : undefined;
+}
+
+/** The event of a creation tells the whole document: its text is made once. */
+function prepareEvent(event: NewEvent, subject: PreparedSubject): PreparedEvent {
   const { type, at, actor, project, environment } = event;
-  const values = { data: toJson(event.data), before: toJson(event.before) };
-  return { type, at, actor, subject: copyKey(event.subject), project, environment, ...values, write };
+  const data = subject.text !== undefined && event.data === subject.body ? subject.text : toJson(event.data);
+  const values = { data, before: toJson(event.before) };
+  return { type, at, actor, subject: copyKey(event.subject), project, environment, ...values, write: subject.write };
 }
 
 function copyKey({ kind, id }: DocumentKey): DocumentKey {

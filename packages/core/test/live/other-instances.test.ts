@@ -28,6 +28,16 @@ describe('another instance on the same file', () => {
     expect(reader.isEnabled('checkout')).toBe(false);
   });
 
+  it('sees with a change of its own those that the other made to the same flag', async () => {
+    const { writer, reader } = await writerAndReader();
+    await writer.setVariants(CHECKOUT, [{ name: 'blue' }]);
+    expect(reader.getVariant('checkout').name).toBe('disabled');
+    await reader.updateFlag(CHECKOUT, { description: 'Pays' });
+    expect(reader.getVariant('checkout').name).toBe('blue');
+    await writer.refresh();
+    expect(reader.configuration().flags).toEqual(writer.configuration().flags);
+  });
+
   it('sees a change by polling, each way', async () => {
     const writer = await open(SILENT);
     const reader = await open({ ...SILENT, pollInterval: 5 });
