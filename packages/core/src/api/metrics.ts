@@ -41,6 +41,14 @@ export interface FlagCounts {
   readonly variants?: Readonly<Record<string, number>>;
 }
 
+/** What a proxy has gathered from its clients. */
+export interface BulkReport {
+  /** At most 1,000. */
+  readonly registrations?: readonly ClientRegistration[];
+  /** At most 10,000, with at most 10,000 flags in all. */
+  readonly reports?: readonly MetricsReport[];
+}
+
 /** Where a report came from. */
 export interface ReportOrigin {
   readonly clientIp?: string;
@@ -120,6 +128,22 @@ export interface MetricsOperations {
    * });
    */
   reportMetrics(report: MetricsReport, origin?: ReportOrigin): Promise<void>;
+
+  /**
+   * Takes registrations and counts of many clients, all of them or none: what was refused, or failed with another code
+   * than `outcome_unknown`, may be sent again. The registrations come first, then the reports, each in their order.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const [start, stop] = ['2026-01-01T10:00:00Z', '2026-01-01T10:01:00Z'];
+   * await flags.reportMetricsInBulk({
+   *   reports: [
+   *     { appName: 'web', bucket: { start, stop, toggles: { checkout: { yes: 8, no: 2 } } } },
+   *     { appName: 'shop', bucket: { start, stop, toggles: { checkout: { yes: 1, no: 0 } } } },
+   *   ],
+   * });
+   */
+  reportMetricsInBulk(bulk: BulkReport): Promise<void>;
 
   /**
    * Which application has evaluated which flags; at least those reported within the last hour. By application name.

@@ -86,7 +86,7 @@ function createSender({ metrics, now, application, instance, strategies }: Usage
     const at = now().getTime();
     if (!registered) await metrics.register({ ...origin, at, strategies });
     registered = true;
-    await metrics.record({ ...origin, at, stop: at, counts });
+    await metrics.record([{ ...origin, at, stop: at, counts }]);
   };
 }
 

@@ -11,7 +11,7 @@ import type {
 
 /** Counts per second and flag. */
 export interface Counters {
-  add(report: UsageReport): void;
+  add(reports: readonly UsageReport[]): void;
   sumAfter(time: number): FlagCount[];
   forget(flag: string): void;
   dropUntil(time: number): void;
@@ -19,7 +19,7 @@ export interface Counters {
 
 /** When each flag was last counted. */
 export interface Sightings {
-  add(report: UsageReport): void;
+  add(reports: readonly UsageReport[]): void;
   of(flags: readonly string[]): Map<string, number>;
   forget(flag: string): void;
   /** Drops the names that are no flag's and were last seen before the time, and returns them. */
@@ -28,7 +28,7 @@ export interface Sightings {
 
 /** The applications with their instances and with the flags they have evaluated. */
 export interface Applications {
-  add(report: UsageReport): void;
+  add(reports: readonly UsageReport[]): void;
   register(registration: ApplicationRegistration): void;
   seenSince(time: number): StoredApplication[];
   detail(name: string): StoredApplicationDetail | undefined;
@@ -53,10 +53,11 @@ export type SynchronousMetrics = {
 /** What each call of the port means to the three parts, the same for every storage built of them. */
 export function composeMetrics({ counters, sightings, applications }: MetricsParts): SynchronousMetrics {
   return {
-    record(report) {
-      counters.add(report);
-      sightings.add(report);
-      applications.add(report);
+    record(reports, registrations = []) {
+      for (const registration of registrations) applications.register(registration);
+      counters.add(reports);
+      sightings.add(reports);
+      applications.add(reports);
     },
     register: (registration) => applications.register(registration),
     counts: ({ after }) => counters.sumAfter(after),

@@ -27,10 +27,12 @@ export function memoryApplications(): Applications {
   };
 
   return {
-    add({ application: name, instance, at, counts }) {
-      const { instances, usage } = sighted(name, at);
-      instances.set(instance.id, sightedInstance(instances.get(instance.id), instance, at));
-      for (const { flag, yes, no } of counts) usage.set(flag, boundedSum(usage.get(flag) ?? 0, yes + no));
+    add(reports) {
+      for (const { application: name, instance, at, counts } of reports) {
+        const { instances, usage } = sighted(name, at);
+        instances.set(instance.id, sightedInstance(instances.get(instance.id), instance, at));
+        for (const { flag, yes, no } of counts) usage.set(flag, boundedSum(usage.get(flag) ?? 0, yes + no));
+      }
     },
     register(registration) {
       const { instance, at } = registration;

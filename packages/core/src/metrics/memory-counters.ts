@@ -8,11 +8,13 @@ import type { FlagCount } from './port.js';
 export function memoryCounters(): Counters {
   const seconds = new Map<number, Map<string, FlagCount>>();
   return {
-    add({ stop, counts }) {
-      const second = counterSecond(stop);
-      const sums = seconds.get(second) ?? new Map<string, FlagCount>();
-      for (const count of counts) addTo(sums, count);
-      seconds.set(second, sums);
+    add(reports) {
+      for (const { stop, counts } of reports) {
+        const second = counterSecond(stop);
+        const sums = seconds.get(second) ?? new Map<string, FlagCount>();
+        for (const count of counts) addTo(sums, count);
+        seconds.set(second, sums);
+      }
     },
     sumAfter(time) {
       const until = lastSecondUntil(time);

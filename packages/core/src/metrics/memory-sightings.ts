@@ -3,8 +3,10 @@ import type { Sightings } from './composition.js';
 export function memorySightings(): Sightings {
   const lastSeen = new Map<string, number>();
   return {
-    add({ stop, counts }) {
-      for (const { flag } of counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
+    add(reports) {
+      for (const { stop, counts } of reports) {
+        for (const { flag } of counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
+      }
     },
     of(flags) {
       const found = new Map<string, number>();

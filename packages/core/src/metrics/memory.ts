@@ -10,13 +10,15 @@ import type { MetricsStorage } from './port.js';
  *
  * @example
  * const metrics = memoryMetrics();
- * await metrics.record({
- *   application: 'shop',
- *   instance: { id: 'shop-1' },
- *   at: Date.now(),
- *   stop: Date.now(),
- *   counts: [{ flag: 'checkout', yes: 3, no: 1 }],
- * });
+ * await metrics.record([
+ *   {
+ *     application: 'shop',
+ *     instance: { id: 'shop-1' },
+ *     at: Date.now(),
+ *     stop: Date.now(),
+ *     counts: [{ flag: 'checkout', yes: 3, no: 1 }],
+ *   },
+ * ]);
  * await metrics.counts({ after: Date.now() - 60_000 }); // [{ flag: 'checkout', yes: 3, no: 1 }]
  */
 export function memoryMetrics(): MetricsStorage {

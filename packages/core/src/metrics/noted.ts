@@ -4,9 +4,9 @@ import type { MetricsStorage } from './port.js';
 export function notedMetrics(metrics: MetricsStorage, note: () => void): MetricsStorage {
   return {
     ...metrics,
-    record(report) {
+    record(reports, registrations) {
       note();
-      return metrics.record(report);
+      return metrics.record(reports, registrations);
     },
     register(registration) {
       note();

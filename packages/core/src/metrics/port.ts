@@ -9,10 +9,13 @@ import type { Awaitable } from '../awaitable.js';
  */
 export interface MetricsStorage {
   /**
-   * Adds one report's counts, marks its flags as seen at `stop` and its application and instance as seen at `at`;
-   * an unknown application or instance is created. Simultaneous reports all count; a report counts whole or not at all.
+   * Adds the counts of reports, marks their flags as seen at `stop` and their applications and instances as seen at
+   * `at`; an unknown application or instance is created. Simultaneous reports all count. The outcome is that of one
+   * report after the other, but all of them count or none does; none at all do nothing.
+   *
+   * @param registrations taken before the reports, each as by `register`, in the same whole
    */
-  record(report: UsageReport): Awaitable<void>;
+  record(reports: readonly UsageReport[], registrations?: readonly ApplicationRegistration[]): Awaitable<void>;
 
   /** Creates or renews an application and its instance. Absent members keep what was stored; strategies are replaced. */
   register(registration: ApplicationRegistration): Awaitable<void>;

@@ -1,7 +1,7 @@
 import { prepare, type SqliteDatabase } from '../storage/sqlite/database.js';
 import type { Applications } from './composition.js';
 import type { ApplicationRegistration, StoredApplication } from './port.js';
-import { sqliteInstances } from './sqlite-instances.js';
+import { type Sighting, sqliteInstances } from './sqlite-instances.js';
 import { sqliteUsage } from './sqlite-usage.js';
 
 /** The list of strategies is kept as JSON. */
@@ -13,14 +13,14 @@ export function sqliteApplications(database: SqliteDatabase, prefix: string): Ap
   const usage = sqliteUsage(database, prefix);
 
   return {
-    add(report) {
-      see.run({ name: report.application, at: report.at });
-      instances.see(report);
-      usage.add(report);
+    add(reports) {
+      for (const row of seenApplications(reports)) see.run(row);
+      instances.see(reports);
+      usage.add(reports);
     },
     register(registration) {
       register.run(parametersOf(registration));
-      instances.see(registration);
+      instances.see([registration]);
     },
     seenSince: (time) => (findSeenSince.all(time) as ApplicationRow[]).map(applicationOf),
     detail(name) {
@@ -45,7 +45,7 @@ function applicationStatements(database: SqliteDatabase, prefix: string) {
   return {
     see: prepare(
       database,
-      `INSERT INTO ${table} (${columns}) VALUES (@name, '[]', '', '', NULL, '', @at, @at)
+      `INSERT INTO ${table} (${columns}) VALUES (@name, '[]', '', '', NULL, '', @createdAt, @seenAt)
       ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at WHERE seen_at < excluded.seen_at`,
     ),
     register: prepare(
@@ -81,4 +81,20 @@ function parametersOf({ application, at, strategies, description, url, color, ic
 
 function applicationOf(row: ApplicationRow): StoredApplication {
   return { ...row, strategies: JSON.parse(row.strategies) };
+}
+
+interface SeenApplication {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly seenAt: number;
+}
+
+/** Each application once: made when it was first seen here, if it has to be made, and seen last at the latest time. */
+function seenApplications(sightings: readonly Sighting[]): Iterable<SeenApplication> {
+  const seen = new Map<string, SeenApplication>();
+  for (const { application: name, at } of sightings) {
+    const { createdAt = at, seenAt = at } = seen.get(name) ?? {};
+    seen.set(name, { name, createdAt, seenAt: Math.max(seenAt, at) });
+  }
+  return seen.values();
 }

@@ -4,7 +4,7 @@ import type { Sightings } from './composition.js';
 export function sqliteSightings(database: SqliteDatabase, prefix: string): Sightings {
   const see = prepare(
     database,
-    `INSERT INTO ${prefix}last_seen (flag, at) VALUES (@flag, @at)
+    `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
     ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
   );
   const find = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
@@ -12,8 +12,12 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
   const forget = prepare(database, `DELETE FROM ${prefix}last_seen WHERE flag = ?`);
 
   return {
-    add({ stop, counts }) {
-      for (const { flag } of counts) see.run({ flag, at: stop });
+    add(reports) {
+      const latest = new Map<string, number>();
+      for (const { stop, counts } of reports) {
+        for (const { flag } of counts) latest.set(flag, Math.max(latest.get(flag) ?? stop, stop));
+      }
+      for (const [flag, at] of latest) see.run(flag, at);
     },
     // One look-up per name: the number of values that a single statement may bind is limited, that of names is not.
     of(flags) {

@@ -1,8 +1,10 @@
 import { prepare, type SqliteDatabase } from '../storage/sqlite/database.js';
+import { boundedSum } from './bounded-sum.js';
+import { mergedRows } from './merged-rows.js';
 import type { FlagUsage, UsageReport } from './port.js';
 
 export interface SqliteUsage {
-  add(report: UsageReport): void;
+  add(reports: readonly UsageReport[]): void;
   all(): FlagUsage[];
   flagsOf(application: string): string[];
   forget(flag: string): void;
@@ -16,7 +18,7 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
   const add = prepare(
     database,
     `INSERT INTO ${table} (application, flag, count)
-    VALUES (@application, @flag, min(@count, ${Number.MAX_SAFE_INTEGER}))
+    VALUES (?, ?, ?)
     ON CONFLICT (application, flag) DO UPDATE SET count = min(count + excluded.count, ${Number.MAX_SAFE_INTEGER})`,
   );
   const findAll = prepare(database, `SELECT application, flag, count FROM ${table} ORDER BY application, flag`);
@@ -28,8 +30,12 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
   );
 
   return {
-    add({ application, counts }) {
-      for (const { flag, yes, no } of counts) add.run({ application, flag, count: yes + no });
+    add(reports) {
+      const rows = mergedRows<string, number>(boundedSum);
+      for (const { application, counts } of reports) {
+        for (const { flag, yes, no } of counts) rows.add(application, flag, boundedSum(yes, no));
+      }
+      rows.forEach((count, application, flag) => void add.run(application, flag, count));
     },
     all: () => findAll.all() as FlagUsage[],
     flagsOf: (application) => (findOf.all(application) as { flag: string }[]).map(({ flag }) => flag),

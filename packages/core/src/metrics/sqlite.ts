@@ -4,13 +4,14 @@ import { inSnapshot } from '../storage/sqlite/snapshot.js';
 import type { WriteQueue } from '../storage/sqlite/write-queue.js';
 import { composeMetrics } from './composition.js';
 import type { MetricsStorage } from './port.js';
+import { createReportBatches } from './report-batches.js';
 import { sqliteApplications } from './sqlite-applications.js';
 import { sqliteCounters } from './sqlite-counters.js';
 import { sqliteSightings } from './sqlite-sightings.js';
 
 export interface SqliteMetricsOptions {
   readonly connection: Connection;
-  /** The connection's queue: reports that arrive together share one transaction and one flush to disk. */
+  /** The connection's queue: reports that arrive together are added up and share one transaction. */
   readonly writeQueue: WriteQueue;
   /** The prefix that `metricsTables` created the tables with. */
   readonly tablePrefix: string;
@@ -26,9 +27,13 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     sightings: sqliteSightings(connection.database, tablePrefix),
     applications: sqliteApplications(connection.database, tablePrefix),
   });
+  const batches = createReportBatches((take) => writeQueue.run(() => metrics.record(take())));
 
   return {
-    record: (report) => writeQueue.run(() => metrics.record(report)),
+    async record(reports, registrations = []) {
+      if (registrations.length > 0) return writeQueue.run(() => metrics.record(reports, registrations));
+      if (reports.length > 0) return batches.add(reports);
+    },
     register: (registration) => writeQueue.run(() => metrics.register(registration)),
     forget: (flag) => writeQueue.run(() => metrics.forget(flag)),
     prune: (retention) => writeQueue.run(() => metrics.prune(retention)),

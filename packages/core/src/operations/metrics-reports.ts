@@ -1,6 +1,6 @@
-import type { MetricsOperations, MetricsReport } from '../api/metrics.js';
+import type { ClientRegistration, MetricsOperations, MetricsReport, ReportOrigin } from '../api/metrics.js';
 import type { Engine } from '../engine/engine.js';
-import type { FlagCount, InstanceSighting } from '../metrics/port.js';
+import type { ApplicationRegistration, FlagCount, InstanceSighting, UsageReport } from '../metrics/port.js';
 import { parseIsoDate } from '../validation/iso-date.js';
 
 /** The instance of a client that does not name one. */
@@ -9,36 +9,54 @@ const DEFAULT_INSTANCE = 'default';
 /** Takes what applications report. */
 export function metricsReportOperations(
   engine: Engine,
-): Pick<MetricsOperations, 'registerApplication' | 'reportMetrics'> {
+): Pick<MetricsOperations, 'registerApplication' | 'reportMetrics' | 'reportMetricsInBulk'> {
   const { metrics, validate, now, retention } = engine;
   return {
     async registerApplication(input, origin) {
-      const { appName, strategies, description, url, color, icon, ...client } = validate.registration(input);
-      await metrics.register({
-        application: appName,
-        instance: toInstance(client, origin?.clientIp),
-        at: now().getTime(),
-        strategies: [...new Set(strategies)],
-        ...(description !== undefined && { description }),
-        ...(url !== undefined && { url }),
-        ...(color !== undefined && { color }),
-        ...(icon !== undefined && { icon }),
-      });
+      const registration = validate.registration(input);
+      await metrics.register(toRegistration(registration, now().getTime(), origin));
       await retention.pruneWhenDue();
     },
 
     async reportMetrics(input, origin) {
-      const { appName, bucket, ...client } = validate.metricsReport(input);
-      const at = now().getTime();
-      await metrics.record({
-        application: appName,
-        instance: toInstance(client, origin?.clientIp),
-        at,
-        stop: Math.min(parseIsoDate(bucket.stop) ?? at, at),
-        counts: toCounts(bucket),
-      });
+      const report = validate.metricsReport(input);
+      await metrics.record([toReport(report, now().getTime(), origin)]);
       await retention.pruneWhenDue();
     },
+
+    async reportMetricsInBulk(input) {
+      const { registrations = [], reports = [] } = validate.bulkReport(input);
+      const at = now().getTime();
+      await metrics.record(
+        reports.map((report) => toReport(report, at)),
+        registrations.map((registration) => toRegistration(registration, at)),
+      );
+      await retention.pruneWhenDue();
+    },
+  };
+}
+
+function toRegistration(input: ClientRegistration, at: number, origin?: ReportOrigin): ApplicationRegistration {
+  const { appName, strategies, description, url, color, icon, ...client } = input;
+  return {
+    application: appName,
+    instance: toInstance(client, origin?.clientIp),
+    at,
+    strategies: [...new Set(strategies)],
+    ...(description !== undefined && { description }),
+    ...(url !== undefined && { url }),
+    ...(color !== undefined && { color }),
+    ...(icon !== undefined && { icon }),
+  };
+}
+
+function toReport({ appName, bucket, ...client }: MetricsReport, at: number, origin?: ReportOrigin): UsageReport {
+  return {
+    application: appName,
+    instance: toInstance(client, origin?.clientIp),
+    at,
+    stop: Math.min(parseIsoDate(bucket.stop) ?? at, at),
+    counts: toCounts(bucket),
   };
 }
 

@@ -6,7 +6,7 @@ import { eventQuery } from './schemas/events.js';
 import { clone, flagChanges, newFlag } from './schemas/flags.js';
 import { jsonPatch } from './schemas/json-patch.js';
 import { member } from './schemas/members.js';
-import { metricsReport, registration } from './schemas/metrics.js';
+import { bulkReport, metricsReport, registration } from './schemas/metrics.js';
 import { pageQuery } from './schemas/pages.js';
 import { newProject, projectChanges } from './schemas/projects.js';
 import { newSegment, segmentChanges } from './schemas/segments.js';
@@ -42,6 +42,7 @@ export function inputSchemas(settings: Settings) {
     projectChanges: projectChanges as JsonSchema,
     registration: registration as JsonSchema,
     metricsReport: metricsReport as JsonSchema,
+    bulkReport: bulkReport as JsonSchema,
     newToken: newToken as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
     pageQuery: pageQuery as JsonSchema,

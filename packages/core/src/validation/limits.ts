@@ -32,6 +32,8 @@ export const LIMITS = {
   reportedName: 255,
   strategiesPerRegistration: 1000,
   flagsPerReport: 10_000,
+  applicationsPerBatch: 1000,
+  metricsPerBatch: 10_000,
   eventsPerPage: 1000,
   itemsPerPage: 1000,
 } as const;

@@ -4,7 +4,7 @@ import type { EventQuery } from '../api/events.js';
 import type { FlagChanges, NewFlag } from '../api/flags.js';
 import type { JsonPatch } from '../api/json-patch.js';
 import type { Member } from '../api/members.js';
-import type { ClientRegistration, MetricsReport } from '../api/metrics.js';
+import type { BulkReport, ClientRegistration, MetricsReport } from '../api/metrics.js';
 import type { PageQuery } from '../api/pages.js';
 import type { NewProject, ProjectChanges } from '../api/projects.js';
 import type { NewSegment, SegmentChanges } from '../api/segments.js';
@@ -15,6 +15,7 @@ import type { ErrorDetail } from '../errors.js';
 import { findConstraintFaults } from './constraint-faults.js';
 import { inputSchemas } from './input-schemas.js';
 import { parseIsoDate } from './iso-date.js';
+import { LIMITS } from './limits.js';
 import { findPatchFaults } from './schemas/json-patch.js';
 import { findStrategyFaults } from './strategy-faults.js';
 import { createValidator } from './validator.js';
@@ -40,6 +41,7 @@ export function createValidators(settings: Settings) {
     projectChanges: createValidator<ProjectChanges>(schemas.projectChanges),
     registration: createValidator<ClientRegistration>(schemas.registration),
     metricsReport: createValidator<MetricsReport>(schemas.metricsReport, findPeriodFaults),
+    bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkFaults),
     newToken: createValidator<NewToken>(schemas.newToken, findScopeFaults),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),
@@ -59,6 +61,16 @@ function findDependencyFaults({ enabled = true, variants = [] }: DependencyInput
 function findPeriodFaults({ bucket }: MetricsReport): readonly ErrorDetail[] {
   const [start = 0, stop = 0] = [parseIsoDate(bucket.start), parseIsoDate(bucket.stop)];
   return stop < start ? [{ message: 'must not be before start', path: '/bucket/stop' }] : [];
+}
+
+function findBulkFaults({ reports = [] }: BulkReport): readonly ErrorDetail[] {
+  const flags = reports.reduce((sum, { bucket }) => sum + Object.keys(bucket.toggles).length, 0);
+  if (flags > LIMITS.metricsPerBatch) {
+    return [{ message: `must not count more than ${LIMITS.metricsPerBatch} flags in all`, path: '/reports' }];
+  }
+  return reports.flatMap((report, index) =>
+    findPeriodFaults(report).map(({ message, path }) => ({ message, path: `/reports/${index}${path}` })),
+  );
 }
 
 /** An admin token is for everything; any other is for one environment. */

@@ -80,10 +80,10 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
     const application = 'shop'.repeat(5_000);
     happen(database);
     const report = { application, instance: { id: '1' }, at: 1, stop: 1, counts: [{ flag: 'a', yes: 1, no: 0 }] };
-    await expect(storage.metrics?.record(report)).rejects.toMatchObject(unavailable);
+    await expect(storage.metrics?.record([report])).rejects.toMatchObject(unavailable);
     expect(await storage.metrics?.counts({ after: 0 })).toEqual([]);
     end(database);
-    await storage.metrics?.record(report);
+    await storage.metrics?.record([report]);
     expect(await storage.metrics?.counts({ after: 0 })).toEqual([{ flag: 'a', yes: 1, no: 0 }]);
   });
 

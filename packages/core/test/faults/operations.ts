@@ -93,6 +93,11 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),
+  reportMetricsInBulk: (flags) =>
+    flags.reportMetricsInBulk({
+      registrations: [{ appName: 'new', strategies: [], started: TIME, interval: 60_000 }],
+      reports: [report(5), { ...report(2), appName: 'new' }],
+    }),
   listSeenFlags: (flags) => flags.listSeenFlags(),
   countEvaluations: (flags) => flags.countEvaluations(),
   listApplications: (flags) => flags.listApplications(),

@@ -18,13 +18,6 @@ function report(application: string, ...flags: string[]): UsageReport {
   return { application, instance: { id: '1' }, at: NOW, stop: NOW, counts };
 }
 
-/** Makes the database refuse to note that the flag `poison` was used: the last write of a report. */
-function injectFault(): void {
-  file.database.exec(`
-    CREATE TRIGGER fault BEFORE INSERT ON flags_usage WHEN NEW.flag = 'poison'
-    BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
-}
-
 function rowsIn(table: string): unknown[] {
   return file.database.prepare(`SELECT * FROM flags_${table}`).all();
 }
@@ -32,8 +25,10 @@ function rowsIn(table: string): unknown[] {
 describe('metrics in SQLite', () => {
   it('leave nothing of a report that fails in its middle', async () => {
     const { metrics } = file.open();
-    injectFault();
-    await expect(metrics.record(report('shop', 'fine', 'poison'))).rejects.toMatchObject({ message: 'injected fault' });
+    file.refuse('poison');
+    await expect(metrics.record([report('shop', 'fine', 'poison')])).rejects.toMatchObject({
+      message: 'injected fault',
+    });
     for (const table of ['counters', 'last_seen', 'applications', 'instances', 'usage']) {
       expect(rowsIn(table)).toEqual([]);
     }
@@ -41,20 +36,33 @@ describe('metrics in SQLite', () => {
 
   it('count the reports that came together with one that fails', async () => {
     const { metrics } = file.open();
-    injectFault();
+    file.refuse('poison');
     const outcomes = await Promise.allSettled([
-      metrics.record(report('first', 'checkout')),
-      metrics.record(report('failing', 'checkout', 'poison')),
-      metrics.record(report('last', 'checkout')),
+      metrics.record([report('first', 'checkout')]),
+      metrics.record([report('failing', 'checkout', 'poison')]),
+      metrics.record([report('last', 'checkout')]),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 2, no: 0 }]);
     expect((await metrics.usage()).map(({ application }) => application)).toEqual(['first', 'last']);
   });
 
+  it('write reports that come together by one statement per row', async () => {
+    const { metrics } = file.open();
+    file.database.exec(`
+      CREATE TABLE writes (flag TEXT);
+      CREATE TRIGGER noted BEFORE INSERT ON flags_counters BEGIN INSERT INTO writes VALUES (NEW.flag); END`);
+    await Promise.all(Array.from({ length: 50 }, () => metrics.record([report('shop', 'checkout', 'banner')])));
+    expect(file.database.prepare('SELECT flag FROM writes').pluck().all()).toEqual(['checkout', 'banner']);
+    expect(await metrics.counts({ after: 0 })).toEqual([
+      { flag: 'banner', yes: 50, no: 0 },
+      { flag: 'checkout', yes: 50, no: 0 },
+    ]);
+  });
+
   it('acknowledge a report only when other connections can read it', async () => {
     const { metrics } = file.open();
-    const recorded = metrics.record(report('shop', 'checkout'));
+    const recorded = metrics.record([report('shop', 'checkout')]);
     expect(rowsIn('counters')).toEqual([]);
     await recorded;
     expect(rowsIn('counters')).toHaveLength(1);
@@ -69,7 +77,7 @@ describe('metrics in SQLite', () => {
   it('give numbers where the host reads bigints by default', async () => {
     const { metrics, database } = file.open();
     database.defaultSafeIntegers(true);
-    await metrics.record(report('shop', 'checkout'));
+    await metrics.record([report('shop', 'checkout')]);
     expect(await metrics.lastSeen(['checkout'])).toEqual(new Map([['checkout', NOW]]));
   });
 

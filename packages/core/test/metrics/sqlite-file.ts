@@ -12,6 +12,8 @@ export interface SqliteFile {
   readonly database: Database.Database;
   /** Metrics on a connection of their own. */
   readonly open: () => { readonly metrics: MetricsStorage; readonly database: Database.Database };
+  /** Has the database fail on the last write of a report that counts this flag. */
+  readonly refuse: (flag: string) => void;
   readonly remove: () => Promise<void>;
 }
 
@@ -36,6 +38,11 @@ export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
       const connection = { database: connect(), busyTimeout: 10_000 };
       const writeQueue = createWriteQueue(connection);
       return { database: connection.database, metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }) };
+    },
+    refuse(flag) {
+      database.exec(`
+        CREATE TRIGGER fault BEFORE INSERT ON ${tablePrefix}usage WHEN NEW.flag = '${flag}'
+        BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
     },
     async remove() {
       for (const connection of connections) connection.close();

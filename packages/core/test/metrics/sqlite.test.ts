@@ -3,5 +3,5 @@ import { sqliteFile } from './sqlite-file.js';
 
 metricsConformance('SQLite', async () => {
   const file = await sqliteFile();
-  return { metrics: file.open().metrics, again: () => file.open().metrics, dispose: file.remove };
+  return { metrics: file.open().metrics, again: () => file.open().metrics, refuse: file.refuse, dispose: file.remove };
 });

@@ -1,4 +1,4 @@
-import type { ClientRegistration, FlagCounts, Flags, MetricsReport } from '../../src/index.js';
+import type { BulkReport, ClientRegistration, FlagCounts, Flags, MetricsReport } from '../../src/index.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, INHERITED_NAMES } from './references.js';
 import { expectRefusal } from './refusal.js';
@@ -130,6 +130,59 @@ onEveryStorage((start) => {
     ])('with %s is refused, and nothing of it counts', async (_, input) => {
       const { flags, clock } = await reporting(start);
       await expectRefusal(flags, 'invalid_input', () => flags.reportMetrics(input(clock) as MetricsReport));
+    });
+  });
+
+  describe('a report in bulk', () => {
+    it('takes the registrations and the counts of many clients', async () => {
+      const { flags, clock } = await reporting(start);
+      const bucket = { start: clock.text(-MINUTE), stop: clock.text() };
+      await flags.reportMetricsInBulk({
+        registrations: [registration(clock)],
+        reports: [
+          { appName: 'web', bucket: { ...bucket, toggles: { checkout: { yes: 3, no: 1 } } } },
+          { appName: 'shop', bucket: { ...bucket, stop: clock.text(DAY), toggles: { checkout: { yes: 4, no: 0 } } } },
+        ],
+      });
+      expect((await countsIn(flags)).lastMinute).toEqual({ checkout: { yes: 7, no: 1 } });
+      expect(await flags.getApplication({ application: 'web' })).toMatchObject({
+        strategies: ['default'],
+        instances: [{ instanceId: 'default' }, { instanceId: 'web-1' }],
+      });
+      expect(await flags.listSeenFlags()).toMatchObject([{ appName: 'shop' }, { appName: 'web', metricsCount: 4 }]);
+    });
+
+    it('with nothing in it changes nothing', async () => {
+      const { flags } = await reporting(start);
+      await flags.reportMetricsInBulk({});
+      expect(await flags.listApplications()).toEqual([]);
+    });
+
+    it.each<[string, (clock: SettableClock) => unknown]>([
+      ['a registration without a name', () => ({ registrations: [{ strategies: [] }] })],
+      [
+        'an end before its start',
+        ({ text }) => ({ reports: [{ appName: 'b', bucket: { start: text(), stop: text(-1), toggles: {} } }] }),
+      ],
+      [
+        'too many flags in all',
+        ({ text }) => ({
+          reports: ['a', 'b'].map((appName) => {
+            const counts = Array.from({ length: 5001 }, (_, number) => [`flag-${number}`, { yes: 1, no: 0 }]);
+            return { appName, bucket: { start: text(), stop: text(), toggles: Object.fromEntries(counts) } };
+          }),
+        }),
+      ],
+    ])('with %s is refused, and nothing of it counts', async (_, input) => {
+      const { flags, clock } = await reporting(start);
+      const good = { appName: 'good', bucket: { start: clock.text(), stop: clock.text(), toggles: {} } };
+      const { registrations = [], reports = [] } = input(clock) as BulkReport;
+      await expectRefusal(flags, 'invalid_input', () =>
+        flags.reportMetricsInBulk({
+          registrations: [registration(clock), ...registrations],
+          reports: [good, ...reports],
+        }),
+      );
     });
   });
 

@@ -66,6 +66,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     take: (flags, input) => flags.registerApplication(input),
   },
   reportMetrics: { input: REPORT, take: (flags, input) => flags.reportMetrics(input) },
+  reportMetricsInBulk: { input: { reports: [REPORT] }, take: (flags, input) => flags.reportMetricsInBulk(input) },
   listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.listEvents(input) },
 };
 

@@ -54,8 +54,8 @@ export const clientReportRoutes: readonly Route[] = [
     errors: ['invalid_input'],
     async handle({ flags, body }) {
       const bulk = unchecked<WireBulk>(body);
-      for (const registration of registrationsFromWire(bulk, new Date())) await flags.registerApplication(registration);
-      for (const metrics of reportsFromWire(bulk)) await flags.reportMetrics(metrics);
+      const registrations = registrationsFromWire(bulk, new Date());
+      await flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) });
       return {};
     },
   }),

@@ -24,7 +24,8 @@ export interface PostgresMetricsOptions {
 export function postgresMetrics({ database, place, whileOpen }: PostgresMetricsOptions): MetricsStorage {
   const names = tableNames(place);
   const parts = { database, names, turns: metricsTurns(database, place) };
-  const reports = createBatches<UsageReport>(recording(parts));
+  const { record, recordRegistered } = recording(parts);
+  const batches = createBatches<readonly UsageReport[]>((calls) => record(calls.flat()));
   const register = registering(parts);
   const { prune, forget } = dropping(parts);
   const forgotten = createBatches<string>(forget);
@@ -32,7 +33,11 @@ export function postgresMetrics({ database, place, whileOpen }: PostgresMetricsO
   const known = applicationReader(database, names);
 
   return {
-    record: (report) => whileOpen(() => reports.add(report)),
+    record: (reports, registrations = []) =>
+      whileOpen(async () => {
+        if (registrations.length > 0) return recordRegistered(reports, registrations);
+        if (reports.length > 0) return batches.add(reports);
+      }),
     register: (registration) => whileOpen(() => register(registration)),
     forget: (flag) => whileOpen(() => forgotten.add(flag)),
     prune: (retention) => whileOpen(() => prune(retention)),

@@ -1,11 +1,22 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { UsageReport } from '@flags/core';
+import type { ApplicationRegistration, UsageReport } from '@flags/core';
 import type { Database } from '../database.js';
 import type { TableNames } from '../schema/table-names.js';
 import { toStoredText } from '../stored-text.js';
+import { registeredApplications, seenApplications } from './application-expressions.js';
 import { bounded } from './bounded-sum.js';
+import { mergeRegistrations, type RegisteredApplication } from './merged-registrations.js';
 import { type MergedReports, mergeReports } from './merged-reports.js';
 import type { Turns } from './turns.js';
+
+const REGISTERED = [
+  'strategies',
+  'description',
+  'url',
+  'color',
+  'hasColor',
+  'icon',
+] as const satisfies readonly (keyof RegisteredApplication)[];
 
 /** More nodes than this share shards: some wait for others' commits, and nothing else changes. */
 const SHARDS = 16;
@@ -14,17 +25,32 @@ const SHARDS = 16;
  * Adds reports up in one statement: all of them, or none. The rows of every table are taken in the order of their keys,
  * and the tables in one order too, so that writers wait for each other in a row and never in a circle.
  */
-export function recording({
-  database,
-  names,
-  turns,
-}: RecordingParts): (reports: readonly UsageReport[]) => Promise<void> {
-  const text = recordStatement(names, turns);
+export function recording({ database, names, turns }: RecordingParts) {
+  const plain = recordStatement({ names, turns, applications: seenApplications(names) });
+  const registering = recordStatement({ names, turns, applications: registeredApplications(names) });
   const shard = randomInt(SHARDS);
-  return async (reports) => {
-    const at = Math.max(...reports.map((report) => report.at));
-    const values = [randomUUID(), at, shard, ...columnsOf(mergeReports(reports))];
-    await database.write({ text, values });
+
+  const valuesOf = (sightings: readonly { readonly at: number }[], merged: MergedReports) => {
+    const at = sightings.reduce((latest, sighting) => Math.max(latest, sighting.at), 0);
+    return [randomUUID(), at, shard, ...columnsOf(merged)];
+  };
+
+  return {
+    async record(reports: readonly UsageReport[]): Promise<void> {
+      await database.write({ text: plain, values: valuesOf(reports, mergeReports(reports)) });
+    },
+
+    /** Takes registrations too, before the reports. */
+    async recordRegistered(
+      reports: readonly UsageReport[],
+      registrations: readonly ApplicationRegistration[],
+    ): Promise<void> {
+      const signs = registrations.map((registration) => ({ ...registration, stop: registration.at, counts: [] }));
+      const merged = mergeReports([...signs, ...reports]);
+      const applications = mergeRegistrations(merged.applications, registrations);
+      const values = [...valuesOf([...signs, ...reports], merged), ...columns(applications, REGISTERED)];
+      await database.write({ text: registering, values });
+    },
   };
 }
 
@@ -34,19 +60,21 @@ export interface RecordingParts {
   readonly turns: Turns;
 }
 
-function recordStatement({ table }: TableNames, turns: Turns): string {
+interface StatementParts {
+  readonly names: TableNames;
+  readonly turns: Turns;
+  /** The table expressions that write the applications. */
+  readonly applications: string;
+}
+
+function recordStatement({ names: { table }, turns, applications }: StatementParts): string {
   return `
 WITH ${turns.shared},
 writing AS (
   INSERT INTO ${table('metrics_writes')} (id, at) SELECT $1::uuid, $2::bigint FROM turn
   ON CONFLICT (id) DO NOTHING RETURNING 1
 ),
-applications AS (
-  INSERT INTO ${table('applications')} (name, strategies, description, url, icon, created_at)
-  SELECT name, '[]', '', '', '', created_at
-  FROM writing, unnest($4::text[], $5::bigint[]) AS given (name, created_at) ORDER BY name COLLATE "C"
-  ON CONFLICT (name) DO NOTHING RETURNING 1
-),
+${applications},
 instances AS (
   INSERT INTO ${table('instances')} AS known (application, id, client_ip, sdk_version, created_at, seen_at)
   SELECT application, id, client_ip, sdk_version, created_at, seen_at

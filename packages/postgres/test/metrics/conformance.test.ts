@@ -1,7 +1,7 @@
 import { metricsConformance } from '@flags/core/testing';
 import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
 import { onEveryVersion } from '../server/on-every-version.js';
-import { openedMetrics } from './opened-metrics.js';
+import { openedMetrics, refuseFlag } from './opened-metrics.js';
 
 onEveryVersion((name, server) => {
   let database: FreshDatabase;
@@ -14,6 +14,10 @@ onEveryVersion((name, server) => {
 
   metricsConformance(`the metrics on ${name}`, async () => {
     const place = { url: database.url, schema: `case_${count++}` };
-    return { metrics: await openedMetrics(place), again: () => openedMetrics(place) };
+    return {
+      metrics: await openedMetrics(place),
+      again: () => openedMetrics(place),
+      refuse: (flag) => refuseFlag(place, flag),
+    };
   });
 });

@@ -34,7 +34,7 @@ describe('a report whose answer is lost', () => {
 
   it('counts once', async () => {
     losses.left = 2;
-    await metrics.record(REPORT);
+    await metrics.record([REPORT]);
     expect(losses.left).toBe(0);
     expect(await metrics.counts({ after: 0 })).toEqual(REPORT.counts);
     expect(await metrics.usage()).toEqual([{ application: 'shop', flag: 'checkout', count: 3 }]);
@@ -42,8 +42,17 @@ describe('a report whose answer is lost', () => {
 
   it('counts beside another one that is the same', async () => {
     losses.left = 1;
-    await metrics.record(REPORT);
+    await metrics.record([REPORT]);
     expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 4, no: 2 }]);
+  });
+
+  it('counts once together with registrations', async () => {
+    losses.left = 2;
+    const registration = { application: 'new', instance: { id: 'n' }, at: NOW, strategies: ['default'] };
+    await metrics.record([REPORT], [registration]);
+    expect(losses.left).toBe(0);
+    expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 6, no: 3 }]);
+    expect(await metrics.application('new')).toMatchObject({ strategies: ['default'] });
   });
 });
 

@@ -36,13 +36,15 @@ describe('nodes that report the same flags at the same time', () => {
 /** Half of the nodes name the flags the other way round; all share two instances. */
 function report(node: MetricsStorage, index: number) {
   const flags = index % 2 === 0 ? FLAGS : FLAGS.toReversed();
-  return node.record({
-    application: 'shop',
-    instance: { id: `shop-${index % 2}` },
-    at: NOW,
-    stop: NOW,
-    counts: flags.map((flag) => ({ flag, yes: 1, no: 2 })),
-  });
+  return node.record([
+    {
+      application: 'shop',
+      instance: { id: `shop-${index % 2}` },
+      at: NOW,
+      stop: NOW,
+      counts: flags.map((flag) => ({ flag, yes: 1, no: 2 })),
+    },
+  ]);
 }
 
 async function deadlocksIn(url: string): Promise<string> {

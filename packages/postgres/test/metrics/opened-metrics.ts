@@ -1,4 +1,5 @@
 import type { MetricsStorage } from '@flags/core';
+import { Client } from 'pg';
 import { postgresStorage } from '../../src/index.js';
 
 export interface MetricsPlace {
@@ -18,4 +19,16 @@ export async function openedMetrics({ url, schema }: MetricsPlace): Promise<Metr
       await storage.close();
     },
   };
+}
+
+/** Has the database fail where a report that counts this flag is written, when other tables have been. */
+export async function refuseFlag({ url, schema }: MetricsPlace, flag: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(`
+    CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'injected fault'; END $$;
+    CREATE TRIGGER fault BEFORE INSERT ON ${schema}.flags_counters
+    FOR EACH ROW WHEN (NEW.flag = '${flag}') EXECUTE FUNCTION ${schema}.refuse()`);
+  await client.end();
 }

@@ -2,6 +2,7 @@ import type { Awaitable } from '../../awaitable.js';
 import type { MetricsStorage } from '../../metrics/port.js';
 import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout } from '../test-runner.js';
 import { applicationRules } from './applications.js';
+import { batchRules } from './batches.js';
 import { closingRules } from './closing.js';
 import { copyRules } from './copies.js';
 import { countRules } from './counts.js';
@@ -25,6 +26,11 @@ export interface MetricsUnderTest {
    * the data can have no second instance, as with memory: the one instance then plays both parts.
    */
   readonly again?: () => Awaitable<MetricsStorage>;
+  /**
+   * From now on has the database fail on a write that counts this flag, as by a trigger that raises an error: whether a
+   * batch that fails in its middle leaves something. Leave it out only when no write can fail, as with memory.
+   */
+  readonly refuse?: (flag: string) => Awaitable<void>;
   /** Clears away, after all instances have been closed. */
   readonly dispose?: () => Awaitable<void>;
 }
@@ -40,6 +46,7 @@ export interface MetricsUnderTest {
  *   return {
  *     metrics: await openOurMetrics(schema),
  *     again: () => openOurMetrics(schema),
+ *     refuse: (flag) => addTriggerThatRaises(schema, flag),
  *     dispose: () => dropSchema(schema),
  *   };
  * });
@@ -63,6 +70,7 @@ export function metricsConformance(name: string, open: () => Awaitable<MetricsUn
 
 const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
   ['counts', countRules],
+  ['a batch', batchRules],
   ['windows', windowRules],
   ['last-seen times', sightingRules],
   ['usage', usageRules],
@@ -78,7 +86,7 @@ const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
 ];
 
 async function withMetrics(open: () => Awaitable<MetricsUnderTest>, body: Parameters<MetricsRule>[1]): Promise<void> {
-  const { metrics, again, dispose } = await open();
+  const { metrics, again, refuse, dispose } = await open();
   const opened = [metrics];
   const openAgain = async () => {
     const other = await again?.();
@@ -86,7 +94,7 @@ async function withMetrics(open: () => Awaitable<MetricsUnderTest>, body: Parame
     return other ?? metrics;
   };
   try {
-    await body(metrics, openAgain);
+    await body(metrics, openAgain, refuse);
   } finally {
     for (const instance of opened) await instance.close();
     await dispose?.();

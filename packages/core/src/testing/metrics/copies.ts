@@ -16,7 +16,7 @@ function spoil(value: unknown): void {
 export function copyRules(rule: MetricsRule): void {
   rule('are copies that a caller may change', async (metrics) => {
     await metrics.register(registration());
-    await metrics.record(report());
+    await metrics.record([report()]);
     const read = async () => [
       await metrics.counts({ after: 0 }),
       await metrics.applications({ seenSince: 0 }),
@@ -35,7 +35,7 @@ export function copyRules(rule: MetricsRule): void {
     const instance = { id: 'shop-1', clientIp: '192.0.2.7' };
     const counts = [{ flag: 'checkout', yes: 1, no: 0 }];
     await metrics.register(registration({ strategies, instance }));
-    await metrics.record(report({ counts, instance }));
+    await metrics.record([report({ counts, instance })]);
     for (const input of [strategies, instance, counts]) spoil(input);
     const application = await metrics.application('shop');
     assertSame(application?.strategies, ['default']);
@@ -44,10 +44,10 @@ export function copyRules(rule: MetricsRule): void {
   });
 
   rule('do not change with later reports', async (metrics) => {
-    await metrics.record(report());
+    await metrics.record([report()]);
     const counts = await metrics.counts({ after: 0 });
     const seen = await metrics.lastSeen(['checkout']);
-    await metrics.record(report({ at: NOW + 1, stop: NOW + 1 }));
+    await metrics.record([report({ at: NOW + 1, stop: NOW + 1 })]);
     assertSame(counts, once('checkout'));
     assert.equal(seen.get('checkout'), NOW);
   });

@@ -25,7 +25,7 @@ const REVERSED = [...NAMES].reverse();
 
 export function nameRules(rule: MetricsRule): void {
   rule('of flags are any text, told apart and ordered by code points', async (metrics) => {
-    await metrics.record(report({ counts: once(...REVERSED) }));
+    await metrics.record([report({ counts: once(...REVERSED) })]);
     assertSame(await metrics.counts({ after: 0 }), once(...NAMES));
     assertSame((await metrics.application('shop'))?.flags, NAMES);
     assertSame(
@@ -36,19 +36,19 @@ export function nameRules(rule: MetricsRule): void {
 
   rule('of flags last seen are any text', async (metrics) => {
     assert.equal((await metrics.lastSeen(NAMES)).size, 0);
-    await metrics.record(report({ counts: once(...REVERSED) }));
+    await metrics.record([report({ counts: once(...REVERSED) })]);
     assert.deepEqual(new Map(await metrics.lastSeen(NAMES)), new Map(NAMES.map((name) => [name, NOW])));
   });
 
   rule('of flags forgotten are any text', async (metrics) => {
-    await metrics.record(report({ counts: once(...NAMES) }));
+    await metrics.record([report({ counts: once(...NAMES) })]);
     for (const name of NAMES.slice(1)) await metrics.forget(name);
     assertSame(await metrics.counts({ after: 0 }), once(...NAMES.slice(0, 1)));
     assertSame([...(await metrics.lastSeen(NAMES)).keys()], NAMES.slice(0, 1));
   });
 
   rule('of flags kept by pruning are any text', async (metrics) => {
-    await metrics.record(report({ counts: once(...NAMES) }));
+    await metrics.record([report({ counts: once(...NAMES) })]);
     const [dropped = '', ...flags] = NAMES;
     await metrics.prune({ countersUntil: 0, unseenSince: NOW + 1, flags });
     const seen = await metrics.lastSeen(NAMES);
@@ -58,7 +58,7 @@ export function nameRules(rule: MetricsRule): void {
   rule('of applications are any text, told apart and ordered by code points', async (metrics) => {
     for (const application of NAMES) assert.equal(await metrics.application(application), undefined);
     for (const application of REVERSED) await metrics.register(registration({ application }));
-    for (const application of REVERSED) await metrics.record(report({ application }));
+    for (const application of REVERSED) await metrics.record([report({ application })]);
     assertSame(
       (await metrics.applications({ seenSince: 0 })).map(({ name }) => name),
       NAMES,
@@ -70,7 +70,7 @@ export function nameRules(rule: MetricsRule): void {
   });
 
   rule('of instances are any text, told apart and ordered by code points', async (metrics) => {
-    for (const id of REVERSED) await metrics.record(report({ instance: { id } }));
+    for (const id of REVERSED) await metrics.record([report({ instance: { id } })]);
     const ids = (await metrics.application('shop'))?.instances.map(({ id }) => id);
     assertSame(ids, NAMES);
   });

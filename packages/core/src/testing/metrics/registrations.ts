@@ -62,7 +62,7 @@ export function registrationRules(rule: MetricsRule): void {
   });
 
   rule('completes an application that was known from its reports', async (metrics) => {
-    await metrics.record(report({ at: NOW - MINUTE, stop: NOW - MINUTE }));
+    await metrics.record([report({ at: NOW - MINUTE, stop: NOW - MINUTE })]);
     await metrics.register(registration(DESCRIBED));
     const application = await metrics.application('shop');
     assert.equal(application?.description, DESCRIBED.description);

@@ -31,7 +31,7 @@ export function stampRules(rule: Rule): void {
     const stamps = new Set([await storage.stamp()]);
     await metrics.register({ ...sighting, strategies: [] });
     stamps.add(await storage.stamp());
-    await metrics.record({ ...sighting, stop: 1000, counts: [{ flag: 'a', yes: 1, no: 0 }] });
+    await metrics.record([{ ...sighting, stop: 1000, counts: [{ flag: 'a', yes: 1, no: 0 }] }]);
     stamps.add(await storage.stamp());
     await metrics.forget('a');
     stamps.add(await storage.stamp());

@@ -1,4 +1,4 @@
-import type { ClientRegistration, FlagCounts, MetricsReport } from '../../api/metrics.js';
+import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport } from '../../api/metrics.js';
 import type { JsonSchema, ObjectSchema } from '../json-schema.js';
 import { LIMITS } from '../limits.js';
 import { dateTime, possiblyEmptyText, text } from './names.js';
@@ -49,4 +49,12 @@ export const metricsReport: ObjectSchema<MetricsReport> = {
     } satisfies ObjectSchema<MetricsReport['bucket']>,
   },
   required: ['appName', 'bucket'],
+};
+
+export const bulkReport: ObjectSchema<BulkReport> = {
+  type: 'object',
+  properties: {
+    registrations: { type: 'array', maxItems: LIMITS.applicationsPerBatch, items: registration },
+    reports: { type: 'array', maxItems: LIMITS.metricsPerBatch, items: metricsReport },
+  },
 };

@@ -133,7 +133,7 @@ describe('opening a SQLite storage', () => {
   it('keeps metrics in the same file', async () => {
     const storage = await sqliteStorage(path);
     const counts = [{ flag: 'a', yes: 2, no: 1 }];
-    await storage.metrics?.record({ application: 'shop', instance: { id: 'i' }, at: 5_000, stop: 5_000, counts });
+    await storage.metrics?.record([{ application: 'shop', instance: { id: 'i' }, at: 5_000, stop: 5_000, counts }]);
     await storage.close();
     const reopened = await sqliteStorage(path);
     expect(await reopened.metrics?.counts({ after: 0 })).toEqual(counts);
