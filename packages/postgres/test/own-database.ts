@@ -16,8 +16,18 @@ export interface OwnDatabase {
   readonly ask: (statement: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
 }
 
+/** Where a database comes from, and what becomes of it. */
+interface Stay {
+  readonly origin: () => DatabaseOrigin;
+  readonly leave: (database: FreshDatabase) => Promise<void>;
+}
+
 /** A database for the tests of a file, dropped after them. */
-export function ownDatabase(origin: () => DatabaseOrigin = () => ({})): OwnDatabase {
+export function ownDatabase(): OwnDatabase {
+  return databaseOf({ origin: () => ({}), leave: (database) => database.drop() });
+}
+
+function databaseOf({ origin, leave }: Stay): OwnDatabase {
   let database: FreshDatabase;
   let pool: Pool;
 
@@ -30,7 +40,7 @@ export function ownDatabase(origin: () => DatabaseOrigin = () => ({})): OwnDatab
 
   afterAll(async () => {
     await pool.end();
-    await database.drop();
+    await leave(database);
   });
 
   return {
@@ -46,7 +56,8 @@ export function ownServer(options: PostgresOptions = {}): OwnDatabase & { readon
   beforeAll(async () => {
     server = await startPostgres(options);
   });
-  const database = ownDatabase(() => ({ server: server.url() }));
+  // It goes with the server. A test that fails while the server is down has nobody to ask to drop it, and is to be told alone.
+  const database = databaseOf({ origin: () => ({ server: server.url() }), leave: async () => undefined });
   afterAll(() => server.close());
   return { ...database, server: () => server };
 }
