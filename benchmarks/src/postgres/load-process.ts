@@ -14,8 +14,9 @@ type Works = Record<Operation, Work>;
 /** A node: its own flags, so that nodes wait for the database and not for each other's changes. */
 async function main(connectionString: string, schema: string, node: string): Promise<void> {
   const flags = await createFlags({ storage: postgresStorage({ connectionString, schema }), usageInterval: 0 });
+  const deaf = await postgresStorage({ connectionString, schema: schemaOf(schema, 'unfollowing'), listen: false });
   const unfollowing = await createFlags({
-    storage: postgresStorage({ connectionString, schema: schemaOf(schema, 'unfollowing'), listen: false }),
+    storage: { ...deaf, watch: () => () => undefined },
     usageInterval: 0,
     pollInterval: 0,
   });

@@ -2,7 +2,9 @@ import { v4 as randomId } from 'uuid';
 import type { Flags } from './api/engine.js';
 import type { FlagsOptions } from './api/options.js';
 import type { ChangeContext } from './api/refs.js';
+import { detached } from './detached.js';
 import { createProject, DEFAULT_PROJECT } from './domain/project.js';
+import type { Versioned } from './engine/aggregate.js';
 import { projectDocuments } from './engine/aggregates.js';
 import { type AttributedContext, createPerform } from './engine/change.js';
 import type { Engine } from './engine/engine.js';
@@ -15,7 +17,7 @@ import { memoryMetrics } from './metrics/memory.js';
 import { createOperations } from './operations/operations.js';
 import { remember } from './remember.js';
 import { createSettings } from './settings.js';
-import type { Storage } from './storage/port.js';
+import type { DocumentKey, Storage } from './storage/port.js';
 import { invalidInput } from './validation/validator.js';
 import { createValidators } from './validation/validators.js';
 
@@ -53,7 +55,9 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const feed = createFeed({ storage, pollInterval, onError });
   const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
   const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError });
-  const perform = createPerform({ storage, now, feed, take: live.state.take });
+  // Where others' changes are heard of at once, what is known is what is stored, nearly always.
+  const recall = storage.watch && ((key: DocumentKey) => copied(live.documents.known(key)));
+  const perform = createPerform({ storage, now, feed, take: live.state.take, recall });
   const validate = createValidators(settings);
   const base = {
     settings,
@@ -83,6 +87,10 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     void live.follower.refresh();
   });
   return createAttribution(engineOf, () => stopWatching?.())(actor);
+}
+
+function copied(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
+  return known && { state: detached(known.state), revision: known.revision };
 }
 
 /** Several processes may open a new storage at once: whoever comes second finds the project there. */

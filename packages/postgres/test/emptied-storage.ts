@@ -34,6 +34,7 @@ export function emptiedStorages(): (name?: string) => Promise<Storage> {
     const { storage, empty } = await opening;
     await ask(empty);
     // Whoever has it in turn closes it when done: the next one goes on with it.
-    return { ...storage, close: () => undefined };
+    // It is as if it listened, so that what is known is decided on; there is nobody to be heard.
+    return { ...storage, watch: () => () => undefined, close: () => undefined };
   };
 }

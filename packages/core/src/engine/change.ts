@@ -5,7 +5,7 @@ import type { DocumentKey, NewEvent, Storage, Vacancy } from '../storage/port.js
 import type { Aggregate, DocumentNews, Documents, Versioned } from './aggregate.js';
 import { changeDocument, type DocumentChange } from './document-change.js';
 import type { Feed } from './feed.js';
-import { createTrackingReader, nameOf, type Read } from './reader.js';
+import { createTrackingReader, nameOf, type Read, type TrackingReader } from './reader.js';
 import { createTurns } from './turns.js';
 
 /** Losing more races than this in a row means that other processes keep the document busy. */
@@ -58,6 +58,11 @@ export interface ChangeEnvironment {
   readonly feed: Pick<Feed, 'settled' | 'wake'>;
   /** Takes every document that was written, as it is now; undefined when it is deleted. */
   readonly take: (key: DocumentKey, news: DocumentNews) => void;
+  /**
+   * A copy of the document as this process knows it, which saves reading it where that is how it is. Absent where that is
+   * read as soon, or known too late.
+   */
+  readonly recall?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
 }
 
 /**
@@ -71,6 +76,8 @@ export function createPerform(environment: ChangeEnvironment): Perform {
   return (change) =>
     takeTurn(turnOf(change), async () => {
       const at = environment.now().toISOString();
+      const early = await tryRecalled(environment, change, at);
+      if (early !== 'lost') return early;
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
         if (attempt > 2) await pause(attempt);
         const tryNow = () => tryOnce(environment, change, at);
@@ -92,27 +99,75 @@ function turnOf({ aggregate, id }: { readonly aggregate: Documents<never>; reado
   return nameOf({ kind: aggregate.kind, id: typeof id === 'string' ? id : '' });
 }
 
+type Outcome<State> = Promise<Versioned<State> | undefined | 'lost'>;
+
+/**
+ * Decides on the document as this process knows it. A commit tells whether that is how it is, and nothing else does: what is
+ * refused, or comes to nothing, is lost as well, to be decided on what is stored.
+ */
+async function tryRecalled<State, Event extends DomainEvent>(
+  environment: ChangeEnvironment,
+  change: Change<State, Event>,
+  at: string,
+): Outcome<State> {
+  const { aggregate, id } = change;
+  const known = typeof id === 'string' ? environment.recall?.({ kind: aggregate.kind, id }) : undefined;
+  if (!known) return 'lost';
+  const get: Storage['get'] = (key) =>
+    key.kind === aggregate.kind && key.id === id
+      ? { key, parent: null, revision: known.revision, body: known.state }
+      : environment.storage.get(key);
+  const decided = await decide(change, { get }).catch(() => undefined);
+  return decided?.own ? commit(environment, { ...decided, own: decided.own, at }) : 'lost';
+}
+
 async function tryOnce<State, Event extends DomainEvent>(
   environment: ChangeEnvironment,
   change: Change<State, Event>,
   at: string,
-): Promise<Versioned<State> | undefined | 'lost'> {
-  const { storage, feed, take } = environment;
+): Outcome<State> {
+  const decided = await decide(change, environment.storage);
+  return decided.own ? commit(environment, { ...decided, own: decided.own, at }) : decided.found;
+}
+
+/** What a change comes to, before it is committed. */
+interface Decided<State> {
+  readonly found: Versioned<State> | undefined;
+  /** Undefined when nothing changes. */
+  readonly own: DocumentChange<State> | undefined;
+  readonly along: readonly DocumentChange[];
+  readonly vacant: readonly Vacancy[];
+  readonly actor: string;
+  readonly reader: TrackingReader;
+}
+
+async function decide<State, Event extends DomainEvent>(
+  change: Change<State, Event>,
+  storage: Pick<Storage, 'get'>,
+): Promise<Decided<State>> {
+  const { actor } = change.context;
   const reader = createTrackingReader(storage);
   const id = typeof change.id === 'function' ? await change.id(reader.read) : change.id;
   const found = await reader.read(change.aggregate, id);
   await refuseMoved(change, { id, found }, reader.read);
-  const decision = await change.decide(found, reader.read, change.context.actor);
+  const decision = await change.decide(found, reader.read, actor);
   const { events, along, vacant = [] } = 'events' in decision ? decision : { events: decision, along: [] };
   const own = changeDocument(change.aggregate, { id, found, events });
-  if (!own) return found;
-  const changes = [own, ...along.filter((other) => other !== undefined)];
+  return { found, own, along: along.filter((other) => other !== undefined), vacant, actor, reader };
+}
+
+async function commit<State>(
+  { storage, feed, take }: ChangeEnvironment,
+  decided: Decided<State> & { readonly own: DocumentChange<State>; readonly at: string },
+): Outcome<State> {
+  const { own, along, vacant, actor, reader, at } = decided;
+  const changes = [own, ...along];
   await feed.settled();
   const result = await storage.commit({
     writes: changes.map(({ write }) => write),
     checks: reader.checksBeside(changes.map(({ write }) => write.key)),
     vacant,
-    events: changes.flatMap((one) => stamp(one, { at, actor: change.context.actor })),
+    events: changes.flatMap((one) => stamp(one, { at, actor })),
   });
   if (!result.ok) return 'lost';
   for (const [index, { write, found, next }] of changes.entries()) {

@@ -10,13 +10,14 @@ import type { MetricsStorage } from '../metrics/port.js';
 import type { Storage } from '../storage/port.js';
 import { type Follower, startFollower } from './follower.js';
 import { createListeners, type Listeners } from './listeners.js';
-import { createLiveDocuments } from './live-documents.js';
+import { createLiveDocuments, type LiveDocuments } from './live-documents.js';
 import { createLiveState, type LiveState } from './live-state.js';
 import { startUsageRecorder, type UsageRecorder } from './usage-recorder.js';
 
 /** What evaluation in this process works with. */
 export interface Live {
   readonly state: LiveState;
+  readonly documents: LiveDocuments;
   readonly follower: Follower;
   readonly usage: UsageRecorder;
   readonly impressions: Listeners<Impression>;
@@ -74,7 +75,7 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
     take: state.take,
     onError,
   });
-  return { state, follower, usage, impressions, changes };
+  return { state, documents, follower, usage, impressions, changes };
 }
 
 /** Ends the timers and records what was counted. Evaluation goes on from what is in memory. */

@@ -10,7 +10,7 @@ const CORE = join(__dirname, '../../../core/test');
 /** PostgreSQL gives no stamps. */
 const WITHOUT = ['rules/stamps.test.ts'];
 /** Those in which much is read, checked and written at once. */
-const SELECTED = ['clone', 'dependencies', 'reference-races', 'subscription'];
+const SELECTED = ['clone', 'reference-races', 'subscription'];
 
 /** The files with rules that hold on every storage. */
 function rules(): readonly string[] {

@@ -1,0 +1,86 @@
+import type { DomainEvent } from '../../src/domain/domain-event.js';
+import type { Aggregate, Versioned } from '../../src/engine/aggregate.js';
+import { createPerform } from '../../src/engine/change.js';
+import { memoryStorage } from '../../src/storage/memory.js';
+import type { Storage } from '../../src/storage/port.js';
+
+type Counted = DomainEvent<'project-updated', number>;
+
+const counters: Aggregate<number, Counted> = {
+  kind: 'counter',
+  evolve: (_, event) => event.data,
+  parentOf: () => null,
+  projectOf: () => null,
+  summarize: (count) => ({ count }),
+};
+
+/** Changes of a counter that is remembered as this; reads and commits are counted. */
+function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) {
+  const asked = { reads: 0, commits: 0 };
+  const storage: Storage = {
+    ...memory,
+    get: (key) => {
+      asked.reads += 1;
+      return memory.get(key);
+    },
+    commit: (commit) => {
+      asked.commits += 1;
+      return memory.commit(commit);
+    },
+  };
+  const feed = { settled: async () => undefined, wake: () => undefined };
+  const perform = createPerform({ storage, now: () => new Date(0), feed, take: () => undefined, recall: () => known });
+  type Decide = (count: number) => readonly number[];
+  return {
+    asked,
+    change: (decide: Decide, ifRevision?: number) =>
+      perform({
+        aggregate: counters,
+        id: 'a',
+        context: { actor: 'ada', ...(ifRevision !== undefined && { ifRevision }) },
+        decide: (found) =>
+          decide(found?.state ?? 0).map((data): Counted => ({ type: 'project-updated', data, before: null })),
+      }),
+  };
+}
+
+/** A storage with the counter at 7, at revision 2. */
+async function counted(): Promise<Storage> {
+  const memory = memoryStorage();
+  for (const count of [3, 7]) await loopThatRecalls(memory, undefined).change(() => [count]);
+  return memory;
+}
+
+const increment = (count: number) => [count + 1];
+
+describe('a change of a document that is known', () => {
+  it('reads nothing when that is how it is', async () => {
+    const { change, asked } = loopThatRecalls(await counted(), { state: 7, revision: 2 });
+    expect(await change(increment)).toEqual({ state: 8, revision: 3 });
+    expect(asked).toEqual({ reads: 0, commits: 1 });
+  });
+
+  it('is decided on what is stored when it has moved', async () => {
+    const { change, asked } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
+    expect(await change(increment)).toEqual({ state: 8, revision: 3 });
+    expect(asked).toEqual({ reads: 1, commits: 2 });
+  });
+
+  it('is not refused for what is known alone', async () => {
+    const { change } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
+    const unlessThree = (count: number) => {
+      if (count === 3) throw new Error('refused');
+      return increment(count);
+    };
+    expect(await change(unlessThree)).toEqual({ state: 8, revision: 3 });
+    expect(await change(increment, 3)).toEqual({ state: 9, revision: 4 });
+    await expect(change(increment, 1)).rejects.toMatchObject({ code: 'revision_mismatch' });
+  });
+
+  it('does not come to nothing for what is known alone', async () => {
+    const { change, asked } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
+    expect(await change((count) => (count === 3 ? [] : increment(count)))).toEqual({ state: 8, revision: 3 });
+    expect(await change(() => [])).toEqual({ state: 8, revision: 3 });
+    expect(asked.commits).toBe(1);
+  });
+});

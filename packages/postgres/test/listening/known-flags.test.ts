@@ -1,0 +1,48 @@
+import { createFlags, type Flags } from '@flags/core';
+import { until } from '../../../../test/until.js';
+import { postgresStorage } from '../../src/index.js';
+import { ownDatabase } from '../own-database.js';
+import { recordedPool } from '../recorded-pool.js';
+
+const database = ownDatabase();
+const FLAG = { project: 'default', flag: 'checkout' };
+const PRODUCTION = { ...FLAG, environment: 'production' };
+
+describe('a flag that a listening node knows', () => {
+  const asked: string[] = [];
+  let flags: Flags;
+  let other: Flags;
+
+  beforeAll(async () => {
+    const pool = recordedPool(database.pool(), ({ text }) => void asked.push(text.trim()));
+    const options = { usageInterval: 0, pollInterval: 0 } as const;
+    flags = await createFlags({ storage: postgresStorage({ pool, listen: database.url() }), ...options });
+    other = await createFlags({ storage: postgresStorage(database.url()), ...options });
+    await flags.createFlag(FLAG, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'default' });
+  });
+  afterAll(() => Promise.all([flags.close(), other.close()]));
+
+  const statements = () => asked.filter((text) => !text.includes('pg_notify')).map((text) => text.split(/\s/)[0]);
+
+  it('is changed in two round trips', async () => {
+    asked.length = 0;
+    await flags.enable(PRODUCTION);
+    expect(statements()).toEqual(['BEGIN', 'COMMIT']);
+  });
+
+  it('is changed as it is, though another node has changed it meanwhile', async () => {
+    await until(() => other.isEnabled('checkout'));
+    for (let round = 0; round < 20; round++) {
+      // The other has heard of it, or has not.
+      await flags.disable(PRODUCTION);
+      await other.disable(PRODUCTION);
+      await other.enable(PRODUCTION);
+      await flags.enable(PRODUCTION);
+    }
+    const { events } = await flags.listEvents({ flag: 'checkout', limit: 100 });
+    const switches = events.map(({ type }) => type).filter((type) => type.startsWith('environment-'));
+    const pairs = Array.from({ length: 20 }, () => ['environment-enabled', 'environment-disabled']);
+    expect(switches).toEqual([...pairs.flat(), 'environment-enabled']);
+  });
+});
