@@ -76,7 +76,7 @@ export function createPerform(environment: ChangeEnvironment): Perform {
   return (change) =>
     takeTurn(turnOf(change), async () => {
       const at = environment.now().toISOString();
-      const early = await tryRecalled(environment, change, at);
+      const early = environment.recall ? await tryRecalled(environment, change, at) : 'lost';
       if (early !== 'lost') return early;
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
         if (attempt > 2) await pause(attempt);

@@ -40,8 +40,9 @@ export interface Storage {
 
   /**
    * Calls `onChange` when another process may have committed, or when it may have gone unnoticed that one has. A hint, by
-   * which changes are found sooner: nothing relies on it, it may come late, too often or never. Calls must not
-   * overlap with those of `close`: after it there are none.
+   * which changes are found sooner: nothing relies on it, it may come late, too often or never. Where there is one, a change
+   * is first decided on the document as the process knows it, without reading it. Calls must not overlap with those of
+   * `close`: after it there are none.
    *
    * @returns a function that ends it; it may be called again
    */
