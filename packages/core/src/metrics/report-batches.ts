@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { isFlagsError } from '../errors.js';
 import type { UsageReport } from './port.js';
 
@@ -8,7 +7,7 @@ export interface ReportBatches {
   add(reports: readonly UsageReport[]): Promise<void>;
 }
 
-/** Writes reports whole or not at all, and says so. It calls `take` when it begins, and again when it begins anew. */
+/** Writes reports whole or not at all, and says so. It calls `take` later, when it begins, and again when it begins anew. */
 export type WriteReports = (take: () => readonly UsageReport[]) => Promise<void>;
 
 interface Batch {
@@ -16,15 +15,11 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
-/** A lone report waits for one turn of the event loop; no report waits for more than these. */
-const MOST_TURNS = 4;
 /** Bounds how long one transaction keeps the event loop and other processes waiting. */
 const LARGEST_BATCH = 256;
 
 /**
- * A batch is open until it is written. While every turn of the event loop brings more, for some turns, it is not even
- * begun: a flush to disk costs as much as reading many requests. What is refused does not take with it what else is in
- * its batch.
+ * A batch is open until it is written. What is refused does not take with it what else is in its batch.
  */
 export function createReportBatches(write: WriteReports): ReportBatches {
   let open: Batch | undefined;
@@ -39,10 +34,7 @@ export function createReportBatches(write: WriteReports): ReportBatches {
       return calls.flat();
     };
     // A transaction that could not even begin has taken nothing.
-    const written = gathered(calls)
-      .then(() => write(take))
-      .finally(end);
-    return { calls, written };
+    return { calls, written: write(take).finally(end) };
   }
 
   return {
@@ -59,13 +51,4 @@ export function createReportBatches(write: WriteReports): ReportBatches {
       }
     },
   };
-}
-
-async function gathered(calls: readonly unknown[]): Promise<void> {
-  let known = 1;
-  for (let turn = 0; turn < MOST_TURNS; turn++) {
-    await setImmediate();
-    if (calls.length === known) return;
-    known = calls.length;
-  }
 }
