@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -28,7 +28,8 @@ export function mountSmallDisk(like: string): SmallDisk | undefined {
     return undefined;
   }
   const path = join(directory, 'tables');
-  execFileSync('install', ['-d', '-o', String(uid), '-g', String(gid), path]);
+  mkdirSync(path);
+  chownSync(path, uid, gid);
   const ballast = join(directory, 'ballast');
   writeFileSync(ballast, Buffer.alloc(BALLAST));
   return {
