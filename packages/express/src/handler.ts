@@ -20,8 +20,11 @@ export function createHandler(answer: Answer, { findRoutes, onFault }: HandlerPa
   return (request, response, next) => {
     const settle = (reply: Reply | undefined) => (reply === undefined ? next() : writeReply(response, reply));
     const refuse = (error: unknown) => {
-      const route = findRoutes(request.path).find(({ method }) => method === request.method);
-      const reply = errorReply(error, { route, params: request.params as Readonly<Record<string, string>> });
+      const found = findRoutes(request.path).find(({ route }) => route.method === request.method);
+      const reply = errorReply(error, {
+        route: found?.route,
+        params: request.params as Readonly<Record<string, string>>,
+      });
       if (reply === undefined) return next(faultOf(error));
       if (reply.status >= 500 && isFlagsError(error)) onFault(error, request);
       return writeReply(response, reply);

@@ -14,9 +14,10 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   const schema = querySchema(parameters, inputs);
   const properties = Object.entries(propertiesOf(schema));
   const validate = createValidator<QueryValues>(schema);
+  const none = validate({});
   return (url) => {
     const search = searchOf(url);
-    if (search === '') return validate({});
+    if (search === '') return none;
     const given = new URLSearchParams(search);
     return validate(
       Object.fromEntries(

@@ -1,11 +1,34 @@
 import type { Access, Route } from './route.js';
 
-/** The routes whose path matches, whatever their method: by Express's rules, case and a trailing slash do not matter. */
-export type RouteLookup = (path: string) => readonly Route[];
+/** A row whose path matches, and what its parameters stand for there, escapes and all. */
+export interface FoundRoute {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
 
+/**
+ * The rows whose path matches, whatever their method, in their order. Matches as Express does: the case of fixed parts and
+ * a trailing slash do not matter.
+ */
+export type RouteLookup = (path: string) => readonly FoundRoute[];
+
+/** Fixed paths are looked up; of the others those with as many parts are tried. */
 export function createRouteLookup(routes: readonly Route[]): RouteLookup {
-  const rows = routes.map((route) => ({ route, pattern: patternOf(route.path) }));
-  return (path) => rows.filter(({ pattern }) => pattern.test(path)).map(({ route }) => route);
+  const fixed = routes.filter(isFixed).map((route) => ({ route, params: {} }));
+  const fixedAt = new Map(
+    fixed.map(({ route: { path } }) => [path.toLowerCase(), fixed.filter(({ route }) => route.path === path)]),
+  );
+  const patterns = routes.filter((route) => !isFixed(route)).map(toPattern);
+  const patternsOf = new Map(patterns.map(({ parts }) => [parts, patterns.filter((other) => other.parts === parts)]));
+  return (path) => {
+    const place = path.endsWith('/') ? path.slice(0, -1) : path;
+    const found: FoundRoute[] = [...(fixedAt.get(place.toLowerCase()) ?? [])];
+    for (const { route, pattern } of patternsOf.get(partsOf(place)) ?? []) {
+      const match = pattern.exec(place);
+      if (match) found.push({ route, params: match.groups ?? {} });
+    }
+    return found;
+  };
 }
 
 const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
@@ -18,11 +41,20 @@ export function accessOf(path: string): Access | undefined {
 }
 
 /** The methods of these routes, for the header `Allow`. */
-export function allowedMethods(routes: readonly Route[]): string {
-  const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+export function allowedMethods(found: readonly FoundRoute[]): string {
+  const methods = found.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...new Set(methods)].sort().join(', ');
 }
 
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`, 'i');
+function isFixed({ path }: Route): boolean {
+  return !path.includes(':');
+}
+
+function partsOf(path: string): number {
+  return path.split('/').length;
+}
+
+function toPattern(route: Route) {
+  const source = route.path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
+  return { route, parts: partsOf(route.path), pattern: new RegExp(`^${source}$`, 'i') };
 }

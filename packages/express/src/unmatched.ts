@@ -1,7 +1,6 @@
 import { invalidInput } from './errors/invalid-input.js';
 import { Refusal } from './errors/refusal.js';
-import type { Route } from './route.js';
-import { allowedMethods } from './route-lookup.js';
+import { allowedMethods, type FoundRoute } from './route-lookup.js';
 
 export function isDecodable(path: string): boolean {
   if (!path.includes('%')) return true;
@@ -20,8 +19,9 @@ export function refuseUndecodable(path: string): never {
 /** Refuses a request that no row can answer, given the rows with its path. */
 export function refuseUnmatched(
   { method, path }: { readonly method: string; readonly path: string },
-  known: readonly Route[],
+  known: readonly FoundRoute[],
 ): never {
+  if (!isDecodable(path)) return refuseUndecodable(path);
   if (known.length === 0) {
     throw new Refusal('not_found', `There is nothing at ${path}. Look at /api/admin/openapi.json.`);
   }

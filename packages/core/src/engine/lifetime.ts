@@ -13,8 +13,9 @@ export interface Lifetime {
 }
 
 export function createLifetime(): Lifetime {
-  const underWay = new Set<Promise<unknown>>();
   const closing = new AbortController();
+  let underWay = 0;
+  let whenIdle = () => undefined as void;
   let ending: Promise<void> | undefined;
 
   function requireOpen(): void {
@@ -26,17 +27,21 @@ export function createLifetime(): Lifetime {
     requireOpen,
     async track(operation) {
       requireOpen();
-      const running = operation();
-      underWay.add(running);
+      underWay += 1;
       try {
-        return await running;
+        return await operation();
       } finally {
-        underWay.delete(running);
+        underWay -= 1;
+        if (underWay === 0) whenIdle();
       }
     },
     end(release) {
       if (ending) return ending;
-      ending = Promise.allSettled(underWay).then(release);
+      const idle = new Promise<void>((resolve) => {
+        whenIdle = resolve;
+      });
+      ending = idle.then(release);
+      if (underWay === 0) whenIdle();
       closing.abort();
       return ending;
     },

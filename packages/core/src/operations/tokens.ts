@@ -6,12 +6,14 @@ import type { Read } from '../engine/reader.js';
 import { FlagsError } from '../errors.js';
 import { toTimestamp } from '../validation/iso-date.js';
 import { refuseUnknownProject, requireEnvironment } from './find.js';
+import { createTokenFinder } from './known-tokens.js';
 import { cutPage, pageBounds } from './pages.js';
-import { createSecret, hashSecret, idOfHash, isSameHash } from './token-secret.js';
+import { createSecret, hashSecret, idOfHash } from './token-secret.js';
 
 /** API tokens: named by an id that is made of their hash, so that a secret finds its token in one read. */
 export function tokenOperations(engine: Engine): TokenOperations {
   const { change, read, validate, now } = engine;
+  const findToken = createTokenFinder(engine);
   return {
     async createToken(input, context) {
       const valid = validate.newToken(input);
@@ -49,10 +51,8 @@ export function tokenOperations(engine: Engine): TokenOperations {
 
     async verifyToken(secret) {
       if (typeof secret !== 'string') return undefined;
-      const hash = hashSecret(secret);
-      const found = await read(tokenDocuments, idOfHash(hash));
-      if (!found || !isSameHash(found.state.hash, hash)) return undefined;
-      return isCurrent(found.state, now()) ? withoutHash(found.state) : undefined;
+      const token = await findToken(hashSecret(secret));
+      return token && isCurrent(token, now()) ? withoutHash(token) : undefined;
     },
   };
 }

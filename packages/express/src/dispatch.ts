@@ -1,0 +1,54 @@
+import type { Request } from 'express';
+import type { Gate } from './auth/gate.js';
+import type { Cors } from './cors.js';
+import type { Endpoint } from './endpoint.js';
+import type { Answer } from './handler.js';
+import type { Reply } from './reply.js';
+import type { Route } from './route.js';
+import { accessOf, allowedMethods, type FoundRoute, type RouteLookup } from './route-lookup.js';
+import { isDecodable, refuseUndecodable, refuseUnmatched } from './unmatched.js';
+
+export interface DispatchParts {
+  readonly findRoutes: RouteLookup;
+  readonly endpoints: ReadonlyMap<Route, Endpoint>;
+  readonly gate: Gate;
+  readonly cors: Cors | undefined;
+}
+
+/** Finds the row that a request is for, lets the request in, and has it answered; undefined for what passes through. */
+export function createDispatch({ findRoutes, endpoints, gate, cors }: DispatchParts): Answer {
+  return async (request, response) => {
+    const { path } = request;
+    const access = accessOf(path);
+    if (access === undefined) return undefined;
+    const preflight = cors?.(request, response);
+    if (preflight) return preflight;
+    const known = isDecodable(path) ? findRoutes(path) : [];
+    if (request.method === 'OPTIONS') return answerOptions(path, known);
+    const found = known.find(({ route }) => takes(route, request.method));
+    if (found) tellHost(request, found);
+    const visitor = await gate(request, access);
+    const endpoint = found && endpoints.get(found.route);
+    return endpoint ? endpoint({ request, response, visitor }) : refuseUnmatched(request, known);
+  };
+}
+
+function takes(route: Route, method: string): boolean {
+  return route.method === method || (route.method === 'GET' && method === 'HEAD');
+}
+
+/** As Express answers it: anybody may ask which methods there are. Of unknown paths the host may know more. */
+function answerOptions(path: string, known: readonly FoundRoute[]): Reply | undefined {
+  if (!isDecodable(path)) return refuseUndecodable(path);
+  return known.length === 0 ? undefined : { status: 200, headers: { allow: allowedMethods(known) } };
+}
+
+/** What Express tells of a route: the host's own functions and its measuring middleware may look at it. */
+function tellHost(request: Request, { route, params }: FoundRoute): void {
+  request.params = decoded(params);
+  request.route = { path: route.path };
+}
+
+function decoded(params: FoundRoute['params']): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
+}
