@@ -6,6 +6,7 @@ import type { Answer } from './handler.js';
 import type { Reply } from './reply.js';
 import type { Route } from './route.js';
 import { accessOf, allowedMethods, type FoundRoute, type RouteLookup } from './route-lookup.js';
+import { createTurn } from './turn.js';
 import { isDecodable, refuseUndecodable, refuseUnmatched } from './unmatched.js';
 
 export interface DispatchParts {
@@ -17,6 +18,7 @@ export interface DispatchParts {
 
 /** Finds the row that a request is for, lets the request in, and has it answered; undefined for what passes through. */
 export function createDispatch({ findRoutes, endpoints, gate, cors }: DispatchParts): Answer {
+  const turn = createTurn();
   return async (request, response) => {
     const { path } = request;
     const access = accessOf(path);
@@ -27,6 +29,8 @@ export function createDispatch({ findRoutes, endpoints, gate, cors }: DispatchPa
     if (request.method === 'OPTIONS') return answerOptions(path, known);
     const found = known.find(({ route }) => takes(route, request.method));
     if (found) tellHost(request, found);
+    // Reads that arrive together are answered together; other requests wait for their bodies anyway.
+    if (found?.route.method === 'GET') await turn();
     const visitor = await gate(request, access);
     const endpoint = found && endpoints.get(found.route);
     return endpoint ? endpoint({ request, response, visitor }) : refuseUnmatched(request, known);
@@ -45,10 +49,10 @@ function answerOptions(path: string, known: readonly FoundRoute[]): Reply | unde
 
 /** What Express tells of a route: the host's own functions and its measuring middleware may look at it. */
 function tellHost(request: Request, { route, params }: FoundRoute): void {
-  request.params = decoded(params);
+  request.params = request.path.includes('%') ? decoded(params) : params;
   request.route = { path: route.path };
 }
 
-function decoded(params: FoundRoute['params']): Record<string, string> {
+function decoded(params: FoundRoute['params']): FoundRoute['params'] {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
 }

@@ -73,14 +73,25 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
 /** Asks for the stamp first: what changes while the answer is made must not pass for known. */
 function answeringOnce(answer: Endpoint, readStamp: () => Promise<string | undefined>): Endpoint {
   const replies = createReplies();
+  const underWay = new Map<string, Promise<Reply>>();
   return async (exchange) => {
     const stamp = await readStamp();
     if (stamp === undefined) return answer(exchange);
     // Hosts may rewrite `url`; the `Link` header is made of `originalUrl`.
     const { url, originalUrl } = exchange.request;
-    const key = `${url} ${originalUrl}`;
-    return replies.get(key, stamp) ?? replies.keep(key, stamp, await answer(exchange));
+    const key = url === originalUrl ? url : `${url} ${originalUrl}`;
+    return (
+      replies.get(key, stamp) ??
+      makeOnce(`${stamp} ${key}`, async () => replies.keep(key, stamp, await answer(exchange)))
+    );
   };
+
+  /** Those who ask while it is made wait for it. */
+  function makeOnce(name: string, make: () => Promise<Reply>): Promise<Reply> {
+    const made = underWay.get(name) ?? make().finally(() => underWay.delete(name));
+    underWay.set(name, made);
+    return made;
+  }
 }
 
 /** Rows have plain parameters only. */

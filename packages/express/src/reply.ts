@@ -43,7 +43,7 @@ export function writeReply(response: ServerResponse, { status, headers, text, by
   if (response.headersSent) return;
   response.statusCode = status;
   for (const [name, value] of DEFAULTS) if (!response.hasHeader(name)) response.setHeader(name, value);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '');
   if (stream) {
     response.flushHeaders();
     stream(response);

@@ -3,7 +3,7 @@ import type { Access, Route } from './route.js';
 /** A row whose path matches, and what its parameters stand for there, escapes and all. */
 export interface FoundRoute {
   readonly route: Route;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Record<string, string>;
 }
 
 /**
@@ -14,15 +14,15 @@ export type RouteLookup = (path: string) => readonly FoundRoute[];
 
 /** Fixed paths are looked up; of the others those with as many parts are tried. */
 export function createRouteLookup(routes: readonly Route[]): RouteLookup {
-  const fixed = routes.filter(isFixed).map((route) => ({ route, params: {} }));
+  const fixed = routes.filter(isFixed);
   const fixedAt = new Map(
-    fixed.map(({ route: { path } }) => [path.toLowerCase(), fixed.filter(({ route }) => route.path === path)]),
+    fixed.map(({ path }) => [path.toLowerCase(), fixed.filter((other) => other.path === path)] as const),
   );
   const patterns = routes.filter((route) => !isFixed(route)).map(toPattern);
   const patternsOf = new Map(patterns.map(({ parts }) => [parts, patterns.filter((other) => other.parts === parts)]));
   return (path) => {
     const place = path.endsWith('/') ? path.slice(0, -1) : path;
-    const found: FoundRoute[] = [...(fixedAt.get(place.toLowerCase()) ?? [])];
+    const found: FoundRoute[] = (fixedAt.get(place.toLowerCase()) ?? []).map((route) => ({ route, params: {} }));
     for (const { route, pattern } of patternsOf.get(partsOf(place)) ?? []) {
       const match = pattern.exec(place);
       if (match) found.push({ route, params: match.groups ?? {} });

@@ -83,6 +83,35 @@ describe('an answer that is kept', () => {
     expect(body.features).toMatchObject([{ name: 'checkout' }]);
   });
 
+  it('is made once for all who ask meanwhile', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const { app, flags } = await createHostApp({ flags: { storage } });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    const server = app.listen(0);
+    const reads = readsOf(storage);
+    const held = storage.inject({ method: 'list', nth: 1, hang: true });
+    const asked = Array.from({ length: 5 }, () => request(server).get(FLAGS).expect(200));
+    const answers = Promise.all(asked.map(async (one) => (await one).body.features));
+    const stampsBefore = storage.calls.filter(({ method }) => method === 'stamp').length;
+    const haveAsked = () =>
+      storage.calls.filter(({ method }) => method === 'stamp').length - stampsBefore === asked.length;
+    while (!haveAsked()) await new Promise(setImmediate);
+    held.release();
+    for (const features of await answers) expect(features).toMatchObject([{ name: 'checkout' }]);
+    expect(readsOf(storage) - reads).toBe(1);
+    server.close();
+  });
+
+  it('fails for all who wait for it, and is made anew for the next', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const { app, flags } = await createHostApp({ flags: { storage } });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    storage.inject({ method: 'list' });
+    await Promise.all([request(app).get(FLAGS).expect(503), request(app).get(FLAGS).expect(503)]);
+    storage.heal();
+    await request(app).get(FLAGS).expect(200);
+  });
+
   it('shows the health of the present', async () => {
     let time = Date.parse('2026-03-01');
     const { app, flags } = await createHostApp({ flags: { now: () => new Date(time) } });
