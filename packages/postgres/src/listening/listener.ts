@@ -20,7 +20,7 @@ export interface ListenerOptions extends Channel {
 }
 
 /** Milliseconds. */
-const FIRST_PAUSE = 250;
+const FIRST_PAUSE = 80;
 const LONGEST_PAUSE = 15_000;
 /** Milliseconds between two calls: of many messages in a row, each would have the watchers read what is new. */
 const GAP = 20;
