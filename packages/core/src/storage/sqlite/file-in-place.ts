@@ -1,15 +1,17 @@
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { SqliteDatabase } from './database.js';
 import { unavailable } from './running-faults.js';
+import { unlessNamesMoved } from './unless-names-moved.js';
 
 /**
  * Gives a check that the files of a database are still those which this connection has open. Whoever removes or replaces
  * them leaves the connection with files that no path leads to: what is written there is lost when they are closed, without
  * any error of SQLite. The check fails with `storage_unavailable`, until the files are back.
  *
- * Costs two calls of `stat`, some microseconds. A database in memory is always in place.
+ * Costs one `stat` of their folder, and two more while something happens in it. A database in memory is always in place.
  */
-export function createFileCheck(database: SqliteDatabase): () => void {
+export function createFileCheck(database: SqliteDatabase, now?: () => number): () => void {
   const path = pathOf(database);
   if (path === '') return () => undefined;
   const logPath = `${path}-wal`;
@@ -23,13 +25,15 @@ export function createFileCheck(database: SqliteDatabase): () => void {
     return isSame(now, log) || database.pragma('journal_mode', { simple: true }) !== 'wal';
   }
 
-  return () => {
+  function requireInPlace(): void {
     if (isSame(identityOf(path), file) && isLogInPlace()) return;
     throw unavailable(
       'The file of the SQLite database, or its -wal, has been removed or replaced while it was open: ' +
         'put it back, or restart this process to use what is there now',
     );
-  };
+  }
+
+  return unlessNamesMoved(dirname(path), requireInPlace, now);
 }
 
 function pathOf(database: SqliteDatabase): string {
