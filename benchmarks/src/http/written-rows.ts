@@ -52,10 +52,11 @@ function insert(table: string, row: Row): RowWrite {
   };
 }
 
+/** Numbers count on: SQLite writes nothing to disk where a row stays the same. */
 function upsert(table: string, row: Row, keys: readonly string[]): RowWrite {
   const { sql, values } = insert(table, row);
-  const updates = Object.keys(row)
-    .filter((name) => !keys.includes(name))
-    .map((name) => `${name} = excluded.${name}`);
+  const updates = Object.entries(row)
+    .filter(([name]) => !keys.includes(name))
+    .map(([name, value]) => `${name} = ${typeof value === 'number' ? `${table}.${name} + 1` : `excluded.${name}`}`);
   return { sql: `${sql} ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${updates.join(', ')}`, values };
 }
