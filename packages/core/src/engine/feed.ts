@@ -1,13 +1,13 @@
 import type { EventListener } from '../api/events.js';
 import type { Storage } from '../storage/port.js';
-import { startPolling } from './polling.js';
+import { type Polling, startPolling } from './polling.js';
 import { type Subscription, startSubscription } from './subscription.js';
 
 /** Brings committed events to listeners. */
 export interface Feed {
   /** Every event after the position, or from now on without one, in order. Gives the way to end it. */
   subscribe(listener: EventListener, after?: string): () => void;
-  /** Looks for new events now: something was committed. */
+  /** Looks for new events now: something was committed, or may have been. */
   wake(): void;
   /** Resolves when every subscription knows where it begins: what is committed after that, it does not miss. */
   settled(): Promise<unknown>;
@@ -33,30 +33,32 @@ export interface FeedOptions {
  */
 export function createFeed({ storage, pollInterval, onError }: FeedOptions): Feed {
   const subscriptions = new Set<Subscription>();
-  let stopPolling: (() => void) | undefined;
-
-  function wake(): void {
-    for (const subscription of subscriptions) subscription.wake();
-  }
+  let polling: Polling | undefined;
 
   async function look(): Promise<boolean> {
-    wake();
+    for (const subscription of subscriptions) subscription.wake();
     const works = await Promise.all([...subscriptions].map((subscription) => subscription.works()));
     return works.every(Boolean);
   }
 
+  async function lookBesides(): Promise<void> {
+    if (await look()) polling?.worked();
+  }
+
   function end(subscription: Subscription): Promise<unknown> {
     subscriptions.delete(subscription);
-    if (subscriptions.size === 0) stopPolling?.();
+    if (subscriptions.size === 0) polling?.stop();
     return subscription.end();
   }
 
   return {
-    wake,
+    wake: () => {
+      if (subscriptions.size > 0) void lookBesides();
+    },
     subscribe: (listener, after) => {
       const subscription = startSubscription({ storage, listener, onError, after });
       if (subscriptions.size === 0 && pollInterval > 0) {
-        stopPolling = startPolling({ interval: pollInterval, look });
+        polling = startPolling({ interval: pollInterval, look });
       }
       subscriptions.add(subscription);
       return () => void end(subscription);

@@ -5,28 +5,47 @@ export interface PollingOptions {
   readonly look: () => Promise<boolean>;
 }
 
+export interface Polling {
+  /** Somebody else has found that it works again: the next look comes after the interval, however seldom looks had become. */
+  worked(): void;
+  /** Ends it. */
+  stop(): void;
+}
+
 /** Milliseconds; or the interval, where that is longer. */
 const LONGEST_PAUSE = 15_000;
 
 /**
  * Looks once per interval. While that fails it looks ever more seldom, at random times: of many who wait for one database,
  * not all come back in the same moment. Keeps no process alive.
- *
- * @returns a function that ends it
  */
-export function startPolling({ interval, look }: PollingOptions): () => void {
+export function startPolling({ interval, look }: PollingOptions): Polling {
   let failures = 0;
   let isStopped = false;
-  let timer = setTimeout(poll, interval).unref();
+  let timer: NodeJS.Timeout | undefined;
 
-  async function poll(): Promise<void> {
-    failures = (await look()) ? 0 : failures + 1;
-    if (!isStopped) timer = setTimeout(poll, pauseAfter(failures, interval)).unref();
+  function wait(): void {
+    timer = setTimeout(poll, pauseAfter(failures, interval)).unref();
   }
 
-  return () => {
-    isStopped = true;
-    clearTimeout(timer);
+  async function poll(): Promise<void> {
+    timer = undefined;
+    failures = (await look()) ? 0 : failures + 1;
+    if (!isStopped) wait();
+  }
+
+  wait();
+  return {
+    worked() {
+      if (failures === 0 || timer === undefined) return;
+      failures = 0;
+      clearTimeout(timer);
+      wait();
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
   };
 }
 

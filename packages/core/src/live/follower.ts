@@ -55,6 +55,7 @@ export function startFollower(options: FollowerOptions): Follower {
       await catchUp();
       status = Object.freeze({ state: 'current', checkedAt: now().toISOString() });
       isFailureTold = false;
+      polling?.worked();
     } catch (error) {
       status = Object.freeze({ state: 'stale', checkedAt: status.checkedAt, error });
     }
@@ -78,12 +79,12 @@ export function startFollower(options: FollowerOptions): Follower {
     return false;
   }
 
-  const stop = pollInterval > 0 ? startPolling({ interval: pollInterval, look: poll }) : undefined;
+  const polling = pollInterval > 0 ? startPolling({ interval: pollInterval, look: poll }) : undefined;
   return {
     refresh,
     status: () => status,
     close() {
-      stop?.();
+      polling?.stop();
       return latest;
     },
   };

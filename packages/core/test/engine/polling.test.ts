@@ -12,7 +12,7 @@ afterEach(() => {
 async function looksWithin(time: number, answer: (look: number) => boolean): Promise<readonly number[]> {
   const began = Date.now();
   const looks: number[] = [];
-  const stop = startPolling({
+  const polling = startPolling({
     interval: 1000,
     look: async () => {
       looks.push(Date.now() - began);
@@ -20,7 +20,7 @@ async function looksWithin(time: number, answer: (look: number) => boolean): Pro
     },
   });
   await jest.advanceTimersByTimeAsync(time);
-  stop();
+  polling.stop();
   await jest.advanceTimersByTimeAsync(100_000);
   return looks;
 }
@@ -46,5 +46,43 @@ describe('polling', () => {
     const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
     expect(pauses.slice(7)).toEqual(pauses.slice(7).map(() => 1000));
     expect(pauses.length).toBeGreaterThan(20);
+  });
+
+  it('is back at its interval when somebody else finds that it works', async () => {
+    let looks = 0;
+    const polling = startPolling({ interval: 1000, look: async () => ++looks > 6 });
+    await jest.advanceTimersByTimeAsync(45_000);
+    const before = looks;
+    polling.worked();
+    await jest.advanceTimersByTimeAsync(999);
+    expect(looks).toBe(before);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(looks).toBe(before + 1);
+    polling.stop();
+  });
+
+  it('is not moved by who finds that it works when it has not failed, or is looking', async () => {
+    let answer = (_: boolean) => undefined as void;
+    let looks = 0;
+    const polling = startPolling({
+      interval: 1000,
+      look: () => {
+        looks += 1;
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+    });
+    await jest.advanceTimersByTimeAsync(900);
+    polling.worked();
+    await jest.advanceTimersByTimeAsync(100);
+    expect(looks).toBe(1);
+    answer(false);
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(looks).toBe(2);
+    polling.worked();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(looks).toBe(2);
+    polling.stop();
   });
 });

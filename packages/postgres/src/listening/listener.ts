@@ -7,7 +7,10 @@ import { spaced } from './spaced.js';
 
 /** Hears of other nodes' commits, on a connection of its own. */
 export interface Listener {
-  /** Calls `onChange` when there may be news, and whenever the connection has been made anew. */
+  /**
+   * Calls `onChange` when there may be news, and whenever the connection is lost, could not be made, or has been made anew:
+   * who looks then knows whether the database is there.
+   */
   watch(onChange: () => void): () => void;
   /** Gives the connection back. Resolves when it is. */
   close(): Promise<void>;
@@ -41,6 +44,7 @@ export function createListener(options: ListenerOptions): Listener {
     let failures = 0;
     while (!signal.aborted) {
       const wasHeard = await listen({ ...options, signal, tell: calls.ask });
+      if (!signal.aborted) calls.ask();
       failures = wasHeard ? 0 : failures + 1;
       const longest = Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
       await pause(longest * (0.5 + Math.random() / 2), signal);

@@ -83,20 +83,26 @@ describe('four nodes on one database', () => {
     }
   });
 
-  it('evaluate on, say that they are stale, and converge again when the database is restarted', async () => {
-    await start({ schema: 'restarted', pollInterval: 100 });
-    await switchAndConverge(0, true);
-    for (let round = 0; round < ROUNDS; round++) {
-      await database.server().stop(round % 2 === 0 ? 'immediate' : 'fast');
-      await until(async () => (await states()).every((state) => state === 'stale'));
-      const on = round % 2 === 0;
-      expect(await evaluated()).toEqual(Array(NODES).fill(on));
-      await expect(nodeAt(round).call('disable', CHECKOUT)).rejects.toThrow('storage_unavailable');
-      await database.server().start();
-      await until(async () => (await states()).every((state) => state === 'current'));
-      await switchAndConverge(round, !on);
-    }
-  });
+  it.each([
+    ['that poll', { schema: 'restarted', pollInterval: 100 }],
+    ['told by notifications alone', { schema: 'restarted_told', pollInterval: 0 }],
+  ])(
+    '%s, evaluate on, say that they are stale, and converge again when the database is restarted',
+    async (_, options) => {
+      await start(options);
+      await switchAndConverge(0, true);
+      for (let round = 0; round < ROUNDS; round++) {
+        await database.server().stop(round % 2 === 0 ? 'immediate' : 'fast');
+        await until(async () => (await states()).every((state) => state === 'stale'));
+        const on = round % 2 === 0;
+        expect(await evaluated()).toEqual(Array(NODES).fill(on));
+        await expect(nodeAt(round).call('disable', CHECKOUT)).rejects.toThrow('storage_unavailable');
+        await database.server().start();
+        await until(async () => (await states()).every((state) => state === 'current'));
+        await switchAndConverge(round, !on);
+      }
+    },
+  );
 
   it('are not held up by one of them that is suspended, which knows everything once it goes on', async () => {
     await start({ schema: 'suspended', pollInterval: 1000 });

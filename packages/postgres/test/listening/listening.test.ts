@@ -60,15 +60,14 @@ describe('listening', () => {
     expect(heard).toEqual(['other']);
   });
 
-  it('connects again when its connection is lost, and then calls, as something may have been missed', async () => {
+  it('calls when its connection is lost, and connects again and calls, as something may have been missed', async () => {
     const [one] = await openTwo();
-    let calls = 0;
-    one.watch?.(() => {
-      calls += 1;
-    });
-    await until(() => calls === 1);
+    const listenersAtCalls: Promise<number>[] = [];
+    one.watch?.(() => listenersAtCalls.push(listening().then(({ length }) => length)));
+    await until(() => listenersAtCalls.length === 1);
     for (const pid of await listening()) await database.ask('SELECT pg_terminate_backend($1)', [pid]);
-    await until(() => calls === 2);
+    await until(() => listenersAtCalls.length === 3);
+    expect(await Promise.all(listenersAtCalls)).toEqual([1, 0, 1]);
   });
 
   it('ends with the last who watches, and gives the connection back', async () => {
