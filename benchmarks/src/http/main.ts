@@ -46,7 +46,8 @@ async function reportOn(storage: string): Promise<void> {
   console.log(`### ${storage === 'sqlite' ? 'On SQLite' : 'In memory'}\n\n${limitTable(measured)}\n`);
   const writing = writingTable(measured);
   if (writing === '') return;
-  console.log(`Beside a bare handler that also writes the same rows with better-sqlite3, in a transaction and a flush of its own:
+  console.log(`Beside a bare handler that also writes the same rows with better-sqlite3, in a transaction and a flush of its own. The last
+column is what writing leaves of bare Express at all, where requests do not share a flush:
 
 ${writing}
 `);

@@ -17,7 +17,9 @@ export function limitTable(measured: readonly Measured[]): string {
 /** Beside the bare handler that writes the same rows; empty where nothing was written. */
 export function writingTable(measured: readonly Measured[]): string {
   const rows = measured.filter(({ writing }) => writing.length > 0).map(writingRow);
-  return rows.length === 0 ? '' : table(['route', 'requests/s', 'bare, writing', 'ratio'], rows);
+  return rows.length === 0
+    ? ''
+    : table(['route', 'requests/s', 'bare, writing', 'ratio', 'bare, writing, beside bare'], rows);
 }
 
 export function limitRow({ scenario: { name, aim }, flags, bare }: Measured): readonly string[] {
@@ -37,9 +39,10 @@ export function limitRow({ scenario: { name, aim }, flags, bare }: Measured): re
   ];
 }
 
-function writingRow({ scenario, flags, writing }: Measured): readonly string[] {
-  const ratio = median(ratios(flags, writing, ({ requestsPerSecond }) => requestsPerSecond));
-  return [scenario.name, perSecond(flags), perSecond(writing), ratio.toFixed(2)];
+function writingRow({ scenario, flags, bare, writing }: Measured): readonly string[] {
+  const beside = (sides: readonly Round[], others: readonly Round[]) =>
+    median(ratios(sides, others, ({ requestsPerSecond }) => requestsPerSecond)).toFixed(2);
+  return [scenario.name, perSecond(flags), perSecond(writing), beside(flags, writing), beside(writing, bare)];
 }
 
 /** Round by round: neighbours have met the same machine. */
