@@ -144,7 +144,10 @@ afterAll(directory.remove);
       await kill(child);
       await expectAsTold(told);
     }
-    expect([...told.values()]).toEqual(expect.arrayContaining(['done', 'outcome_unknown']));
+    const reported = [...told].flatMap(([what, outcome]) => (what.endsWith(' reported') ? [outcome] : []));
+    for (const outcomes of [[...told.values()], reported]) {
+      expect(outcomes).toEqual(expect.arrayContaining(['done', 'outcome_unknown']));
+    }
   });
 
   /** Hears of changes, has the disk fail in between for some calls, and ends while it may be failing. */
@@ -165,9 +168,12 @@ afterAll(directory.remove);
     const storage = await sqliteStorage(path);
     await expectInvariants(storage);
     const { events } = await storage.events({ order: 'oldest-first', limit: 1_000_000 });
+    const usage = (await storage.metrics?.usage()) ?? [];
     await storage.close();
-    const stored = new Set(events.map(({ subject, type }) => `${subject.id} ${type}`));
-    expect(stored.size).toBe(events.length);
+    expect(usage.filter(({ count }) => count !== 1)).toEqual([]);
+    const changes = events.map(({ subject, type }) => `${subject.id} ${type}`);
+    const stored = new Set([...changes, ...usage.map(({ flag }) => `${flag} reported`)]);
+    expect(stored.size).toBe(events.length + usage.length);
     const meant = (outcome: string) => [...told].flatMap(([change, its]) => (its === outcome ? [change] : []));
     expect(meant('done').filter((change) => !stored.has(change))).toEqual([]);
     expect(meant('storage_unavailable').filter((change) => stored.has(change))).toEqual([]);

@@ -2,26 +2,39 @@ import { createFlags, type Flags, isFlagsError } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 import { LIFE } from '../flag-life.js';
 
-/** Leads flags through their lives on five lines at once until it is killed, and tells what became of each change. */
+/**
+ * Leads flags through their lives on five lines at once, and reports them as evaluated on two, until it is killed; tells what
+ * became of each change and report.
+ */
 async function write(path: string): Promise<void> {
   const flags = await createFlags({ storage: sqliteStorage(path), pollInterval: 0, usageInterval: 0 });
-  const line = async (name: string) => {
-    for (let number = 0; ; number++) await live(flags, `${process.pid}-${name}-${number}`);
+  const line = (begin: (flags: Flags, flag: string) => Promise<unknown>) => async (name: string) => {
+    for (let number = 0; ; number++) await begin(flags, `${process.pid}-${name}-${number}`);
   };
-  await Promise.all(['a', 'b', 'c', 'd', 'e'].map(line));
+  await Promise.all([...['a', 'b', 'c', 'd', 'e'].map(line(live)), ...['y', 'z'].map(line(report))]);
 }
 
 /** Until a change fails: another one of the same flag would need it. */
 async function live(flags: Flags, flag: string): Promise<void> {
   for (const [event, change] of LIFE) {
-    try {
-      await change(flags, flag);
-    } catch (error) {
-      process.send?.([`${flag} ${event}`, isFlagsError(error) ? error.code : String(error)]);
-      return;
-    }
-    process.send?.([`${flag} ${event}`, 'done']);
+    if ((await told(`${flag} ${event}`, () => change(flags, flag))) !== 'done') return;
   }
+}
+
+/** Each flag is reported once: what is stored tells whether its report is. */
+function report(flags: Flags, flag: string): Promise<string> {
+  const now = new Date().toISOString();
+  const bucket = { start: now, stop: now, toggles: { [flag]: { yes: 1, no: 0 } } };
+  return told(`${flag} reported`, () => flags.reportMetrics({ appName: 'shop', instanceId: '1', bucket }));
+}
+
+async function told(what: string, work: () => Promise<unknown>): Promise<string> {
+  const outcome = await work().then(
+    () => 'done',
+    (error) => (isFlagsError(error) ? error.code : String(error)),
+  );
+  process.send?.([what, outcome]);
+  return outcome;
 }
 
 void write(process.argv[2] ?? '');
