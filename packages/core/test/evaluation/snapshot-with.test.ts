@@ -13,7 +13,7 @@ import {
   FLAG_NAMES,
   SEGMENT_IDS,
 } from './arbitrary-documents.js';
-import { flag, rollout, snapshotOf } from './one-flag.js';
+import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
 
 const change: fc.Arbitrary<SnapshotChange> = fc.record(
   {
@@ -173,6 +173,19 @@ describe('a snapshot after changes', () => {
       .with({ removedFlags: ['checkout'] });
     expect(after.size).toBe(1);
     expect(reads).toBe(readsWhenCompiled);
+  });
+});
+
+describe('the variants of a flag that has become another', () => {
+  const variants = weighted(1000);
+  const broken = { constraints: 'none' } as unknown as Partial<StrategyDefinition>;
+  const variantOf = (snapshot: Snapshot) => snapshot.getVariant('checkout', { userId: 'ada' }).name;
+
+  it('are what they were when the flag was broken and is mended with the very same', () => {
+    const good = snapshotOf([flag({ variants })]);
+    const bad = good.with({ flags: [flag({ variants, strategies: [{ name: 'default', ...broken }] })] });
+    const mended = bad.with({ flags: [flag({ variants })] });
+    expect([good, bad, mended].map(variantOf)).toEqual(['variant-0', 'disabled', 'variant-0']);
   });
 });
 
