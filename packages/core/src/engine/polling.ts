@@ -37,7 +37,7 @@ export function startPolling({ interval, look }: PollingOptions): Polling {
   wait();
   return {
     worked() {
-      if (failures === 0 || timer === undefined) return;
+      if (failures === 0 || timer === undefined || isStopped) return;
       failures = 0;
       clearTimeout(timer);
       wait();

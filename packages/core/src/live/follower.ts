@@ -71,7 +71,7 @@ export function startFollower(options: FollowerOptions): Follower {
   }
 
   async function poll(): Promise<boolean> {
-    if (isChecking || next) return true;
+    if (isChecking || next) return (await latest).state === 'current';
     const { state, error } = await refresh();
     if (state === 'current') return true;
     if (!isFailureTold) onError(error);

@@ -40,6 +40,24 @@ describe('an instance that has polled in vain for a long time', () => {
     expect(reader.status()).toMatchObject({ state: 'stale', error: FAILURE });
   });
 
+  it('does not read any more once it is closed, although it was seen to work just before', async () => {
+    const told: unknown[] = [];
+    const other = await createFlags({
+      ...SILENT,
+      storage,
+      pollInterval: INTERVAL,
+      onError: (error) => told.push(error),
+    });
+    storage.inject({ error: FAILURE });
+    await jest.advanceTimersByTimeAsync(10 * INTERVAL);
+    storage.heal();
+    const refreshed = other.refresh();
+    await other.close();
+    await refreshed;
+    await jest.advanceTimersByTimeAsync(60 * INTERVAL);
+    expect(told).toEqual([FAILURE]);
+  });
+
   it('brings events to its listeners at its interval again once it has changed something itself', async () => {
     await reader.createFlag({ project: 'default' }, { name: 'own' });
     await jest.advanceTimersByTimeAsync(0);
