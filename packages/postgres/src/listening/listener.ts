@@ -96,14 +96,13 @@ async function listen({ pool, channel, node, connectTimeout, signal, tell }: Lis
   client.on('notification', (message: PgNotification) => {
     if (message.channel === channel && message.payload !== node) tell();
   });
+  client.unref?.();
+  const end = AbortSignal.any([signal, lost.signal]);
   try {
-    await client.query({ text: `LISTEN ${quoteIdentifier(channel)}` });
-    client.unref?.();
+    if (!(await answers(client, `LISTEN ${quoteIdentifier(channel)}`, { time: connectTimeout, end }))) return false;
     tell();
-    await untilLost(client, AbortSignal.any([signal, lost.signal]));
+    await untilLost(client, end);
     return true;
-  } catch {
-    return false;
   } finally {
     // It listens, so nobody else may have it.
     client.release(true);
@@ -111,14 +110,22 @@ async function listen({ pool, channel, node, connectTimeout, signal, tell }: Lis
 }
 
 /** Resolves when the signal is given, or the connection gives no sign of life. */
-async function untilLost(client: PgClient, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await pause(SIGN_OF_LIFE, signal);
-    if (signal.aborted) return;
-    const answered = client.query({ text: 'SELECT 1' }).then(
-      () => true,
-      () => false,
-    );
-    if (!(await Promise.race([answered, pause(SIGN_OF_LIFE, signal).then(() => false)]))) return;
+async function untilLost(client: PgClient, end: AbortSignal): Promise<void> {
+  while (!end.aborted) {
+    await pause(SIGN_OF_LIFE, end);
+    if (end.aborted || !(await answers(client, 'SELECT 1', { time: SIGN_OF_LIFE, end }))) return;
   }
+}
+
+/** Whether a statement succeeds within so many milliseconds, and before the end. */
+async function answers(
+  client: PgClient,
+  text: string,
+  { time, end }: { readonly time: number; readonly end: AbortSignal },
+): Promise<boolean> {
+  const answered = client.query({ text }).then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answered, pause(time, end).then(() => false)]);
 }

@@ -3,6 +3,7 @@ import { Pool } from 'pg';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
+import { recordedPool } from '../recorded-pool.js';
 import { change } from '../samples.js';
 
 const database = ownDatabase();
@@ -68,6 +69,19 @@ describe('listening', () => {
     for (const pid of await listening()) await database.ask('SELECT pg_terminate_backend($1)', [pid]);
     await until(() => listenersAtCalls.length === 3);
     expect(await Promise.all(listenersAtCalls)).toEqual([1, 0, 1]);
+  });
+
+  it('tries again when its database does not answer, and does not hold up the end', async () => {
+    let asked = 0;
+    const pool = recordedPool(database.pool(), ({ text }) => {
+      if (!text.startsWith('LISTEN')) return;
+      asked += 1;
+      return new Promise(() => undefined);
+    });
+    const storage = await postgresStorage({ pool, schema: 'silent', connectTimeout: 50 });
+    storage.watch?.(() => undefined);
+    await until(() => asked === 2);
+    await storage.close();
   });
 
   it('ends with the last who watches, and gives the connection back', async () => {
