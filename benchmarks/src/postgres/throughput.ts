@@ -89,7 +89,9 @@ async function rateOf(children: readonly ChildProcess[], task: Task): Promise<nu
 
 /** All sides have been asked for the same: so many rows, revisions and characters there have to be. */
 async function requireSameRows(database: Client, schema: string): Promise<void> {
-  const [first, ...others] = await Promise.all(SIDES.map((side) => totals(database, schemaOf(schema, side))));
+  const written: string[] = [];
+  for (const side of SIDES) written.push(await totals(database, schemaOf(schema, side)));
+  const [first, ...others] = written;
   if (others.some((other) => other !== first)) throw new Error(`They have written ${[first, ...others].join(', ')}.`);
   console.error(`all have written ${first}`);
 }
