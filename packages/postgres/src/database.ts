@@ -98,11 +98,13 @@ interface Finished<T> {
 }
 
 async function commit<T>(session: Session, { value, findOutcome }: Finished<T>): Promise<T> {
+  const wasLost = session.isLost();
   try {
     await session.query('COMMIT');
     return value;
   } catch (error) {
-    if (!session.isLost()) throw error;
+    // What was lost before has not been sent, and so has not happened.
+    if (wasLost || !session.isLost()) throw error;
     session.discard();
     if (!findOutcome) throw outcomeUnknown(error);
     if (await findOutcome(value)) return value;

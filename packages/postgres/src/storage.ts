@@ -121,7 +121,7 @@ function storageOn(parts: Parts): Storage {
     }
   }
 
-  const metrics = postgresMetrics({ database, place: checked, whileOpen });
+  const metrics = postgresMetrics({ database, place: checked, server, whileOpen });
 
   async function close(): Promise<void> {
     await listener?.close();

@@ -48,7 +48,7 @@ function isAsExpected({ key, expected }: DocumentCheck): string {
 }
 
 function lock(document: DocumentCheck, table: string): string {
-  return `SELECT FROM ${table} WHERE ${isAsExpected(document)} FOR NO KEY UPDATE`;
+  return `SELECT 1 FROM ${table} WHERE ${isAsExpected(document)} FOR NO KEY UPDATE`;
 }
 
 function check(document: DocumentCheck, table: string): string {
@@ -60,7 +60,7 @@ function write(document: PreparedWrite, table: string): string {
   const values = toLiterals([toStoredTextOrNull(document.parent), content?.summary ?? null, content?.body ?? null]);
   return expected === 0
     ? create(toStoredKey(key), { table, values })
-    : `UPDATE ${table} SET (parent, summary, body, revision) = ROW (${values}, revision + 1)
+    : `UPDATE ${table} SET (parent, summary, body, revision) = (${values}, revision + 1)
 WHERE ${isAsExpected(document)} RETURNING revision`;
 }
 

@@ -46,7 +46,7 @@ export function createOutcomes(options: {
     if (!event) return true;
     const subject = toStoredKey(event.subject);
     const rows = await database.query(
-      `SELECT FROM ${names.table('events')} WHERE subject_kind = $1 AND subject_id = $2 AND id = $3 AND at = $4 AND data = $5`,
+      `SELECT 1 FROM ${names.table('events')} WHERE subject_kind = $1 AND subject_id = $2 AND id = $3 AND at = $4 AND data = $5`,
       [subject.kind, subject.id, events[0], toStoredText(event.at), event.data],
     );
     return rows.length > 0;

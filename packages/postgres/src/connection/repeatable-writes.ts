@@ -21,7 +21,7 @@ const LONGEST_PAUSE = 500;
 
 /**
  * Carries statements out. One whose connection is lost before the answer is carried out again on other connections, until
- * one of them answers.
+ * one of them answers. An error is that of a statement which has changed nothing, or `failure`.
  */
 export function repeatableWriter(pool: PgPool, limits: SessionLimits & Repetition) {
   return async (write: RepeatableStatement): Promise<void> => {
@@ -31,8 +31,9 @@ export function repeatableWriter(pool: PgPool, limits: SessionLimits & Repetitio
       try {
         return await withRetries(() => send(write, { pool, limits, progress }));
       } catch (error) {
-        if (!progress.isSent || !isAway(error)) throw error;
-        if (performance.now() > deadline) throw limits.failure(error);
+        if (!progress.isSent) throw error;
+        // It may have been carried out before: no error of a repetition tells that it was not.
+        if (!mayPass(error) || performance.now() > deadline) throw limits.failure(error);
       }
       await pause(longest * (0.5 + Math.random() / 2));
     }
@@ -48,14 +49,15 @@ interface Sending {
 
 async function send({ text, values }: RepeatableStatement, { pool, limits, progress }: Sending): Promise<void> {
   const session = await openSession(pool, limits);
+  const wasLost = session.isLost();
   try {
     await session.query(text, values);
   } finally {
-    progress.isSent ||= session.isLost();
+    progress.isSent ||= session.isLost() && !wasLost;
     session.release();
   }
 }
 
-function isAway(error: unknown): boolean {
-  return isFlagsError(error) && error.code === 'storage_unavailable';
+function mayPass(error: unknown): boolean {
+  return isFlagsError(error) && (error.code === 'storage_unavailable' || error.code === 'storage_busy');
 }

@@ -12,6 +12,8 @@ import { feedOffset, snapshotOrder } from './snapshot-order.js';
 const PAUSES = [4, 8, 16];
 /** Milliseconds in which no commit can begin, at most, when one of them does not end. */
 const LOCK_TIMEOUT = 100;
+/** Milliseconds after a lock was not to be had. While a look waits for it, every commit waits behind that look. */
+const LOCK_PAUSE = 2_000;
 
 interface Surroundings {
   readonly database: Database;
@@ -31,6 +33,7 @@ export function snapshotFeed({ database, names, commitLock, places }: Surroundin
   const settled = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${feedOffset(names)}`;
   // The transaction that was found to last; whoever meets it again does not wait for it.
   let lasting: string | null | undefined;
+  let nextLock = 0;
 
   const readSettled = (query: StoredEventQuery): Promise<EventsAndFacts> =>
     read(query, {
@@ -69,7 +72,10 @@ export function snapshotFeed({ database, names, commitLock, places }: Surroundin
     // The locks of a standby are its own: they do not keep commits from arriving.
     if (isComplete(found, { query, held }) || found.facts.standby === 't') return found.page;
     lasting = found.facts.oldest;
-    return (await readLocked(query)) ?? found.page;
+    if (performance.now() < nextLock) return found.page;
+    const everything = await readLocked(query);
+    if (everything === undefined) nextLock = performance.now() + LOCK_PAUSE;
+    return everything ?? found.page;
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { MetricsStorage, UsageReport } from '@flags/core';
 import type { Database } from '../database.js';
 import { type Place, tableNames } from '../schema/table-names.js';
+import type { ServerKind } from '../server-kind.js';
 import { applicationReader } from './applications.js';
 import { createBatches } from './batches.js';
 import { countReader } from './counts.js';
@@ -12,6 +13,7 @@ import { metricsTurns } from './turns.js';
 export interface PostgresMetricsOptions {
   readonly database: Database;
   readonly place: Place;
+  readonly server: Pick<ServerKind, 'hasAdvisoryLocks'>;
   /** Runs what is asked while the storage is open, and fails when it is closed. */
   readonly whileOpen: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -21,9 +23,9 @@ export interface PostgresMetricsOptions {
  * that arrive together are added up here first and written by one statement. A call that writes resolves once that is
  * durable; when it rejects, nothing of it was written, unless the code is `outcome_unknown`.
  */
-export function postgresMetrics({ database, place, whileOpen }: PostgresMetricsOptions): MetricsStorage {
+export function postgresMetrics({ database, place, server, whileOpen }: PostgresMetricsOptions): MetricsStorage {
   const names = tableNames(place);
-  const parts = { database, names, turns: metricsTurns(database, place) };
+  const parts = { database, names, turns: metricsTurns(database, place, server) };
   const { record, recordRegistered } = recording(parts);
   const batches = createBatches<readonly UsageReport[]>((calls) => record(calls.flat()));
   const register = registering(parts);

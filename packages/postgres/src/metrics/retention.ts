@@ -17,17 +17,17 @@ export function dropping({ database, names: { table }, turns }: RecordingParts) 
     await statements.query(`DELETE FROM ${table('instances')} WHERE seen_at < $1`, [unseenSince]);
     await statements.query(`
       DELETE FROM ${table('applications')} WHERE NOT EXISTS (
-        SELECT FROM ${table('instances')} WHERE application = name)`);
+        SELECT 1 FROM ${table('instances')} WHERE application = name)`);
     await statements.query(`
       DELETE FROM ${table('usage')} WHERE NOT EXISTS (
-        SELECT FROM ${table('applications')} WHERE name = application)`);
+        SELECT 1 FROM ${table('applications')} WHERE name = application)`);
   }
 
   async function dropStrangers(statements: Statements, { unseenSince, flags }: Retention): Promise<void> {
     await statements.query(
       `WITH strangers AS (
         SELECT flag FROM ${table('last_seen')} AS seen
-        WHERE NOT EXISTS (SELECT FROM unnest($2::text[]) AS kept (flag) WHERE kept.flag = seen.flag)
+        WHERE NOT EXISTS (SELECT 1 FROM unnest($2::text[]) AS kept (flag) WHERE kept.flag = seen.flag)
         GROUP BY flag HAVING max(at) < $1
       ),
       uses AS (DELETE FROM ${table('usage')} WHERE flag IN (SELECT flag FROM strangers))

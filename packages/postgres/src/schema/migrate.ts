@@ -1,4 +1,6 @@
 import { FlagsError } from '@flags/core';
+import { sqlState } from '../connection/faults.js';
+import { pause } from '../connection/retries.js';
 import type { Database, Statements } from '../database.js';
 import { FEED_ROWS, type FeedKind } from '../feed/feed-order.js';
 import type { ServerKind } from '../server-kind.js';
@@ -24,18 +26,36 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   let state = await readState(database, options);
   if (state.version < SCHEMA_VERSION) {
     if (!options.migrate) throw olderSchema(state.version, options);
-    state = await database.transaction(
-      async (statements) => {
-        const { version, hasSchema } = await readState(statements, options);
-        if (!hasSchema) await statements.query(createSchema(options));
-        if (version < SCHEMA_VERSION) await statements.query(migrationStatements({ ...options, from: version, feed }));
-        return readState(statements, options);
-      },
-      { first: takeMigrationLock(options) },
-    );
+    const work = async (statements: Statements) => {
+      const { version, hasSchema } = await readState(statements, options);
+      if (!hasSchema) await statements.query(createSchema(options));
+      if (version < SCHEMA_VERSION) await statements.query(migrationStatements({ ...options, from: version, feed }));
+      return readState(statements, options);
+    };
+    state = server.hasAdvisoryLocks
+      ? await database.transaction(work, { first: takeMigrationLock(options) })
+      : await withoutLock(() => database.transaction(work));
   }
   if (state.version > SCHEMA_VERSION) throw newerSchema(state.version, options);
   return agreedFeed(state.feed, options);
+}
+
+/** What one meets who makes what another has just made: tables, schemas and types of that name, or their entries. */
+const ALREADY_THERE = new Set(['42P07', '42P06', '42710', '23505']);
+const ATTEMPTS = 10;
+/** Milliseconds. */
+const LONGEST_PAUSE = 200;
+
+/** Several may migrate at once: one succeeds, and the others find that it has when they look again. */
+async function withoutLock<T>(migrateOnce: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await migrateOnce();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !ALREADY_THERE.has(sqlState(error) ?? '')) throw error;
+    }
+    await pause(Math.random() * LONGEST_PAUSE);
+  }
 }
 
 interface State {
@@ -48,7 +68,7 @@ interface State {
 async function readState(statements: Statements, place: Place): Promise<State> {
   const meta = tableNames(place).table('meta');
   const [found] = await statements.query<{ readonly has_schema: string; readonly has_meta: string }>(
-    `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS has_schema, to_regclass($2) IS NOT NULL AS has_meta`,
+    `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1) AS has_schema, to_regclass($2) IS NOT NULL AS has_meta`,
     [place.schema, meta],
   );
   const hasSchema = found?.has_schema === 't';

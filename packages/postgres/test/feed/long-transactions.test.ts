@@ -121,6 +121,27 @@ describe('the feed by transactions', () => {
   });
 });
 
+describe('a feed that cannot have the lock of all commits', () => {
+  it('does not ask for it with every look: commits would wait behind each of them', async () => {
+    let locks = 0;
+    const pool = recordedPool(database.pool(), ({ text }) => {
+      if (text.includes('lock_timeout')) locks += 1;
+    });
+    const storage = await postgresStorage({ pool, ...place('hung'), listen: false });
+    await storage.commit(change('before'));
+    const hung = await database.pool().connect();
+    const lock = lockKey('commit', place('hung'));
+    await hung.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lock}), pg_current_xact_id()`);
+    await storage.commit(change('held back'));
+    for (let look = 0; look < 5; look++) expect(await subjectsAfter(storage)).toEqual(['before']);
+    expect(locks).toBe(1);
+    await hung.query('ROLLBACK');
+    hung.release();
+    expect(await subjectsAfter(storage)).toEqual(['before', 'held back']);
+    await storage.close();
+  });
+});
+
 describe('tables that come from another server', () => {
   it('are noticed by a node that has seen nothing of them yet', async () => {
     const options = { pool: database.pool(), ...place('brought'), listen: false };

@@ -1,7 +1,8 @@
 import type { MetricsStorage, Storage } from '@flags/core';
 import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
-import { Pool, type PoolClient } from 'pg';
-import { type PgPool, postgresStorage } from '../../src/index.js';
+import { Pool } from 'pg';
+import { postgresStorage } from '../../src/index.js';
+import { databaseError, interferedPool } from '../interfered-pool.js';
 
 const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
 const REPORT = {
@@ -17,13 +18,18 @@ describe('a report whose answer is lost', () => {
   let pool: Pool;
   let storage: Storage;
   let metrics: MetricsStorage;
-  /** How many answers are lost from now on. */
-  const losses = { left: 0 };
+  /** What is heard instead of the next answers. */
+  const errors: Error[] = [];
+  const lost = () => new Error('Connection terminated unexpectedly');
 
   beforeAll(async () => {
     database = await freshDatabase();
     pool = new Pool({ connectionString: database.url });
-    storage = await postgresStorage({ pool: losingAnswers(pool, losses) });
+    const interfered = interferedPool(pool, () => {
+      const error = errors.shift();
+      if (error) throw error;
+    });
+    storage = await postgresStorage({ pool: interfered, listen: false, outcomeTimeout: 1000 });
     metrics = storage.metrics as MetricsStorage;
   });
   afterAll(async () => {
@@ -33,42 +39,47 @@ describe('a report whose answer is lost', () => {
   });
 
   it('counts once', async () => {
-    losses.left = 2;
+    errors.push(lost(), lost());
     await metrics.record([REPORT]);
-    expect(losses.left).toBe(0);
+    expect(errors).toEqual([]);
     expect(await metrics.counts({ after: 0 })).toEqual(REPORT.counts);
     expect(await metrics.usage()).toEqual([{ application: 'shop', flag: 'checkout', count: 3 }]);
   });
 
   it('counts beside another one that is the same', async () => {
-    losses.left = 1;
+    errors.push(lost());
     await metrics.record([REPORT]);
     expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 4, no: 2 }]);
   });
 
   it('counts once together with registrations', async () => {
-    losses.left = 2;
+    errors.push(lost(), lost());
     const registration = { application: 'new', instance: { id: 'n' }, at: NOW, strategies: ['default'] };
     await metrics.record([REPORT], [registration]);
-    expect(losses.left).toBe(0);
+    expect(errors).toEqual([]);
     expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 6, no: 3 }]);
     expect(await metrics.application('new')).toMatchObject({ strategies: ['default'] });
   });
-});
 
-/** Carries statements out, and loses the connection before some of the answers. */
-function losingAnswers(pool: Pool, losses: { left: number }): PgPool {
-  return Object.assign(Object.create(pool), {
-    async connect() {
-      const client = await pool.connect();
-      return Object.assign(Object.create(client), {
-        query: async (query: Parameters<PoolClient['query']>[0]) => {
-          const answer = await client.query(query);
-          if (losses.left === 0) return answer;
-          losses.left--;
-          throw new Error('Connection terminated unexpectedly');
-        },
-      });
-    },
+  it('counts once, with another in its batch, when the database does not know whether it was carried out', async () => {
+    errors.push(databaseError('40003', 'result is ambiguous'));
+    await Promise.all([metrics.record([REPORT]), metrics.record([REPORT])]);
+    expect(errors).toEqual([]);
+    expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 10, no: 5 }]);
   });
-}
+
+  it('counts once when others keep the database busy afterwards', async () => {
+    errors.push(lost(), databaseError('55P03', 'canceling statement due to lock timeout'));
+    await metrics.record([REPORT]);
+    expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 12, no: 6 }]);
+  });
+
+  it('has an unknown outcome, and is not sent again under another name, when a repetition is refused', async () => {
+    errors.push(lost(), databaseError('XX001', 'data corrupted'));
+    const both = await Promise.allSettled([metrics.record([REPORT]), metrics.record([REPORT])]);
+    expect(both).toEqual(
+      [1, 2].map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'outcome_unknown' }) })),
+    );
+    expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 16, no: 8 }]);
+  });
+});

@@ -1,4 +1,4 @@
-import type { MetricsStorage } from '@flags/core';
+import type { MetricsStorage, Storage } from '@flags/core';
 import { Client } from 'pg';
 import { postgresStorage } from '../../src/index.js';
 
@@ -9,7 +9,12 @@ export interface MetricsPlace {
 
 /** The metrics of a storage of their own, which is closed with them. */
 export async function openedMetrics({ url, schema }: MetricsPlace): Promise<MetricsStorage> {
-  const storage = await postgresStorage({ connectionString: url, schema });
+  return metricsOf(postgresStorage({ connectionString: url, schema }));
+}
+
+/** Those of a storage that is closed with them. */
+export async function metricsOf(opening: Promise<Storage>): Promise<MetricsStorage> {
+  const storage = await opening;
   const { metrics } = storage;
   if (!metrics) throw new Error('The storage brings no metrics.');
   return {

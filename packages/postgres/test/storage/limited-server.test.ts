@@ -1,8 +1,9 @@
 import { createFlags } from '@flags/core';
-import { storageConformance } from '@flags/core/testing';
+import { metricsConformance, storageConformance } from '@flags/core/testing';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { type LimitedServer, limitedServer } from '../limited-server.js';
+import { metricsOf, refuseFlag } from '../metrics/opened-metrics.js';
 import { ownDatabase } from '../own-database.js';
 import { change } from '../samples.js';
 
@@ -25,7 +26,24 @@ storageConformance('postgresStorage on a database without transaction ids that h
   return { storage: await again(), again };
 });
 
+metricsConformance('the metrics on a database without advisory locks', async () => {
+  schemas += 1;
+  const schema = `metrics_${schemas}`;
+  return {
+    metrics: await metricsOf(open(schema)),
+    again: () => metricsOf(open(schema)),
+    refuse: (flag) => refuseFlag({ url: database.url(), schema }, flag),
+  };
+});
+
 describe('a database without transaction ids and notifications', () => {
+  it('has its tables made once by ten nodes that start at once', async () => {
+    const storages = await Promise.all(Array.from({ length: 10 }, () => open('together')));
+    const results = await Promise.all(storages.map((storage) => storage.commit(change('checkout'))));
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+    await Promise.all(storages.map((storage) => storage.close()));
+  });
+
   it('has had transactions fail at their end, and none of that was seen', () => {
     expect(server.lost()).toBeGreaterThan(20);
   });
