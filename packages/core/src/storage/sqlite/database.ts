@@ -36,6 +36,8 @@ export interface SqliteStatement {
 export interface Connection {
   readonly database: SqliteDatabase;
   readonly busyTimeout: number;
+  /** The host works on it as well. */
+  readonly isHosts?: boolean;
 }
 
 /**

@@ -13,6 +13,10 @@ export type SqliteStorageOptions =
        * A better-sqlite3 database that the host has opened and will close. It keeps its own pragmas, and with them its
        * own durability: in WAL mode better-sqlite3 defaults to `synchronous = NORMAL`, where an acknowledged change
        * survives the end of the process, but may be lost in a power cut. Its `timeout` blocks the event loop.
+       *
+       * While a transaction of the host's is open on it, or a query is iterated over (`iterate`), it shows the state of
+       * before: reads and writes of the storage wait until that is over, and fail with `storage_busy` after `busyTimeout`.
+       * A handle in `unsafeMode` does not tell that it iterates.
        */
       readonly database: SqliteDatabase;
     });

@@ -91,7 +91,7 @@ interface Session {
 
 async function connect(source: CheckedOptions['source'], busyTimeout: number): Promise<Session> {
   if ('database' in source) {
-    const connection = { database: source.database, busyTimeout };
+    const connection = { database: source.database, busyTimeout, isHosts: true };
     assertOpen(connection);
     return { connection, name: 'The given database', release: () => undefined };
   }

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import type { Storage } from '../../../src/storage/port.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { busy, creation, flag } from '../samples.js';
+import { temporaryDirectory } from '../temporary-directory.js';
 
 describe("work of the host's own on the same handle", () => {
   let database: Database.Database;
@@ -60,4 +62,43 @@ describe("work of the host's own on the same handle", () => {
     orders.return?.();
     expect(await commit).toEqual({ ok: true, revisions: [1] });
   });
+
+  it('keeps reads waiting while a query is iterated over', async () => {
+    const orders = database.prepare('SELECT id FROM orders').iterate();
+    orders.next();
+    let answered = false;
+    const reading = Promise.resolve(storage.get(flag('a'))).finally(() => {
+      answered = true;
+    });
+    await someTurns();
+    expect(answered).toBe(false);
+    orders.return?.();
+    expect(await reading).toBeUndefined();
+  });
+});
+
+it('reads nothing from the old state that a query iterated over keeps, while others write', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory.path, 'app.db');
+  const database = new Database(path);
+  database.pragma('journal_mode = WAL');
+  database.exec('CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (1), (2), (3)');
+  const storage = await sqliteStorage({ database, busyTimeout: 20 });
+  const other = await sqliteStorage(path);
+  const before = await storage.stamp?.();
+
+  const orders = database.prepare('SELECT id FROM orders').iterate();
+  orders.next();
+  await other.commit(creation('a'));
+  await expect(storage.get(flag('a'))).rejects.toMatchObject(busy);
+  await expect(storage.list({ kind: 'flag', part: 'summary' })).rejects.toMatchObject(busy);
+  await expect(storage.stamp?.()).rejects.toMatchObject(busy);
+  await expect(storage.metrics?.usage()).rejects.toMatchObject(busy);
+  orders.return?.();
+  expect(await storage.get(flag('a'))).toMatchObject({ revision: 1 });
+  expect(await storage.stamp?.()).not.toBe(before);
+
+  await other.close();
+  database.close();
+  directory.remove();
 });
