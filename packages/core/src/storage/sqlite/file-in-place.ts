@@ -19,10 +19,12 @@ export function createFileCheck(database: SqliteDatabase, now?: () => number): (
   let log = identityOf(logPath);
 
   function isLogInPlace(): boolean {
-    const now = identityOf(logPath);
-    // It comes with the first transaction, and goes when the host changes the journal of its handle.
-    log ??= now;
-    return isSame(now, log) || database.pragma('journal_mode', { simple: true }) !== 'wal';
+    const found = identityOf(logPath);
+    if (isSame(found, log)) return true;
+    const isWritten = database.pragma('journal_mode', { simple: true }) === 'wal';
+    // It comes with the first transaction, and goes when the host changes the journal of its handle: the next is another.
+    log = isWritten ? (log ?? found) : undefined;
+    return !isWritten || isSame(found, log);
   }
 
   function requireInPlace(): void {

@@ -17,6 +17,10 @@ export type SqliteStorageOptions =
        * While a transaction of the host's is open on it, or a query is iterated over (`iterate`), it shows the state of
        * before: reads and writes of the storage wait until that is over, and fail with `storage_busy` after `busyTimeout`.
        * A handle in `unsafeMode` does not tell that it iterates.
+       *
+       * Its journal is best left as it is while the storage is open. A host that turns WAL off and on again before the
+       * storage has written in between makes a new `-wal`, which cannot be told from one that was put in the place of the
+       * other: changes fail with `storage_unavailable` until they find WAL off, or another storage is made of the handle.
        */
       readonly database: SqliteDatabase;
     });

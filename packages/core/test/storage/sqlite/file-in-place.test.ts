@@ -153,4 +153,19 @@ describe('the check of an open database, when its folder has long been as it is'
     renameSync(`${path}.old`, path);
     requireFile();
   });
+
+  it('passes while the journal is turned off and on, when it is asked in between', async () => {
+    const requireFile = createFileCheck(database, later);
+    await nextTick();
+    requireFile();
+    // Keeps the inode of the log, which another file could get.
+    linkSync(`${path}-wal`, at('old-log'));
+    database.pragma('journal_mode = DELETE');
+    requireFile();
+    database.pragma('journal_mode = WAL');
+    database.exec('CREATE TABLE others (text)');
+    requireFile();
+    rmSync(`${path}-wal`);
+    expect(requireFile).toThrow(expect.objectContaining(unavailable));
+  });
 });
