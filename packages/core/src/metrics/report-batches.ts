@@ -7,8 +7,11 @@ export interface ReportBatches {
   add(reports: readonly UsageReport[]): Promise<void>;
 }
 
-/** Writes reports whole or not at all, and says so. It calls `take` later, when it begins, and again when it begins anew. */
-export type WriteReports = (take: () => readonly UsageReport[]) => Promise<void>;
+/**
+ * Writes reports whole or not at all, and says so. It calls `take` later, when it begins, and again when it begins anew; and
+ * `onBusy` when it could not begin, and will try again until its time is over.
+ */
+export type WriteReports = (take: () => readonly UsageReport[], onBusy: () => void) => Promise<void>;
 
 interface Batch {
   readonly calls: (readonly UsageReport[])[];
@@ -19,7 +22,8 @@ interface Batch {
 const LARGEST_BATCH = 256;
 
 /**
- * A batch is open until it is written. What is refused does not take with it what else is in its batch.
+ * A batch is open until its first attempt to be written: it has the time of its first call, which must not end for one that
+ * comes late. What is refused does not take with it what else is in its batch.
  */
 export function createReportBatches(write: WriteReports): ReportBatches {
   let open: Batch | undefined;
@@ -34,7 +38,7 @@ export function createReportBatches(write: WriteReports): ReportBatches {
       return calls.flat();
     };
     // A transaction that could not even begin has taken nothing.
-    return { calls, written: write(take).finally(end) };
+    return { calls, written: write(take, end).finally(end) };
   }
 
   return {
@@ -47,7 +51,10 @@ export function createReportBatches(write: WriteReports): ReportBatches {
       } catch (error) {
         // Of a fault that is known it is known that the others would meet it too.
         if (calls.length === 1 || isFlagsError(error)) throw error;
-        await write(() => reports);
+        await write(
+          () => reports,
+          () => undefined,
+        );
       }
     },
   };

@@ -27,7 +27,7 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     sightings: sqliteSightings(connection.database, tablePrefix),
     applications: sqliteApplications(connection.database, tablePrefix),
   });
-  const batches = createReportBatches((take) => writeQueue.run(() => metrics.record(take())));
+  const batches = createReportBatches((take, onBusy) => writeQueue.run(() => metrics.record(take()), onBusy));
 
   return {
     async record(reports, registrations = []) {

@@ -1,3 +1,4 @@
+import { until } from '../../../../test/until.js';
 import type { UsageReport } from '../../src/metrics/port.js';
 import { type SqliteFile, sqliteFile } from './sqlite-file.js';
 
@@ -58,6 +59,19 @@ describe('metrics in SQLite', () => {
       { flag: 'banner', yes: 50, no: 0 },
       { flag: 'checkout', yes: 50, no: 0 },
     ]);
+  });
+
+  it('give a report that comes while others wait for the lock the whole time to wait for it', async () => {
+    const { metrics } = file.open(400);
+    file.database.exec('BEGIN IMMEDIATE');
+    const early = metrics.record([report('shop', 'early')]);
+    const asked = performance.now();
+    await until(() => performance.now() > asked + 200);
+    const late = metrics.record([report('shop', 'late')]);
+    await expect(early).rejects.toMatchObject({ code: 'storage_busy' });
+    file.database.exec('ROLLBACK');
+    await late;
+    expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'late', yes: 1, no: 0 }]);
   });
 
   it('acknowledge a report only when other connections can read it', async () => {

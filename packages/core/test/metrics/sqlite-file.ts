@@ -11,7 +11,7 @@ export interface SqliteFile {
   /** A connection for the test itself. */
   readonly database: Database.Database;
   /** Metrics on a connection of their own. */
-  readonly open: () => { readonly metrics: MetricsStorage; readonly database: Database.Database };
+  readonly open: (busyTimeout?: number) => { readonly metrics: MetricsStorage; readonly database: Database.Database };
   /** Has the database fail on the last write of a report that counts this flag. */
   readonly refuse: (flag: string) => void;
   readonly remove: () => Promise<void>;
@@ -34,8 +34,8 @@ export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
 
   return {
     database,
-    open() {
-      const connection = { database: connect(), busyTimeout: 10_000 };
+    open(busyTimeout = 10_000) {
+      const connection = { database: connect(), busyTimeout };
       const writeQueue = createWriteQueue(connection);
       return { database: connection.database, metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }) };
     },

@@ -17,11 +17,12 @@ export interface WriteQueue {
    * when the disk fails so that nobody can tell whether the transaction is committed, with `closed` after
    * {@link WriteQueue.close}.
    *
+   * @param onBusy called whenever an attempt has found the connection busy and another follows
    * @example
    * const insert = prepare(database, 'INSERT INTO notes (text) VALUES (?)');
    * await writeQueue.run(() => insert.run('hello'));
    */
-  run<T>(work: () => T): Promise<T>;
+  run<T>(work: () => T, onBusy?: () => void): Promise<T>;
 
   /** Takes no more work and resolves when what was queued is done. Calling it again does nothing. */
   close(): Promise<void>;
@@ -29,6 +30,7 @@ export interface WriteQueue {
 
 interface Job {
   readonly work: () => unknown;
+  readonly onBusy: () => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly deadline: number;
@@ -65,11 +67,11 @@ export function createWriteQueue(connection: Connection, guard: () => void = () 
   }
 
   return {
-    run<T>(work: () => T): Promise<T> {
+    run<T>(work: () => T, onBusy = () => undefined): Promise<T> {
       if (closed) return Promise.reject(new FlagsError('closed', 'The storage has been closed.'));
       return new Promise<T>((resolve, reject) => {
         const deadline = performance.now() + connection.busyTimeout;
-        jobs.push({ work, resolve: resolve as Job['resolve'], reject, deadline, alone: false });
+        jobs.push({ work, onBusy, resolve: resolve as Job['resolve'], reject, deadline, alone: false });
         draining ??= drain();
       });
     },
@@ -136,7 +138,10 @@ function isOfUnknownOutcome(error: unknown): boolean {
 function withoutOverdue(connection: Connection, group: readonly Job[]): Job[] {
   const now = performance.now();
   return group.filter((job) => {
-    if (now < job.deadline) return true;
+    if (now < job.deadline) {
+      job.onBusy();
+      return true;
+    }
     job.reject(busyError(connection));
     return false;
   });
