@@ -1,8 +1,8 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { PgPool, PgQuery } from '../src/index.js';
 
 /** Told when the database has carried a statement out, before its client hears: what it throws is heard instead. */
-export type Interference = (query: PgQuery, client: PoolClient) => void;
+export type Interference = (query: PgQuery, client: PoolClient, answer: QueryResult) => void;
 
 /**
  * The host's pool, with something that comes between the database and its clients.
@@ -16,7 +16,7 @@ export function interferedPool(pool: Pool, interfere: Interference, rewrite = (t
       return Object.assign(Object.create(client), {
         query: async (query: PgQuery) => {
           const answer = await client.query({ ...query, text: rewrite(query.text) });
-          interfere(query, client);
+          interfere(query, client, answer);
           return answer;
         },
       });

@@ -1,5 +1,6 @@
-import { DatabaseError, type Pool, type PoolClient } from 'pg';
-import type { PgPool, PgQuery } from '../src/index.js';
+import type { Pool } from 'pg';
+import type { PgPool } from '../src/index.js';
+import { databaseError, interferedPool } from './interfered-pool.js';
 
 /**
  * What databases lack that speak PostgreSQL's protocol and are none, as CockroachDB's documentation lists it: transaction ids and
@@ -30,32 +31,22 @@ export function limitedServer(pool: Pool): LimitedServer {
   let commits = 0;
   let lost = 0;
 
-  async function query(client: Pick<PoolClient, 'query'>, asked: PgQuery) {
-    if (asked.text !== 'COMMIT' || ++commits % LOST !== 0)
-      return client.query({ ...asked, text: limitedText(asked.text) });
-    lost += 1;
-    await client.query('ROLLBACK');
-    throw restart();
+  function rewrite(text: string): string {
+    if (text !== 'COMMIT') return limitedText(text);
+    commits += 1;
+    return commits % LOST === 0 ? 'ROLLBACK' : text;
   }
 
-  return {
-    lost: () => lost,
-    pool: {
-      query: (asked) => query(pool, asked),
-      on: (event, listener) => pool.on(event, listener),
-      removeListener: (event, listener) => pool.removeListener(event, listener),
-      end: () => pool.end(),
-      async connect() {
-        const client = await pool.connect();
-        return {
-          query: (asked) => query(client, asked),
-          on: (event: string, listener: (...parameters: never[]) => void) => client.on(event as 'end', listener),
-          removeListener: (event, listener) => client.removeListener(event, listener),
-          release: (error) => client.release(error),
-        };
-      },
+  const limited = interferedPool(
+    pool,
+    ({ text }, _, { command }) => {
+      if (text !== 'COMMIT' || command === text) return;
+      lost += 1;
+      throw databaseError('40001', 'restart transaction: TransactionRetryWithProtoRefreshError');
     },
-  };
+    rewrite,
+  );
+  return { pool: limited, lost: () => lost };
 }
 
 function limitedText(text: string): string {
@@ -65,9 +56,4 @@ function limitedText(text: string): string {
     .replace(FORMS, 'LACKING FORM')
     .replace(LISTEN, 'SELECT lacking_listen()')
     .replace(LIMIT, 'lacking_limit');
-}
-
-function restart(): DatabaseError {
-  const error = new DatabaseError('restart transaction: TransactionRetryWithProtoRefreshError', 0, 'error');
-  return Object.assign(error, { code: '40001', severity: 'ERROR' });
 }

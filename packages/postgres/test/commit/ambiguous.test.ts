@@ -7,7 +7,7 @@ const database = ownDatabase();
 
 let interfere: Interference;
 const pool = (rewrite?: (text: string) => string) =>
-  interferedPool(database.pool(), (query, client) => interfere(query, client), rewrite);
+  interferedPool(database.pool(), (...heard) => interfere(...heard), rewrite);
 const nothing: Interference = () => undefined;
 
 beforeEach(() => {
@@ -16,10 +16,10 @@ beforeEach(() => {
 
 /** After this statement, once. */
 function once(text: string, interference: Interference): Interference {
-  return (query, client) => {
+  return (query, ...others) => {
     if (query.text !== text) return;
     interfere = nothing;
-    interference(query, client);
+    interference(query, ...others);
   };
 }
 
