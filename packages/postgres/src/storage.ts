@@ -22,6 +22,7 @@ import { lockKey } from './schema/lock-key.js';
 import { migrate } from './schema/migrate.js';
 import { type TableNames, tableNames } from './schema/table-names.js';
 import { readServerKind, type ServerKind } from './server-kind.js';
+import { stampReader } from './stamp/stamp.js';
 
 /**
  * Keeps everything in a PostgreSQL database, for any number of nodes. No session state is needed: it works behind a proxy
@@ -92,6 +93,7 @@ interface Parts extends Pick<Source, 'release'> {
 
 function storageOn(parts: Parts): Storage {
   const { database, names, server, checked, release, listener, notifier } = parts;
+  const readStamp = stampReader(database, parts);
   const documents = createDocuments(database, names);
   const places = createKnownPlaces();
   const feed = createFeed(parts, places);
@@ -142,6 +144,7 @@ function storageOn(parts: Parts): Storage {
       });
     },
     events: (query) => whileOpen(() => feed.query(query)),
+    stamp: () => whileOpen(readStamp),
     metrics,
     ...(listener && { watch: listener.watch }),
     close() {

@@ -2,6 +2,7 @@ import { type DocumentKey, FlagsError, type PreparedCommit } from '@flags/core';
 import type { FeedOrder } from '../feed/feed-order.js';
 import type { PlacedCommit } from '../feed/known-places.js';
 import type { TableNames } from '../schema/table-names.js';
+import { markStatement } from '../stamp/marks.js';
 import { fromStoredText } from '../stored-text.js';
 import { type DocumentStep, documentSteps } from './document-steps.js';
 import { eventStatement } from './event-statement.js';
@@ -70,9 +71,9 @@ function lostNumber(names: TableNames, { row }: FeedOrder): FlagsError {
   return new FlagsError('storage_unsupported', `The table ${names.table('meta')} has lost its row ${row}. Restore it.`);
 }
 
-/** What takes the commit's turn, and what tells its transaction. */
+/** What takes the commit's turn, or marks that it was there, and what tells its transaction. */
 function endOf(commit: PreparedCommit, { names, order }: CommitTables): readonly (readonly string[])[] {
-  if (commit.events.length === 0) return [[], [`SELECT ${order.transaction} AS transaction`]];
+  if (commit.events.length === 0) return [[markStatement(names)], [`SELECT ${order.transaction} AS transaction`]];
   return [order.turn === undefined ? [] : [order.turn], [eventStatement(commit, { names, order })]];
 }
 

@@ -28,7 +28,7 @@ export function snapshotOrder(names: TableNames, commitLock: string): FeedOrder 
 }
 
 /** Another text on another server, after a restart, and where the table of events was replaced. */
-function sourceOf(names: TableNames): string {
+export function sourceOf(names: TableNames): string {
   return `concat(pg_postmaster_start_time(), ' ', pg_relation_filenode(${toLiteral(names.table('events'))}))`;
 }
 

@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { ApplicationRegistration, UsageReport } from '@flags/core';
 import type { Database } from '../database.js';
 import type { TableNames } from '../schema/table-names.js';
+import { markStatement } from '../stamp/marks.js';
 import { toStoredText } from '../stored-text.js';
 import { registeredApplications, seenApplications } from './application-expressions.js';
 import { bounded } from './bounded-sum.js';
@@ -67,7 +68,8 @@ interface StatementParts {
   readonly applications: string;
 }
 
-function recordStatement({ names: { table }, turns, applications }: StatementParts): string {
+function recordStatement({ names, turns, applications }: StatementParts): string {
+  const { table } = names;
   return `
 WITH ${turns.shared},
 writing AS (
@@ -105,14 +107,18 @@ last_seen AS (
   ORDER BY flag COLLATE "C"
   ON CONFLICT (flag, shard) DO UPDATE SET at = excluded.at WHERE known.at < excluded.at
   RETURNING 1
+),
+counters AS (
+  INSERT INTO ${table('counters')} AS known (second, flag, shard, yes, no)
+  SELECT second, flag, $3::smallint, yes, no
+  FROM writing, unnest($17::bigint[], $18::text[], $19::bigint[], $20::bigint[]) AS given (second, flag, yes, no)
+  WHERE (SELECT count(*) FROM last_seen) >= 0
+  ORDER BY second, flag COLLATE "C"
+  ON CONFLICT (second, flag, shard) DO UPDATE SET
+    yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')}
+  RETURNING 1
 )
-INSERT INTO ${table('counters')} AS known (second, flag, shard, yes, no)
-SELECT second, flag, $3::smallint, yes, no
-FROM writing, unnest($17::bigint[], $18::text[], $19::bigint[], $20::bigint[]) AS given (second, flag, yes, no)
-WHERE (SELECT count(*) FROM last_seen) >= 0
-ORDER BY second, flag COLLATE "C"
-ON CONFLICT (second, flag, shard) DO UPDATE SET
-  yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')}`;
+${markStatement(names, ['counters'])}`;
 }
 
 function columnsOf({ applications, instances, usage, lastSeen, counters }: MergedReports): unknown[][] {

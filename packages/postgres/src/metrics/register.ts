@@ -1,4 +1,5 @@
 import type { ApplicationRegistration } from '@flags/core';
+import { markStatement } from '../stamp/marks.js';
 import { toStoredText } from '../stored-text.js';
 import type { RecordingParts } from './record.js';
 import type { Turns } from './turns.js';
@@ -11,7 +12,8 @@ export function registering({ database, names, turns }: RecordingParts) {
   };
 }
 
-function registerStatement({ table }: RecordingParts['names'], turns: Turns): string {
+function registerStatement(names: RecordingParts['names'], turns: Turns): string {
+  const { table } = names;
   return `
 WITH ${turns.shared},
 applications AS (
@@ -24,13 +26,17 @@ applications AS (
     color = CASE WHEN $8::boolean THEN known.color ELSE $5 END,
     icon = coalesce($6, known.icon)
   RETURNING name
+),
+instances AS (
+  INSERT INTO ${table('instances')} AS known (application, id, client_ip, sdk_version, created_at, seen_at)
+  SELECT name, $9, $10, $11, $7::bigint, $7::bigint FROM applications
+  ON CONFLICT (application, id) DO UPDATE SET
+    client_ip = coalesce(excluded.client_ip, known.client_ip),
+    sdk_version = coalesce(excluded.sdk_version, known.sdk_version),
+    seen_at = greatest(known.seen_at, excluded.seen_at)
+  RETURNING 1
 )
-INSERT INTO ${table('instances')} AS known (application, id, client_ip, sdk_version, created_at, seen_at)
-SELECT name, $9, $10, $11, $7::bigint, $7::bigint FROM applications
-ON CONFLICT (application, id) DO UPDATE SET
-  client_ip = coalesce(excluded.client_ip, known.client_ip),
-  sdk_version = coalesce(excluded.sdk_version, known.sdk_version),
-  seen_at = greatest(known.seen_at, excluded.seen_at)`;
+${markStatement(names, ['instances'])}`;
 }
 
 function valuesOf({ instance, at, strategies, color, ...texts }: ApplicationRegistration): unknown[] {

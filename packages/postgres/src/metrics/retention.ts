@@ -1,15 +1,19 @@
 import type { Retention } from '@flags/core';
 import type { Statements } from '../database.js';
+import { markStatement } from '../stamp/marks.js';
 import { toStoredText } from '../stored-text.js';
 import { lastSecondUntil } from './counts.js';
 import type { RecordingParts } from './record.js';
 
 /** Drops what is no longer needed. */
-export function dropping({ database, names: { table }, turns }: RecordingParts) {
+export function dropping({ database, names, turns }: RecordingParts) {
+  const { table } = names;
+
   async function dropExpired({ countersUntil }: Retention): Promise<void> {
     const text = `
-      WITH writes AS (DELETE FROM ${table('metrics_writes')} WHERE at <= $1)
-      DELETE FROM ${table('counters')} WHERE second <= $2`;
+      WITH writes AS (DELETE FROM ${table('metrics_writes')} WHERE at <= $1 RETURNING 1),
+      counters AS (DELETE FROM ${table('counters')} WHERE second <= $2 RETURNING 1)
+      ${markStatement(names, ['writes', 'counters'])}`;
     await database.write({ text, values: [countersUntil, lastSecondUntil(countersUntil)] });
   }
 
@@ -43,6 +47,7 @@ export function dropping({ database, names: { table }, turns }: RecordingParts) 
       await turns.alone(async (statements) => {
         await dropUnseen(statements, retention);
         await dropStrangers(statements, retention);
+        await statements.query(markStatement(names));
       });
     },
 
@@ -54,6 +59,7 @@ export function dropping({ database, names: { table }, turns }: RecordingParts) 
           DELETE FROM ${table('last_seen')} WHERE flag = ANY ($1::text[])`,
           [flags.map(toStoredText)],
         );
+        await statements.query(markStatement(names));
       });
     },
   };

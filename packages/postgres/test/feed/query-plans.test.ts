@@ -66,6 +66,13 @@ describe('among twenty thousand flags and events', () => {
     expect(plans).not.toMatch(/Seq Scan on flags_documents/);
   });
 
+  it('reads the stamp in one statement, by an index', async () => {
+    const plans = await plansOf(async () => storage.stamp?.());
+    expect(asked).toHaveLength(1);
+    expect(plans).toMatch(/Index Only Scan Backward using flags_events_pkey/);
+    expect(plans).not.toMatch(/Seq Scan on flags_events/);
+  });
+
   it('reads documents that are asked for at once in one statement, each as it is', async () => {
     asked.length = 0;
     const keys = [flag('f7'), flag('f8'), { kind: 'project', id: 'f7' }, flag('f7'), flag('nobody’s')];

@@ -13,9 +13,11 @@ describe('migrations', () => {
     const storages = await Promise.all(Array.from({ length: 10 }, () => open({ schema: 'ten' })));
     const results = await Promise.all(storages.map((storage, index) => storage.commit(change(`f${index}`))));
     expect(results.every(({ ok }) => ok)).toBe(true);
-    expect(await database.ask('SELECT name, value FROM ten.flags_meta ORDER BY name')).toEqual([
+    expect(
+      await database.ask("SELECT name, value FROM ten.flags_meta WHERE name NOT LIKE 'mark%' ORDER BY name"),
+    ).toEqual([
       { name: 'feed_offset', value: '0' },
-      { name: 'schema_version', value: '1' },
+      { name: 'schema_version', value: '2' },
     ]);
     await Promise.all(storages.map((storage) => storage.close()));
   });
@@ -65,6 +67,7 @@ describe('migrations', () => {
     [{ schema: 'x'.repeat(64) }],
     [{ tablePrefix: 'a-b' }],
     [{ tablePrefix: 'x'.repeat(31) }],
+    [{ from: 2 }],
     [{ from: 7 }],
   ])('refuse %j', (options) => {
     expect(() => migrationSql(options)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
@@ -75,6 +78,58 @@ describe('migrations', () => {
     await database.ask(migrationSql({ schema: 'long', tablePrefix }));
     const names = await database.ask("SELECT relname FROM pg_class WHERE relnamespace = 'long'::regnamespace");
     for (const { relname } of names) expect(String(relname).length).toBeLessThan(63);
+  });
+});
+
+/** Makes the tables those of version 1, as they were before there were marks. */
+async function backToVersion1(schema: string): Promise<void> {
+  await database.ask(`
+    DELETE FROM ${schema}.flags_meta WHERE name LIKE 'mark%';
+    UPDATE ${schema}.flags_meta SET value = 1 WHERE name = 'schema_version'`);
+}
+
+async function marksOf(schema: string): Promise<number> {
+  return (await database.ask(`SELECT FROM ${schema}.flags_meta WHERE name LIKE 'mark%'`)).length;
+}
+
+describe('tables of version 1', () => {
+  it('are brought up to date once by nodes that start at once, while a node of before goes on', async () => {
+    const before = await open({ schema: 'rolling' });
+    await backToVersion1('rolling');
+    await before.commit(change('before'));
+    await expect(open({ schema: 'rolling', migrate: false })).rejects.toMatchObject({
+      ...UNSUPPORTED,
+      message: expect.stringContaining('--from 1'),
+    });
+    // With the migration, this one ends in any order.
+    const [, ...nodes] = await Promise.all([
+      before.commit(change('meanwhile')),
+      ...Array.from({ length: 5 }, () => open({ schema: 'rolling' })),
+    ]);
+    expect(await marksOf('rolling')).toBe(16);
+    const [node] = nodes;
+    const stamp = await node?.stamp?.();
+    await before.commit(change('after'));
+    expect(await node?.stamp?.()).not.toBe(stamp);
+    expect(node && (await subjectsAfter(node))).toEqual(['before', 'meanwhile', 'after']);
+    await Promise.all([before, ...nodes].map((storage) => storage.close()));
+  });
+
+  it('are brought up to date by hand, without a right that was not granted before', async () => {
+    await (await open({ schema: 'stepped' })).close();
+    const rights = grantSql({ schema: 'stepped', role: 'web' });
+    await backToVersion1('stepped');
+    const step = migrationSql({ schema: 'stepped', from: 1 });
+    expect(step).not.toMatch(/CREATE|ALTER/);
+    expect(migrationSql({ schema: 'stepped' })).toContain("('mark_0', 0)");
+    await database.ask(step);
+    expect(await marksOf('stepped')).toBe(16);
+    expect(rights).not.toContain('mark');
+    const storage = await open({ schema: 'stepped', migrate: false });
+    const stamp = await storage.stamp?.();
+    await storage.metrics?.forget('checkout');
+    expect(await storage.stamp?.()).not.toBe(stamp);
+    await storage.close();
   });
 });
 
@@ -92,6 +147,9 @@ describe('a role with the granted rights alone', () => {
     const vacant = [{ kind: 'flag', parent: 'shop' }];
     expect((await storage.commit({ writes: [deletion], vacant, events: [] })).ok).toBe(true);
     expect(await subjectsAfter(storage)).toEqual(['checkout']);
+    const stamp = await storage.stamp?.();
+    await storage.metrics?.forget('checkout');
+    expect(await storage.stamp?.()).not.toBe(stamp);
     await expect(postgresStorage({ pool, schema: 'forbidden to it' })).rejects.toMatchObject(UNSUPPORTED);
     await storage.close();
     await pool.end();

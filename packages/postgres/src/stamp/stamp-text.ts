@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+
+/** What `stampStatement` gives. */
+export interface StampRow extends Partial<PlacedEvents> {
+  /** The sum of all numbers of `meta`: each of them only grows, so while the sum is the same, all are. */
+  readonly numbers: string | null;
+  /** A server that has taken over may give numbers again, to other commits than those it has not heard of. */
+  readonly source?: string;
+}
+
+/** Which events are visible, where they have the places of their transactions. */
+interface PlacedEvents {
+  readonly newest: string | null;
+  readonly feed_offset: string | null;
+  readonly snapshot: string;
+  readonly standby: string;
+}
+
+/** A text that is the same only while the same commits, and the same changes of metrics, are visible. */
+export function stampText({ numbers, source, newest = null, feed_offset = null, snapshot, standby }: StampRow): string {
+  const known = [source, numbers];
+  if (snapshot === undefined) return known.join('/');
+  // A standby does not know what is running elsewhere.
+  if (standby === 't') return randomUUID();
+  return [...known, newest, stillRunning({ newest, feed_offset, snapshot })].join('/');
+}
+
+/**
+ * The transactions below the newest place that are still running. While both are the same, so are the events that are
+ * visible: one that becomes visible has a newer place, or its transaction was among those. Transactions that begin later have
+ * newer ids. So strangers move this only when they end, and only those that were running at the last change.
+ *
+ * Where that does not hold, because there is no newest place or it is yet to come, the whole snapshot tells it.
+ */
+function stillRunning({ newest, feed_offset, snapshot }: Omit<PlacedEvents, 'standby'>): string {
+  if (newest === null || feed_offset === null) return snapshot;
+  const [, end = '0', running = ''] = snapshot.split(':');
+  const newestId = BigInt(newest) - BigInt(feed_offset);
+  if (newestId >= BigInt(end)) return snapshot;
+  return running
+    .split(',')
+    .filter((id) => id !== '' && BigInt(id) < newestId)
+    .join();
+}

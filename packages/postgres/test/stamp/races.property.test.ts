@@ -1,0 +1,117 @@
+import type { Storage } from '@flags/core';
+import { extent } from '../../../../test/extent.js';
+import { pause } from '../../src/connection/retries.js';
+import { type FeedKind, postgresStorage } from '../../src/index.js';
+import { tableNames } from '../../src/schema/table-names.js';
+import { stampStatement } from '../../src/stamp/stamp-statement.js';
+import { type StampRow, stampText } from '../../src/stamp/stamp-text.js';
+import { ownServer } from '../own-database.js';
+import { recordedPool } from '../recorded-pool.js';
+import { change } from '../samples.js';
+
+// Of its own: its strangers hold the feeds of other tests back.
+const database = ownServer();
+const WRITERS = 4;
+const CHANGES = extent({ short: 60, full: 1500 });
+const ROUNDS = Array.from({ length: extent({ short: 1, full: 5 }) }, (_, round) => round);
+const NOW = Date.UTC(2030, 0, 15);
+const AS_TEXT = { getTypeParser: () => (value: string) => value };
+const CONTENTS = ['documents', 'events', 'instances', 'usage', 'counters', 'last_seen'];
+
+interface Race {
+  readonly schema: string;
+  readonly feed: FeedKind;
+  readonly isOver: () => boolean;
+}
+
+type Stamped = Storage & { readonly stamp: () => Promise<string> };
+
+const upTo = (milliseconds: number) => pause(Math.random() * milliseconds);
+
+/** Statements of a writer come late, its COMMIT too: transactions end in another order than they began in. */
+function openLate({ schema, feed }: Race): Promise<Stamped> {
+  const pool = recordedPool(database.pool(), async () => {
+    if (Math.random() < 0.5) await upTo(6);
+  });
+  return postgresStorage({ pool, listen: false, schema, feed }) as Promise<Stamped>;
+}
+
+/** One of all changes that there are: commits with and without events, and of metrics. */
+async function changeAnything(storage: Storage, name: string): Promise<void> {
+  const { metrics } = storage;
+  const sighting = { application: name, instance: { id: name }, at: NOW };
+  const kind = Math.floor(Math.random() * 10);
+  if (kind < 6) await storage.commit(change(name));
+  else if (kind < 7) await storage.commit({ ...change(name), events: [] });
+  else if (kind < 8) await metrics?.register({ ...sighting, strategies: [] });
+  else if (kind < 9) await metrics?.record([{ ...sighting, stop: NOW, counts: [{ flag: 'a', yes: 1, no: 0 }] }]);
+  else await metrics?.forget('a');
+}
+
+/** Takes a stamp after each change, and gives those that had been given before the change was asked for. */
+function writing() {
+  const given = new Map<string, number>();
+  return async (node: Stamped, writer: number): Promise<readonly string[]> => {
+    const stale: string[] = [];
+    for (let number = 0; number < CHANGES; number++) {
+      // Others may be given it before the change is acknowledged: it is there by then.
+      const begun = performance.now();
+      await changeAnything(node, `f${writer}-${number}`);
+      const stamp = await node.stamp();
+      if ((given.get(stamp) ?? begun) < begun) stale.push(stamp);
+      if (!given.has(stamp)) given.set(stamp, performance.now());
+    }
+    return stale;
+  };
+}
+
+/** Takes the stamp and all that is visible in one snapshot, again and again. Gives stamps that stood for several contents. */
+async function look({ schema, feed, isOver }: Race): Promise<readonly string[]> {
+  const names = tableNames({ schema, tablePrefix: 'flags_' });
+  const stamp = stampStatement({ names, kind: feed, server: { hasTransactionIds: true } });
+  const hashes = CONTENTS.map(
+    (name) => `(SELECT md5(string_agg(t::text, ' ' ORDER BY t)) FROM ${names.table(name)} AS t)`,
+  );
+  const contents = `SELECT concat_ws('/', ${hashes.join(', ')}) AS contents`;
+  const seen = new Map<string, Set<string>>();
+  const client = await database.pool().connect();
+  while (!isOver()) {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const { rows } = await client.query<StampRow>({ text: stamp, types: AS_TEXT });
+    const found = await client.query<{ readonly contents: string }>(contents);
+    await client.query('COMMIT');
+    const text = rows.map(stampText).join();
+    seen.set(text, (seen.get(text) ?? new Set()).add(String(found.rows[0]?.contents)));
+  }
+  client.release();
+  expect(seen.size).toBeGreaterThan(10);
+  return [...seen].filter(([, { size }]) => size > 1).map(([text]) => text);
+}
+
+/** Transactions of strangers, long and short. */
+async function disturb({ isOver }: Race): Promise<readonly string[]> {
+  const client = await database.pool().connect();
+  while (!isOver()) {
+    await client.query('BEGIN; SELECT pg_current_xact_id()');
+    await upTo(60);
+    await client.query(Math.random() < 0.5 ? 'COMMIT' : 'ROLLBACK');
+    await upTo(10);
+  }
+  client.release();
+  return [];
+}
+
+describe.each(['snapshot', 'counter'] as const)('the stamps of a feed by %s', (feed) => {
+  it.each(ROUNDS)('tell all that differs, whoever commits and whatever stays open (round %i)', async (round) => {
+    let isOver = false;
+    const race: Race = { schema: `race_${feed}_${round}`, feed, isOver: () => isOver };
+    const nodes = await Promise.all(Array.from({ length: WRITERS }, () => openLate(race)));
+    const around = Promise.all([look(race), look(race), disturb(race), disturb(race)]);
+    const stale = await Promise.all(nodes.map(writing())).finally(() => {
+      isOver = true;
+    });
+    expect(stale.flat()).toEqual([]);
+    expect((await around).flat()).toEqual([]);
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+});
