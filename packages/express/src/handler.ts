@@ -1,6 +1,7 @@
 import { type FlagsError, isFlagsError } from '@flags/core';
 import type { Request, RequestHandler, Response } from 'express';
 import { errorReply } from './errors/error-reply.js';
+import { HostFault } from './errors/host-fault.js';
 import { type Reply, writeReply } from './reply.js';
 import type { RouteLookup } from './route-lookup.js';
 
@@ -37,5 +38,6 @@ export function createHandler(answer: Answer, { findRoutes, onFault }: HandlerPa
 
 /** Express takes some values that are thrown for signals of its own (undefined, `'router'`), and would go on. */
 function faultOf(error: unknown): object {
+  if (error instanceof HostFault) return faultOf(error.thrown);
   return typeof error === 'object' && error !== null ? error : new Error(`Thrown: ${String(error)}`, { cause: error });
 }

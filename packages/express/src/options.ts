@@ -10,12 +10,13 @@ export interface Actor {
 
 /**
  * Tells who makes a request, by whatever your application knows of it (session, cookie, header); null when nobody.
- * What it throws goes to your application's error handler.
+ * What it throws goes to your application's error handler, also a `FlagsError` of an operation that it calls.
  */
 export type Authenticate<A extends Actor> = (request: Request) => A | null | undefined | Promise<A | null | undefined>;
 
 /**
- * Tells whether an actor may do something. Anything but true is a refusal.
+ * Tells whether an actor may do something. Anything but true is a refusal. What it throws goes to your application's error
+ * handler, also a `FlagsError` of an operation that it calls.
  *
  * @param project the project that the path names; null where it names none (the archive, events, tokens, metrics, …)
  */

@@ -1,6 +1,7 @@
 import type { Flags } from '@flags/core';
 import type { Request } from 'express';
 import type { Action } from '../action.js';
+import { askHost } from '../errors/host-fault.js';
 import { Refusal } from '../errors/refusal.js';
 import type { Actor, Authorize, FlagsRouterOptions } from '../options.js';
 import type { Access } from '../route.js';
@@ -33,7 +34,7 @@ export function createGate<A extends Actor>(flags: Flags, { auth, authorize }: F
 
 function gateOf<A extends Actor>(identify: Identify<A>, authorize: Authorize<A> = () => true): Gate {
   async function check(actor: A, action: Action, project: string | null): Promise<void> {
-    if ((await authorize(actor, action, project)) === true) return;
+    if ((await askHost(() => authorize(actor, action, project))) === true) return;
     const place = project === null ? '' : ` in project ${project}`;
     throw new Refusal('forbidden', `${actor.name} may not ${action}${place}. Ask for the permission.`);
   }

@@ -12,7 +12,10 @@ export interface ErrorPlace {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The answer to a request that cannot be granted; undefined for anything else, which is the host's to handle. */
+/**
+ * The answer to a request that cannot be granted; undefined for anything else, which is the host's to handle: a defect, or
+ * what a function of the host's has thrown.
+ */
 export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply | undefined {
   if (!isFlagsError(error) && !(error instanceof Refusal)) return undefined;
   const { status, name } = ERROR_KINDS[error.code];

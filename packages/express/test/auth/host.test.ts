@@ -1,3 +1,4 @@
+import { FlagsError } from '@flags/core';
 import request from 'supertest';
 import type { Action } from '../../src/index.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
@@ -94,6 +95,28 @@ describe.each(EXPRESS_VERSIONS)("the host's own users, on Express $major", (vers
     await request(app).get(FLAGS).expect(500);
     expect(faults).toMatchObject([{ message: 'directory down' }]);
   });
+
+  it.each(['auth', 'authorize'] as const)(
+    "lead to the host's error handler when %s throws what the engine has refused it, and not to onFault",
+    async (name) => {
+      const refusals = [
+        new FlagsError('flag_not_found', 'The flag "acl" does not exist.'),
+        new FlagsError('storage_busy', 'The storage is busy.'),
+      ];
+      const told: unknown[] = [];
+      const left = [...refusals];
+      const host = { auth: () => ({ name: 'Ada' }), authorize: () => true, [name]: () => Promise.reject(left.shift()) };
+      const { app, faults } = await createHostApp({
+        version,
+        router: { ...host, onFault: (error) => told.push(error) },
+      });
+      await request(app).get(FLAGS).expect(500);
+      await request(app).post('/ofrep/v1/evaluate/flags/acl').send({ context: {} }).expect(500);
+      expect(faults).toEqual(refusals);
+      expect(faults[0]).toBe(refusals[0]);
+      expect(told).toEqual([]);
+    },
+  );
 
   it('use the client API by the same function', async () => {
     const asked: Action[] = [];
