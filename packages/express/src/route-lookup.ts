@@ -25,7 +25,7 @@ export function createRouteLookup(routes: readonly Route[]): RouteLookup {
     const found: FoundRoute[] = (fixedAt.get(place.toLowerCase()) ?? []).map((route) => ({ route, params: {} }));
     for (const { route, pattern } of patternsOf.get(partsOf(place)) ?? []) {
       const match = pattern.exec(place);
-      if (match) found.push({ route, params: match.groups ?? {} });
+      if (match) found.push({ route, params: { ...match.groups } });
     }
     return found;
   };

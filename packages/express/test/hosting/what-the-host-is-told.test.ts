@@ -20,6 +20,20 @@ describe.each(EXPRESS_VERSIONS)('of a request on Express $major the host is told
     expect(told).toEqual([{ route: { path: route }, params }]);
   });
 
+  it.each([FLAGS, `${FLAGS}/a%20b`, '/api/client/features'])(
+    'parameters in an ordinary object, at %s',
+    async (path) => {
+      const prototypes: unknown[] = [];
+      const auth = ({ params }: { readonly params: object }) => {
+        prototypes.push(Object.getPrototypeOf(params));
+        return { name: 'ada' };
+      };
+      const { app } = await createHostApp({ version, router: { auth } });
+      await request(app).get(path);
+      expect(prototypes).toEqual([Object.prototype]);
+    },
+  );
+
   it('nothing of a route where there is none', async () => {
     const routes: unknown[] = [];
     const auth = ({ route }: { readonly route?: unknown }) => {
