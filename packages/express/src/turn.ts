@@ -1,3 +1,5 @@
+import { setImmediate } from './immediate.js';
+
 /**
  * Resolves when everything that has arrived by now was taken in, before the next is waited for: once for all who ask in the
  * same turn of the event loop.

@@ -1,3 +1,8 @@
+import timers from 'node:timers';
+
+/** A host's tests replace the global one. */
+const { setImmediate } = timers;
+
 /**
  * Looks up together what is asked for in the same turn of the event loop: many who ask at once cost one statement. Each
  * look-up begins after it was asked for.

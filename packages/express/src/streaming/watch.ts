@@ -1,4 +1,5 @@
 import type { Flags } from '@flags/core';
+import { clearImmediate, setImmediate } from '../immediate.js';
 
 export interface Watcher {
   /** Called once for changes that are made together. */
