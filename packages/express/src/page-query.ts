@@ -1,5 +1,6 @@
 import type { Page, PageQuery } from '@flags/core';
 import type { QueryValues } from './query-values.js';
+import { partsOfTarget } from './request-target.js';
 import type { QueryParameter, Route } from './route.js';
 import { propertyOf } from './schema-properties.js';
 import { unchecked } from './unchecked.js';
@@ -37,14 +38,10 @@ export async function readList<Item>({ limit, after }: QueryValues, { whole, pag
 
 /** The `Link` (RFC 8288) to the page that begins after the cursor: the same address, mount path and other parameters. */
 export function linkToNext(url: string, cursor: string): string {
-  const [path = '', query = ''] = splitAt(url, url.indexOf('?'));
+  const { path, query } = partsOfTarget(url);
   const parameters = new URLSearchParams(query);
   parameters.set('after', cursor);
   return `<${inAngleBrackets(path)}?${parameters}>; rel="next"`;
-}
-
-function splitAt(text: string, place: number): readonly string[] {
-  return place === -1 ? [text] : [text.slice(0, place), text.slice(place + 1)];
 }
 
 /** Paths come as they were sent; what no URI may hold is escaped. */

@@ -1,5 +1,6 @@
 import { createValidator, type InputSchemas, type JsonSchema } from '@flags/core';
 import type { QueryValues } from './query-values.js';
+import { partsOfTarget } from './request-target.js';
 import type { QueryParameter } from './route.js';
 import { propertiesOf } from './schema-properties.js';
 
@@ -16,9 +17,9 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   const validate = createValidator<QueryValues>(schema);
   const none = validate({});
   return (url) => {
-    const search = searchOf(url);
-    if (search === '') return none;
-    const given = new URLSearchParams(search);
+    const { query } = partsOfTarget(url);
+    if (query === '') return none;
+    const given = new URLSearchParams(query);
     return validate(
       Object.fromEntries(
         properties
@@ -33,11 +34,6 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
 function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas): JsonSchema {
   const properties = parameters.map(({ name, schema }) => [name, schema(inputs)] as const);
   return { type: 'object', properties: Object.fromEntries(properties) };
-}
-
-function searchOf(url: string): string {
-  const start = url.indexOf('?');
-  return start === -1 ? '' : url.slice(start);
 }
 
 function valueIn(given: URLSearchParams, name: string, property: JsonSchema): unknown {

@@ -81,6 +81,7 @@ describe('the link to a next page', () => {
     ['/a?', 'b', '</a?after=b>; rel="next"'],
     ['/a?after=a&after=b&limit=1', 'c', '</a?after=c&limit=1>; rel="next"'],
     ['/a?x=1?2', '<ä>"\u{1f600}', '</a?x=1%3F2&after=%3C%C3%A4%3E%22%F0%9F%98%80>; rel="next"'],
+    ['/a?limit=1#fragment', 'b', '</a?limit=1&after=b>; rel="next"'],
     ['/a%2Fb>; rel="x"/c', 'b', '</a%2Fb%3E;%20rel=%22x%22/c?after=b>; rel="next"'],
     ['http://host:80/a?limit=1', 'b', '<http://host:80/a?limit=1&after=b>; rel="next"'],
   ])('from %s after %s is %s', (url, cursor, link) => {

@@ -1,4 +1,6 @@
 import request from 'supertest';
+import { startLiveServer } from '../client/live-server.js';
+import { askRaw } from '../contract/raw-client.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
@@ -49,6 +51,17 @@ describe.each(EXPRESS_VERSIONS)('a query, on Express $major', (version) => {
   ])('is served with the undocumented ?%s', async (query) => {
     const { app } = await createHostApp({ version });
     await request(app).get(`${EVENTS}?${query}`).expect(200);
+  });
+
+  it('ends where a fragment begins, which clients should not send', async () => {
+    const server = await startLiveServer({ version });
+    await server.flags.createFlag({ project: 'default' }, { name: 'a' });
+    await server.flags.createFlag({ project: 'default' }, { name: 'b' });
+    const ask = (path: string) => askRaw(server.port, { method: 'GET', path });
+    expect(await ask(`${EVENTS}?limit=1#fragment`)).toMatchObject({ status: 200 });
+    expect((await ask(`${FLAGS}?limit=1#&limit=x`)).text).toContain('"name":"a"');
+    expect((await ask(`${FLAGS}#?limit=x`)).text).toContain('"name":"b"');
+    await server.stop();
   });
 
   it('chooses the archived flags or the others', async () => {
