@@ -7,6 +7,8 @@ const HOUR = 3_600_000;
 export interface MetricsRetention {
   /** Drops what is no longer needed, at most once an hour. A failure is told, not thrown: a report has been taken. */
   pruneWhenDue(): Promise<void>;
+  /** Whether an application that was last seen then may have been dropped; long before it is, as other clocks may be ahead. */
+  mayHaveDropped(seenAt: number): boolean;
   /** Forgets flags that were deleted. A failure is told, not thrown: they are gone. */
   forget(flags: readonly string[]): Promise<void>;
 }
@@ -45,6 +47,7 @@ export function createMetricsRetention(options: RetentionOptions): MetricsRetent
       due = time + HOUR;
       await prune(time).catch(onError);
     },
+    mayHaveDropped: (seenAt) => now().getTime() - seenAt >= applicationRetention / 2,
     async forget(flags) {
       await Promise.all(flags.map(async (flag) => metrics.forget(flag))).catch(onError);
     },

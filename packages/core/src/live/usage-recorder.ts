@@ -12,7 +12,7 @@ export interface UsageRecorder {
 
 export interface UsageOptions {
   readonly metrics: MetricsStorage;
-  readonly retention: Pick<MetricsRetention, 'pruneWhenDue'>;
+  readonly retention: Pick<MetricsRetention, 'pruneWhenDue' | 'mayHaveDropped'>;
   readonly now: () => Date;
   readonly application: string;
   readonly instance: string;
@@ -78,15 +78,18 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   };
 }
 
-/** Records counts, and before the first of them tells which application it is that counts. */
-function createSender({ metrics, now, application, instance, strategies }: UsageOptions) {
+/** Records counts, and before those that find it unknown, or perhaps dropped, tells which application it is that counts. */
+function createSender({ metrics, retention, now, application, instance, strategies }: UsageOptions) {
   const origin = { application, instance: { id: instance } };
-  let registered = false;
+  let seenAt: number | undefined;
   return async (counts: readonly FlagCount[]): Promise<void> => {
     const at = now().getTime();
-    if (!registered) await metrics.register({ ...origin, at, strategies });
-    registered = true;
+    if (seenAt === undefined || retention.mayHaveDropped(seenAt)) {
+      await metrics.register({ ...origin, at, strategies });
+      seenAt = at;
+    }
     await metrics.record([{ ...origin, at, stop: at, counts }]);
+    seenAt = at;
   };
 }
 

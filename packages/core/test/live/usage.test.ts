@@ -28,6 +28,22 @@ async function adasCheckout(start: Start, options: Parameters<Start>[0] = {}) {
 
 onEveryStorage((start) => {
   describe('usage', () => {
+    it('tells again which application it is that counts, when it was dropped while it counted nothing', async () => {
+      const clock = settableClock();
+      const flags = await adasCheckout(start, { appName: 'shop', now: clock.now, applicationRetention: 10 * HOUR });
+      flags.isEnabled('checkout');
+      await recorded(flags, 1);
+      clock.advance(11 * HOUR);
+      const time = clock.text();
+      await flags.reportMetrics({ appName: 'other', bucket: { start: time, stop: time, toggles: {} } });
+      await expect(flags.getApplication({ application: 'shop' })).rejects.toMatchObject({
+        code: 'application_not_found',
+      });
+      flags.isEnabled('checkout');
+      await recorded(flags, 1);
+      expect((await flags.getApplication({ application: 'shop' })).strategies).toContain('userWithId');
+    });
+
     it('counts every evaluation by what it came to, in the metrics that clients report to', async () => {
       const flags = await adasCheckout(start);
       for (const userId of ['ada', 'ada', 'bob']) flags.isEnabled('checkout', { userId });
