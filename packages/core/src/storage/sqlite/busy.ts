@@ -63,8 +63,8 @@ export function assertOpen({ database }: Connection): void {
 export function busyError({ busyTimeout }: Connection): FlagsError {
   return new FlagsError(
     'storage_busy',
-    `The SQLite database stayed locked for ${busyTimeout} ms, by another connection or by a transaction left open on ` +
-      'this one. Nothing was changed; try again, or raise busyTimeout.',
+    `The SQLite database stayed locked for ${busyTimeout} ms, by another connection, or by a transaction or an iterator ` +
+      'left open on this one. Nothing was changed; try again, or raise busyTimeout.',
   );
 }
 
