@@ -51,11 +51,12 @@ describe('idle connections to the event stream', () => {
       expect((await fetch(`${server.url}/health`)).status).toBe(200);
       await clients.leave();
     }
-    const [first = 0, , last = 0] = peaks;
+    const [first = 0] = peaks;
     const kib = (bytes: number) => Math.round(bytes / KIBIBYTE);
     console.info(`${count} streams: ${kib((first - empty) / count)} KiB each; peaks ${peaks.map(kib).join(', ')} KiB.`);
     expect(first - empty).toBeLessThan(count * PER_STREAM + NOISE);
-    expect(last - first).toBeLessThan((count * PER_STREAM) / 4 + NOISE);
+    // Nothing is kept of those who have left; a process that is busy collects that late.
+    await until(() => memoryOf(server) - first < (count * PER_STREAM) / 4);
     expect(await server.end('SIGTERM')).toBe(0);
   });
 });
