@@ -70,7 +70,7 @@ describe('polling', () => {
   });
 
   it('is not moved by who finds that it works when it has not failed, or is looking', async () => {
-    let answer = (_: boolean) => undefined as void;
+    let answer: (works: boolean) => void = () => undefined;
     let looks = 0;
     const polling = startPolling({
       interval: 1000,

@@ -3,6 +3,7 @@ import type { PoolClient } from 'pg';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { lockKey } from '../../src/schema/lock-key.js';
+import { endTransaction, openTransaction } from '../open-transaction.js';
 import { ownServer } from '../own-database.js';
 import { recordedPool } from '../recorded-pool.js';
 import { change, subjectsAfter } from '../samples.js';
@@ -10,19 +11,6 @@ import { change, subjectsAfter } from '../samples.js';
 // Of its own: any writing transaction of the server, also of another test, holds events back.
 const database = ownServer();
 const place = (schema: string) => ({ schema, tablePrefix: 'flags_' });
-
-/** A transaction of the host's that writes, and stays open. */
-async function openTransaction(): Promise<PoolClient> {
-  const client = await database.pool().connect();
-  await client.query('BEGIN');
-  await client.query('SELECT pg_current_xact_id()');
-  return client;
-}
-
-async function end(client: PoolClient): Promise<void> {
-  await client.query('ROLLBACK');
-  client.release();
-}
 
 async function newest(storage: Storage): Promise<string[]> {
   const { events } = await storage.events({ order: 'newest-first', limit: 100 });
@@ -38,13 +26,13 @@ describe.each(['snapshot', 'counter'] as const)('the feed by %s', (feed) => {
   afterAll(() => storage.close());
 
   it('brings what was committed although a foreign transaction stays open, and brings it once', async () => {
-    const foreign = await openTransaction();
+    const foreign = await openTransaction(database.pool());
     await storage.commit(change('during'));
     expect(await subjectsAfter(storage)).toEqual(['during']);
     const [event] = (await storage.events({ order: 'newest-first', settled: true, limit: 1 })).events;
     await storage.commit(change('later'));
     expect(await subjectsAfter(storage, event?.position)).toEqual(['later']);
-    await end(foreign);
+    await endTransaction(foreign);
     await storage.commit(change('after'));
     expect(await subjectsAfter(storage, event?.position)).toEqual(['later', 'after']);
   });

@@ -1,24 +1,11 @@
 import type { Storage } from '@flags/core';
-import type { PoolClient } from 'pg';
 import { postgresStorage } from '../../src/index.js';
+import { endTransaction, openTransaction } from '../open-transaction.js';
 import { ownServer } from '../own-database.js';
 import { change, flag } from '../samples.js';
 
 // Of its own: any writing transaction of the server is seen in its snapshots.
 const database = ownServer();
-
-/** A transaction of the host's that writes, and stays open. */
-async function openTransaction(): Promise<PoolClient> {
-  const client = await database.pool().connect();
-  await client.query('BEGIN');
-  await client.query('SELECT pg_current_xact_id()');
-  return client;
-}
-
-async function end(client: PoolClient): Promise<void> {
-  await client.query('COMMIT');
-  client.release();
-}
 
 describe.each(['snapshot', 'counter'] as const)('the stamp of a feed by %s', (feed) => {
   let storage: Storage & { readonly stamp: () => Promise<string> };
@@ -32,23 +19,23 @@ describe.each(['snapshot', 'counter'] as const)('the stamp of a feed by %s', (fe
 
   it('stays the same while transactions of strangers come and go', async () => {
     const stamp = await storage.stamp();
-    const [one, other] = [await openTransaction(), await openTransaction()];
+    const [one, other] = [await openTransaction(database.pool()), await openTransaction(database.pool())];
     expect(await storage.stamp()).toBe(stamp);
-    await end(other);
+    await endTransaction(other);
     expect(await storage.stamp()).toBe(stamp);
-    await end(one);
+    await endTransaction(one);
     expect(await storage.stamp()).toBe(stamp);
   });
 
   it('does not grow with what is committed while a transaction of a stranger stays open', async () => {
-    const foreign = await openTransaction();
+    const foreign = await openTransaction(database.pool());
     const before = await storage.stamp();
     for (let number = 0; number < 50; number++) await storage.commit(change(`during-${number}`));
     const stamp = await storage.stamp();
     expect(stamp).not.toBe(before);
     expect(stamp.length).toBeLessThan(before.length + 30);
     expect(await storage.stamp()).toBe(stamp);
-    await end(foreign);
+    await endTransaction(foreign);
     const ended = await storage.stamp();
     expect(await storage.stamp()).toBe(ended);
   });

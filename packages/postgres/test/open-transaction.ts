@@ -1,0 +1,14 @@
+import type { Pool, PoolClient } from 'pg';
+
+/** A transaction of the host's that writes, and stays open until it is ended. */
+export async function openTransaction(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT pg_current_xact_id()');
+  return client;
+}
+
+export async function endTransaction(client: PoolClient): Promise<void> {
+  await client.query('COMMIT');
+  client.release();
+}
