@@ -3,12 +3,14 @@ import { ERROR_KINDS } from '../../src/errors/error-kinds.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { codeIn, membersOf, read, tableAfter } from './documents.js';
 
-const readme = read('README.md');
-const firstCells = (heading: string) => tableAfter(readme, heading).map(([cell]) => codeIn(cell));
+const options = read('docs/options.md');
+const endpoints = read('docs/endpoints.md');
+const errorCodes = read('docs/error-codes.md');
+const optionsAfter = (heading: string) => tableAfter(options, heading).map(([cell]) => codeIn(cell));
 
-describe("the README's tables", () => {
+describe('the reference tables in docs', () => {
   it('have every endpoint, with its method, path and meaning', () => {
-    const documented = tableAfter(readme, '## Endpoints').map(([method, path, meaning]) => [
+    const documented = tableAfter(endpoints, '# Endpoints').map(([method, path, meaning]) => [
       method,
       codeIn(path),
       meaning,
@@ -17,12 +19,15 @@ describe("the README's tables", () => {
   });
 
   it('have every error code of the engine, with its status', () => {
-    const documented = tableAfter(readme, '## Error codes').map(([code, status]) => [codeIn(code), Number(status)]);
+    const documented = tableAfter(errorCodes, '## Codes of the engine').map(([code, status]) => [
+      codeIn(code),
+      Number(status),
+    ]);
     expect(documented).toEqual(ERROR_CODES.map((code) => [code, ERROR_KINDS[code].status]));
   });
 
   it('have every error code of the HTTP API alone, with its status', () => {
-    const documented = tableAfter(readme, 'Of the HTTP API alone:').map(([code, status]) => [
+    const documented = tableAfter(errorCodes, '## Codes of the HTTP API').map(([code, status]) => [
       codeIn(code),
       Number(status),
     ]);
@@ -34,13 +39,13 @@ describe("the README's tables", () => {
   it('have every option of createFlags', () => {
     const source = read('packages/core/src/api/options.ts');
     const top = source.replaceAll(/\{ .* \}/g, '');
-    expect(firstCells('### `createFlags(options)`')).toEqual(membersOf(top, 'export interface FlagsOptions'));
+    expect(optionsAfter('## `createFlags(options)`')).toEqual(membersOf(top, 'export interface FlagsOptions'));
   });
 
   it('have every option of sqliteStorage', () => {
     const source = read('packages/core/src/storage/sqlite/options.ts');
     const settings = membersOf(source, 'export interface SqliteStorageSettings');
-    expect(firstCells('### `sqliteStorage(path)`, `sqliteStorage(options)`')).toEqual([
+    expect(optionsAfter('## `sqliteStorage(path)`, `sqliteStorage(options)`')).toEqual([
       'path',
       'database',
       ...settings,
@@ -49,12 +54,12 @@ describe("the README's tables", () => {
 
   it('have every option of createFlagsRouter', () => {
     const source = read('packages/express/src/options.ts');
-    const options = membersOf(source, 'export interface FlagsRouterOptions');
-    expect(firstCells('### `createFlagsRouter(flags, options)`')).toEqual(options);
+    const members = membersOf(source, 'export interface FlagsRouterOptions');
+    expect(optionsAfter('## `createFlagsRouter(flags, options)`')).toEqual(members);
   });
 
   it('have every variable of the reference server', () => {
     const used = [...read('examples/server/src/config.ts').matchAll(/environment\.([A-Z_]+)/g)].map(([, name]) => name);
-    expect(firstCells('### The reference server').sort()).toEqual([...new Set(used)].sort());
+    expect(optionsAfter('## The reference server').sort()).toEqual([...new Set(used)].sort());
   });
 });

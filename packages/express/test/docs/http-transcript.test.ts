@@ -8,7 +8,7 @@ import { codeBlocks, read } from './documents.js';
 
 interface Call {
   readonly command: string;
-  /** What the README shows below it. */
+  /** The response that the guide shows below the command. */
   readonly answer: string;
 }
 
@@ -27,8 +27,8 @@ afterAll(async () => {
   await flags.close();
 });
 
-describe("the README's transcript", () => {
-  it('is what the API answers', async () => {
+describe('the curl transcript of docs/http-api.md', () => {
+  it('shows the responses of the API', async () => {
     const { secret } = await flags.createToken({ name: 'admin', kind: 'admin' });
     const calls = transcript();
     expect(calls.length).toBeGreaterThan(3);
@@ -40,7 +40,7 @@ describe("the README's transcript", () => {
 });
 
 function transcript(): Call[] {
-  const [block = ''] = codeBlocks(read('README.md'), 'console');
+  const [block = ''] = codeBlocks(read('docs/http-api.md'), 'console');
   return block
     .split(/^\$ /m)
     .slice(1)
@@ -50,7 +50,7 @@ function transcript(): Call[] {
     });
 }
 
-/** Does what curl would: of its options, those that the transcript uses. */
+/** Sends the request that curl would send. Supports the options that the transcript uses. */
 async function execute(command: string): Promise<string> {
   const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => {
     return double ?? single ?? bare ?? '';
@@ -80,7 +80,7 @@ function headerOf(text: string): [string, string] {
   return [text.slice(0, colon), text.slice(colon + 1).trim()];
 }
 
-/** Parsed, with what differs from run to run replaced by what the README has in its place. */
+/** Parses a response and replaces values that differ between runs by the placeholders of the guide. */
 function comparable(text: string): unknown {
   if (text === '') return text;
   return JSON.parse(
