@@ -1,15 +1,17 @@
 const HEAD = `# Benchmarks
 
-Every figure of a table was taken in one run on one machine, which is named below it with the date and with its load before
-the run: 0 where nothing else was running. Other machines give other figures; the ratios are what can be compared.
+What this library costs, beside its limits and its peers. Compare the ratios: other machines give other figures.
+
+All figures of a table come from one run on one machine. The line below the table names the date, the machine and its load before the
+run; 0 means that nothing else was running.
 
 \`\`\`sh
-npm run bench                    # all that need nothing but npm; takes some minutes, on a machine that does nothing else
-npm run bench storage growth     # some of them; the others stay in this document as they are
+npm run bench                    # every benchmark that needs only npm; some minutes, on a machine without other load
+npm run bench storage growth     # some benchmarks; the other sections of this page stay as they are
 \`\`\`
 
-What is measured, and how, is told in [benchmarks/README.md](../benchmarks/README.md). This document is written by the
-command: edit the programs, not the tables.
+[benchmarks/README.md](../benchmarks/README.md) says what is measured and how. The command writes this page: edit the programs, not
+the tables.
 `;
 
 /** The report with a benchmark's section put in its place; the sections of others stay as they were. */

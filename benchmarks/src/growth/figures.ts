@@ -46,7 +46,7 @@ async function openingsOf(place: Place): Promise<Figures> {
   }
   return new Map([
     ['opening, ms', median(times)],
-    ['opening, ms of the processor', median(processor)],
+    ['opening, ms of processor time', median(processor)],
   ]);
 }
 
@@ -68,7 +68,7 @@ async function callsOn(flags: Flags, { flags: count, projects }: Population): Pr
     (await medianOf(LISTS, () => flags.listFlags(listed))) / (await flags.listFlags(listed)).length,
   );
   figures.set('list the projects, ms', (await medianOf(LISTS, () => flags.listProjects())) / 1000);
-  figures.set('the configuration after a change', await afterChanges(flags, toggle));
+  figures.set('`configuration()` after a change', await afterChanges(flags, toggle));
   return figures;
 }
 

@@ -20,7 +20,7 @@ async function main(folder: string): Promise<void> {
   console.log(`
 ## Growth
 
-Microseconds of one call (the median) where no other unit is named; in brackets the ratio to a tenth of the flags.
+Microseconds of one call (median), unless another unit is named. In brackets: the ratio to a tenth of the flags.
 
 ${sections.join('\n\n')}
 

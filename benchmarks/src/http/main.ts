@@ -21,12 +21,12 @@ const { values } = parseArgs({
 const pace: Pace = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
 const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.only));
 
-console.log(`## HTTP beside the limit
+console.log(`## HTTP, beside bare Express
 
-Every route beside a bare Express handler that sends the same bytes, status, \`content-type\` and \`ETag\`, and for writes
-parses the same body with \`express.json\`; the library also identifies the caller by API token. Each is served by a process
-of its own, loaded by autocannon over ten connections in turns of ${pace.seconds} s, ${pace.rounds} times each; figures are medians, ratios
-those of neighbouring rounds. _Processor time_ is what the server used per request, as a multiple of the bare handler's.
+Each route beside a bare Express handler that sends the same bytes, status, \`content-type\` and \`ETag\`, and for writes parses the same
+body with \`express.json\`. The library also verifies an API token. Each side runs in its own process. autocannon sends requests over ten
+connections, to one side at a time, in ${pace.rounds} rounds of ${pace.seconds} s each. Figures are medians; ratios compare neighbouring rounds.
+_Processor time_ is the server's time per request, as a multiple of the bare handler's.
 `);
 for (const storage of values.storage) await reportOn(storage);
 
@@ -46,8 +46,8 @@ async function reportOn(storage: string): Promise<void> {
   console.log(`### ${storage === 'sqlite' ? 'On SQLite' : 'In memory'}\n\n${limitTable(measured)}\n`);
   const writing = writingTable(measured);
   if (writing === '') return;
-  console.log(`Beside a bare handler that also writes the same rows with better-sqlite3, in a transaction and a flush of its own. The last
-column is what writing leaves of bare Express at all, where requests do not share a flush:
+  console.log(`Beside a bare handler that also writes the same rows with better-sqlite3, in one transaction and one flush per request. The last column
+compares that handler with one that writes nothing:
 
 ${writing}
 `);

@@ -21,10 +21,10 @@ type Nodes = readonly ChildProcess[];
 type Disturbance = (nodes: Nodes, url: string) => Promise<unknown>;
 
 const SCENARIOS: readonly (readonly [name: string, 'listen' | 'poll', rounds: number, Disturbance])[] = [
-  ['told by notifications', 'listen', 300, () => pause(Math.random() * 20)],
-  ['right after the listening connections were ended', 'listen', 10, endListening],
-  [`after a node was suspended for ${SUSPENDED / 1000} s, from its going on`, 'listen', 4, suspend],
-  ['by polling alone, once a second', 'poll', 12, () => pause(Math.random() * 1_000)],
+  ['with notifications', 'listen', 300, () => pause(Math.random() * 20)],
+  ['after the listening connections ended', 'listen', 10, endListening],
+  [`after a node was suspended for ${SUSPENDED / 1000} s, from when it continues`, 'listen', 4, suspend],
+  ['with polling only, once a second', 'poll', 12, () => pause(Math.random() * 1_000)],
 ];
 
 /** How long it takes until every other node evaluates what one has changed. */

@@ -12,31 +12,30 @@ try {
   console.log(`
 ## Nodes on one PostgreSQL
 
-PostgreSQL ${server.version}, which is on the same machine and flushes every commit (\`fsync\` and \`synchronous_commit\` on).
+PostgreSQL ${server.version} runs on the same machine and flushes every commit (\`fsync\` and \`synchronous_commit\` are on).
 
 ### Operations per second
 
-Every node is a process with a pool of ten connections that does eight operations at once. In brackets, how many times that is
-what the driver \`pg\` alone does in the same process: the same reads, then BEGIN, the statements one would write by hand, each
-waited for, and COMMIT. The second number is what it would be if nodes neither heard of each other's changes nor looked for them.
-The sides take turns of 64 changes, or 256 reads or reports, of each node, 25 times, and must have written the same number
-of rows, revisions and characters; figures are medians, ratios those of neighbouring turns.
+Each node is a process with a pool of ten connections that runs eight operations at once. The first number in brackets is the ratio to
+the driver \`pg\` alone in the same process: the same reads, \`BEGIN\`, hand-written statements one after the other, and \`COMMIT\`. The second
+number is the ratio without following: nodes neither listen nor poll. The sides alternate 25 times, with 64 changes, or 256 reads or
+reports, per node. Afterwards all sides must hold the same number of rows, revisions and characters. Figures are medians; ratios
+compare neighbouring rounds.
 
-The engine also validates, tells the other nodes, and has every node read what any of them has changed, which the driver
-does not: it is in the figures of changes. Of metrics it writes reports that arrive together in one statement, the driver
-each in a transaction.
+For a change the engine also validates, notifies the other nodes, and lets every node read the change. The driver does none of that. The
+engine writes reports of metrics that arrive together in one statement; the driver writes each in a transaction.
 
 ${await throughputTable(server.url())}
 
 ### Until every other node evaluates a change
 
-Four nodes; milliseconds from the beginning of the call that makes the change, which is acknowledged on the way.
+Four nodes. Milliseconds from the start of the call that makes the change until another node evaluates it.
 
 ${await convergenceTable(server.url())}
 
 ### Growth
 
-Microseconds of one call (the median) where no other unit is named; calls one after the other.
+Microseconds of one call (median), unless another unit is named. Calls run one after the other.
 
 ${await growthTable(server.url())}
 `);

@@ -34,10 +34,10 @@ async function main(folder: string): Promise<void> {
   console.log(`
 ## Operations on SQLite, beside the driver alone
 
-Microseconds per operation, \`synchronous=FULL\`, a file of 1,000 flags: the median of single operations, and in brackets
-the mean of the processor's time. _Beside it_ is how much of the driver's speed there is.
+Microseconds per operation with \`synchronous=FULL\`, on a file of 1,000 flags: the median of single operations, and in brackets the mean
+processor time. _Ratio_ is the speed as a part of the driver's speed.
 
-${table(['operation', '@flags/core', 'better-sqlite3 alone', 'beside it'], rows)}
+${table(['operation', '@flags/core', 'better-sqlite3 alone', 'ratio'], rows)}
 `);
 }
 

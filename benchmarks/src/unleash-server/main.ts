@@ -43,13 +43,13 @@ async function run(folder: string): Promise<Measured> {
 }
 
 function report(measured: Measured): string {
-  return `## Beside the servers of this API family
+  return `## Servers, beside Unleash
 
-The reference server of this repository beside Unleash's, as npm installs them (${values.version.map((version) => `unleash-server ${version}`).join(', ')}).
-Each is a process with \`NODE_ENV=production\`. PostgreSQL runs on the same machine, is reached by a socket, and flushes every
-commit to disk, as the reference server does on SQLite. All hold the same flags, which the same requests to the admin API have
-made, and show the same outcome of each kind of request before it is measured. autocannon sends over ten connections, to each
-server in turns of ${pace.seconds} s, ${pace.rounds} times; figures are medians, ratios those of neighbouring rounds.
+The reference server of this repository beside Unleash's servers, as npm installs them (${values.version.map((version) => `unleash-server ${version}`).join(', ')}).
+Each is a process with \`NODE_ENV=production\`. PostgreSQL runs on the same machine, is reached through a socket, and flushes every commit,
+as the reference server does on SQLite. The same requests to the admin API create the same flags on all. Before a request is measured,
+its outcome must be the same on all. autocannon sends requests over ten connections, to one server at a time, in ${pace.rounds} rounds of
+${pace.seconds} s each. Figures are medians; ratios compare neighbouring rounds.
 
 ${speedTable(measured)}
 
@@ -59,24 +59,23 @@ ${latencyTable(measured)}
 
 ${processorTable(measured)}
 
-The last table is of the server's process: what PostgreSQL uses comes in addition. The servers do not do quite
-the same:
+The last table counts the server's process only; PostgreSQL's processor time comes in addition. The servers differ:
 
-- Unleash is a product with users, roles, sessions and a user interface; its answers have some members more.
-- Unleash keeps for 600 ms what it sends to SDKs. 4.19 makes the \`ETag\` from the body, for every request; 6 has it before the
-  body. Here both are made once per change, and a change is sent at once.
-- On a report of metrics 4.19 stores the counters before it answers, as is done here; 6 stores them some seconds later.
-- Unleash may use ten connections to its database here, where its default is four. What else bounds it (reports a minute, flags,
-  strategies of a flag) is set too high to matter, and it asks nobody for news.
-- The reference server logs every request, here to nowhere; Unleash logs errors.
-- Where several thousand requests a second are answered, autocannon is a part of the limit.
+- Unleash is a product with users, roles, sessions and a user interface. Its responses have some more members.
+- Unleash caches responses to SDKs for 600 ms. 4.19 computes the \`ETag\` from the body for every request; 6 knows it before it makes the
+  body. This library makes both once per change, and sends a change at once.
+- For a report of metrics, 4.19 stores the counters before it answers, as this library does. 6 stores them some seconds later.
+- Unleash may use ten database connections here; its default is four. Its other limits (reports per minute, flags, strategies per flag)
+  are set too high to matter, and its check for updates is off.
+- The reference server logs every request, here to \`/dev/null\`. Unleash logs errors.
+- Above several thousand requests per second, autocannon is part of the limit.
 
 ### What it takes
 
 ${costTable(measured.costs)}
 
-Production installs by npm: of Unleash, with its user interface; of the reference server, with the drivers of both databases and
-its log. PostgreSQL's own size and memory come in addition wherever it is used. A start lasts until the first good answer: the
-first one on an empty database, with its tables to be made; later ones, medians of three, to \`GET /api/client/features\`.
+Production installs by npm: Unleash with its user interface, the reference server with both database drivers and its logger.
+PostgreSQL's own size and memory come in addition. A start ends with the first successful response. The first start creates the tables in
+an empty database. Later starts are medians of three, until \`GET /api/client/features\` succeeds.
 `;
 }
