@@ -21,9 +21,9 @@ export interface ResolvedVariant {
   readonly payload?: Payload;
 }
 
-/** What OpenFeature calls flag metadata. */
+/** What OpenFeature calls flag metadata. `enabled`: whether the flag is on for the context, whatever the value is. */
 export type ResolutionMetadata = Readonly<
-  Record<'project' | 'type', string> & Record<'stale' | 'impressionData', boolean>
+  Record<'project' | 'type', string> & Record<'enabled' | 'stale' | 'impressionData', boolean>
 >;
 
 /** For whom, and where; in the default environment when none is named. */
@@ -93,6 +93,6 @@ function toResolution(configuration: FlagConfiguration, enabled: boolean, answer
     enabled,
     reason: reasonFor(configuration, { enabled, variant: variant?.name }),
     ...(variant && { variant }),
-    metadata: { project, type, stale, impressionData },
+    metadata: { project, type, enabled, stale, impressionData },
   };
 }

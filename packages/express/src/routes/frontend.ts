@@ -6,11 +6,15 @@ import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../w
 import { frontendTogglesToWire } from '../wire/frontend.js';
 import { FRONTEND } from './paths.js';
 
-/** The environment is the token's, or else that of these flags: the one that SDKs send beside the context is none of ours. */
+/**
+ * The token decides in which environment flags are evaluated, or else the settings. The `environment` that SDKs send is a
+ * context field: only constraints read it.
+ */
 const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
   field('userId', 'The user.'),
   field('sessionId', 'The session.'),
   field('remoteAddress', 'The address of the user; that of the request when absent.'),
+  field('environment', 'What constraints on `environment` compare; it does not choose the environment.'),
   field('appName', 'The application.'),
   field('currentTime', 'The time that counts, ISO 8601; now when absent.'),
   {
