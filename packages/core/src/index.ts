@@ -30,6 +30,7 @@ export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
 export { memoryMetrics } from './metrics/memory.js';
 export type * from './metrics/port.js';
+export { describeNonFlags, describeUnknownOption } from './misuse.js';
 export type { OpenFeatureContext } from './openfeature/context.js';
 export { findFlag } from './openfeature/find-flag.js';
 export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/payload-value.js';
