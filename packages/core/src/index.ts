@@ -41,6 +41,7 @@ export {
   type ResolutionScope,
   type ResolvedVariant,
   resolveAll,
+  resolveAllAsync,
   resolveSwitch,
   resolveVariant,
 } from './openfeature/resolution.js';
@@ -71,6 +72,7 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/prepared-commit.js';
+export { timeSlice } from './time-slice.js';
 export { type InputSchemas, inputSchemas } from './validation/input-schemas.js';
 export type { JsonSchema } from './validation/json-schema.js';
 export { createValidator } from './validation/validator.js';

@@ -50,6 +50,14 @@ export interface ContextualFlags {
   getVariant(flag: string, fallback?: FallbackVariant): EvaluatedVariant;
   /** The answers of all flags, by name in code-point order; neither counted nor told as impressions. */
   evaluateAll(): readonly EvaluatedFlag[];
+  /**
+   * As {@link ContextualFlags.evaluateAll}, from the same state, in slices of some milliseconds: for servers that evaluate very
+   * many flags for contexts of strangers. The context must not change meanwhile.
+   *
+   * @example
+   * const answers = await flags.forContext({ userId: '7' }).evaluateAllAsync();
+   */
+  evaluateAllAsync(): Promise<readonly EvaluatedFlag[]>;
 }
 
 /** A flag as it is in one environment: what clients evaluate it by. */

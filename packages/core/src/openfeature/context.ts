@@ -13,7 +13,7 @@ export function toEvaluationContext(context: OpenFeatureContext): EvaluationCont
   const { targetingKey, userId, sessionId, remoteAddress, environment, appName, currentTime, properties, ...others } =
     context;
   // Evaluation takes any value as its text, whatever type it has.
-  const members = { userId: userId ?? targetingKey, sessionId, remoteAddress, environment, appName };
+  const members = readable({ userId: userId ?? targetingKey, sessionId, remoteAddress, environment, appName });
   return {
     ...(members as EvaluationContext),
     currentTime: timeOf(currentTime),
@@ -23,8 +23,19 @@ export function toEvaluationContext(context: OpenFeatureContext): EvaluationCont
 
 function readable(members: OpenFeatureContext): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [name, isDate(value) ? isoOf(value) : value]),
+    Object.entries(members).map(([name, value]) => [name, typeof value === 'object' ? textOf(value) : value]),
   );
+}
+
+/** Here, once: a large array would become text again with every constraint that reads it. */
+function textOf(value: object | null): string | undefined {
+  if (value === null) return undefined;
+  if (isDate(value)) return isoOf(value);
+  try {
+    return String(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /** No value for a date that is none. */

@@ -1,6 +1,7 @@
 import type { EvaluatedVariant } from '../api/evaluated.js';
 import type { EnvironmentChoice, EvaluationOperations, FlagConfiguration } from '../api/evaluation.js';
 import type { Payload } from '../api/variants.js';
+import { timeSlice } from '../time-slice.js';
 import { type OpenFeatureContext, toEvaluationContext } from './context.js';
 import { findFlag } from './find-flag.js';
 import { type ResolutionReason, reasonFor } from './reason.js';
@@ -83,6 +84,28 @@ export function resolveAll(
     const found = findFlag(configuration, name);
     return found ? [toResolution(found, enabled, variant)] : [];
   });
+}
+
+/**
+ * As {@link resolveAll}, from one state, in slices of some milliseconds: for servers.
+ *
+ * @throws FlagsError `environment_not_found`
+ * @example
+ * const resolutions = await resolveAllAsync(flags, { context: { targetingKey: '7' } });
+ */
+export async function resolveAllAsync(
+  flags: EvaluationOperations,
+  { context, ...choice }: ResolutionScope,
+): Promise<readonly FlagResolution[]> {
+  const configuration = flags.configuration(choice);
+  const answers = await flags.forContext(toEvaluationContext(context), choice).evaluateAllAsync();
+  const resolutions: FlagResolution[] = [];
+  for (const { name, enabled, variant } of answers) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const found = findFlag(configuration, name);
+    if (found) resolutions.push(toResolution(found, enabled, variant));
+  }
+  return resolutions;
 }
 
 function toResolution(configuration: FlagConfiguration, enabled: boolean, answer?: EvaluatedVariant): FlagResolution {

@@ -1,9 +1,16 @@
-import type { ContextualFlags, EnvironmentChoice, EvaluationOperations, Impression } from '../api/evaluation.js';
+import type {
+  ContextualFlags,
+  EnvironmentChoice,
+  EvaluatedFlag,
+  EvaluationOperations,
+  Impression,
+} from '../api/evaluation.js';
 import type { EvaluationContext } from '../api/evaluation-context.js';
 import { compareCodePoints } from '../code-point-order.js';
 import type { Engine } from '../engine/engine.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { frozen } from '../frozen.js';
+import { timeSlice } from '../time-slice.js';
 import { refuseUnknownEnvironment, requireEnvironment } from './find.js';
 
 /** The hot path: synchronous. Only an environment that does not exist makes it throw. */
@@ -54,11 +61,24 @@ function pin(snapshot: Snapshot, context: EvaluationContext): ContextualFlags {
   return {
     isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),
     getVariant: (flag, fallback) => snapshot.getVariant(flag, context, fallback),
-    evaluateAll: () =>
-      [...snapshot.names()].sort(compareCodePoints).flatMap((name) => {
-        const evaluation = snapshot.evaluate(name, context);
-        const impressionData = snapshot.definition(name)?.impressionData ?? false;
-        return evaluation ? [{ name, ...evaluation, impressionData }] : [];
-      }),
+    evaluateAll: () => namesOf(snapshot).flatMap((name) => evaluateOne(snapshot, name, context)),
+    async evaluateAllAsync() {
+      const evaluated: EvaluatedFlag[] = [];
+      for (const name of namesOf(snapshot)) {
+        if (timeSlice.isOver()) await timeSlice.next();
+        evaluated.push(...evaluateOne(snapshot, name, context));
+      }
+      return evaluated;
+    },
   };
+}
+
+function namesOf(snapshot: Snapshot): string[] {
+  return [...snapshot.names()].sort(compareCodePoints);
+}
+
+function evaluateOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {
+  const evaluation = snapshot.evaluate(name, context);
+  const impressionData = snapshot.definition(name)?.impressionData ?? false;
+  return evaluation ? [{ name, ...evaluation, impressionData }] : [];
 }

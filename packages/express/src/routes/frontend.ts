@@ -37,7 +37,7 @@ export const frontendRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const context = contextFromWire(request.query, request.clientIp());
-      return { body: frontendTogglesToWire(evaluate(request, context)) };
+      return { body: frontendTogglesToWire(await evaluate(request, context)) };
     },
   }),
   route({
@@ -52,7 +52,8 @@ export const frontendRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const { context } = unchecked<WireFrontendBody | undefined>(request.body) ?? {};
-      return { body: frontendTogglesToWire(evaluate(request, contextFromWire(context ?? {}, request.clientIp()))) };
+      const evaluated = await evaluate(request, contextFromWire(context ?? {}, request.clientIp()));
+      return { body: frontendTogglesToWire(evaluated) };
     },
   }),
 ];
@@ -61,11 +62,11 @@ function field(name: string, description: string): QueryParameter {
   return { name, description, schema: () => ({ type: 'string' }) };
 }
 
-/** Nothing is waited for in here, so all is of one state. */
-function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): readonly EvaluatedFlag[] {
+/** The configuration and the pinned flags are of one state; it is evaluated in slices. */
+async function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): Promise<readonly EvaluatedFlag[]> {
   const view = viewOf({ scope, query: {}, settings: flags.settings });
   const configured = flags.configuration(view).flags.filter((flag) => isInView(flag, view));
   const visible = new Set(configured.map(({ name }) => name));
-  const evaluated = flags.forContext(context, view).evaluateAll();
+  const evaluated = await flags.forContext(context, view).evaluateAllAsync();
   return evaluated.filter(({ name }) => visible.has(name));
 }
