@@ -59,6 +59,11 @@ function propertyText(context: EvaluationContext, name: string): string | undefi
 }
 
 function textOf(value: unknown, field: string): string | undefined {
+  return typeof value === 'string' && value.length <= LONGEST ? value : unusualText(value, field);
+}
+
+/** Apart, so that the engine inlines what reads an ordinary text. */
+function unusualText(value: unknown, field: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   const text = typeof value === 'string' ? value : convertedText(value);
   if (text === undefined || text.length <= LONGEST) return text;
