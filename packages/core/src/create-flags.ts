@@ -12,8 +12,10 @@ import { createFeed } from './engine/feed.js';
 import { createLifetime } from './engine/lifetime.js';
 import { createMetricsRetention } from './engine/metrics-retention.js';
 import { createRead } from './engine/reader.js';
+import { FlagsError } from './errors.js';
 import { closeLive, openLive } from './live/open-live.js';
 import { memoryMetrics } from './metrics/memory.js';
+import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.js';
 import { createOperations } from './operations/operations.js';
 import { remember } from './remember.js';
 import { createSettings } from './settings.js';
@@ -37,13 +39,59 @@ const ACTORS = 1000;
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
  */
 export async function createFlags(options: FlagsOptions): Promise<Flags> {
-  const storage = await options.storage;
+  const storage = await storageOf(options);
   try {
+    refuseUnknownOptions(options);
     return await openFlags(options, storage);
   } catch (error) {
     await storage.close();
     throw error;
   }
+}
+
+/** Callers without a compiler forget `{ storage }` itself, or to call the function that makes it. */
+async function storageOf(options: FlagsOptions | undefined): Promise<Storage> {
+  if (typeof options !== 'object' || options === null) {
+    throw refused("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
+  }
+  if (isStorage(options)) throw refused('createFlags needs options, not a storage: write createFlags({ storage }).');
+  if (!('storage' in options)) refuseUnknownOptions(options);
+  const storage = await options.storage;
+  const fault = describeNonStorage(storage);
+  if (fault) throw refused(`createFlags: ${fault}`, '/storage');
+  return storage;
+}
+
+/** A record, so that an option that is added here or there alone does not compile. */
+const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
+  storage: true,
+  metrics: true,
+  environments: true,
+  environment: true,
+  appName: true,
+  instanceId: true,
+  usageInterval: true,
+  strategies: true,
+  idEncoding: true,
+  onProblem: true,
+  roles: true,
+  flagTypes: true,
+  isUser: true,
+  actor: true,
+  now: true,
+  newId: true,
+  pollInterval: true,
+  applicationRetention: true,
+  onError: true,
+};
+
+function refuseUnknownOptions(options: object): void {
+  const fault = describeUnknownOption(options, Object.keys(OPTIONS));
+  if (fault) throw refused(`createFlags ${fault}`);
+}
+
+function refused(message: string, path = ''): FlagsError {
+  return new FlagsError('invalid_input', message, [{ message, path }]);
 }
 
 async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags> {

@@ -30,6 +30,7 @@ export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
 export { memoryMetrics } from './metrics/memory.js';
 export type * from './metrics/port.js';
+export { describeNonFlags, describeUnknownOption } from './misuse.js';
 export type { OpenFeatureContext } from './openfeature/context.js';
 export { findFlag } from './openfeature/find-flag.js';
 export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/payload-value.js';
@@ -40,6 +41,7 @@ export {
   type ResolutionScope,
   type ResolvedVariant,
   resolveAll,
+  resolveAllAsync,
   resolveSwitch,
   resolveVariant,
 } from './openfeature/resolution.js';
@@ -70,6 +72,7 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/prepared-commit.js';
+export { timeSlice } from './time-slice.js';
 export { type InputSchemas, inputSchemas } from './validation/input-schemas.js';
 export type { JsonSchema } from './validation/json-schema.js';
 export { createValidator } from './validation/validator.js';

@@ -1,4 +1,4 @@
-import { type Flags, inputSchemas } from '@flags/core';
+import { describeNonFlags, type Flags, inputSchemas } from '@flags/core';
 import type { RequestHandler } from 'express';
 import { createGate } from './auth/gate.js';
 import { createBodyReader } from './body.js';
@@ -39,13 +39,15 @@ export interface FlagsRouter extends RequestHandler {
  * handler.
  *
  * @param flags stays yours to close
- * @throws TypeError when the options cannot be used
+ * @throws TypeError when `flags` is a promise or something else, or the options cannot be used
  * @example
  * const flags = await createFlags({ storage: sqliteStorage('flags.db') });
  * const app = express();
  * app.use(createFlagsRouter(flags, { auth: 'token' }));
  */
 export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: FlagsRouterOptions<A>): FlagsRouter {
+  const fault = describeNonFlags(flags);
+  if (fault) throw new TypeError(`createFlagsRouter ${fault}`);
   checkOptions(options);
   const parts = createParts(flags, options);
   const findRoutes = createRouteLookup(ROUTES);

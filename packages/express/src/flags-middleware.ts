@@ -1,4 +1,11 @@
-import type { ContextualFlags, EnvironmentChoice, EvaluationContext, Flags } from '@flags/core';
+import {
+  type ContextualFlags,
+  describeNonFlags,
+  describeUnknownOption,
+  type EnvironmentChoice,
+  type EvaluationContext,
+  type Flags,
+} from '@flags/core';
 import type { NextFunction, Request, Response } from 'express';
 
 /** Tells whom a request is for. What it throws goes to your application's error handler. */
@@ -13,6 +20,7 @@ export type FlagsMiddlewareOptions = EnvironmentChoice;
  * TypeScript learns of `request.flags` by `import '@flags/express/request'`, once, anywhere in your application; without
  * that line this package adds nothing to Express's types.
  *
+ * @throws TypeError for flags or options that cannot be used; FlagsError `environment_not_found`
  * @example
  * import '@flags/express/request';
  *
@@ -26,6 +34,13 @@ export function flagsMiddleware(
   contextOf: ContextOf,
   options: FlagsMiddlewareOptions = {},
 ): (request: Request, response: Response, next: NextFunction) => void {
+  const fault =
+    describeNonFlags(flags) ??
+    describeUnknownOption(options, ['environment']) ??
+    (typeof contextOf === 'function' ? undefined : 'needs a function that tells the context of a request.');
+  if (fault) throw new TypeError(`flagsMiddleware ${fault}`);
+  // Refuses an environment that does not exist now, not with every request.
+  flags.forContext({}, options);
   return (request, _response, next) => {
     const own: { flags: ContextualFlags } = { flags: flags.forContext(contextOf(request), options) };
     Object.assign(request, own);

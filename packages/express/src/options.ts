@@ -1,4 +1,4 @@
-import type { FlagsError } from '@flags/core';
+import { describeUnknownOption, type FlagsError } from '@flags/core';
 import type { Request } from 'express';
 import type { Action } from './action.js';
 
@@ -74,9 +74,21 @@ const DEFAULT_HEARTBEAT_INTERVAL = 15_000;
 /** Timers go no further. */
 const MAX_INTERVAL = 2 ** 31 - 1;
 
+/** A record, so that an option that is added to the type alone does not compile. */
+const OPTIONS: Readonly<Record<keyof FlagsRouterOptions, true>> = {
+  auth: true,
+  authorize: true,
+  bodyLimit: true,
+  cors: true,
+  heartbeatInterval: true,
+  onFault: true,
+};
+
 /** Refuses options that would leave the router open or without effect; TypeScript's callers cannot give them. */
 export function checkOptions<A extends Actor>(options: FlagsRouterOptions<A> | undefined): void {
   const { auth, authorize, bodyLimit, cors, heartbeatInterval, onFault } = options ?? {};
+  const fault = describeUnknownOption(options ?? {}, Object.keys(OPTIONS));
+  if (fault) throw new TypeError(`createFlagsRouter ${fault}`);
   if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function') {
     throw new TypeError(`createFlagsRouter: auth must be 'token', 'none' or a function.`);
   }

@@ -1,5 +1,5 @@
-import { createFlags, memoryStorage } from '@flags/core';
-import { createFlagsRouter, type FlagsRouterOptions } from '../src/index.js';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { createFlagsRouter, type FlagsRouterOptions, flagsMiddleware } from '../src/index.js';
 
 describe('the options', () => {
   it.each<[string, unknown]>([
@@ -20,5 +20,35 @@ describe('the options', () => {
   ])('refuses %s', async (_case, options) => {
     const flags = await createFlags({ storage: memoryStorage() });
     expect(() => createFlagsRouter(flags, options as FlagsRouterOptions)).toThrow(TypeError);
+  });
+
+  it('name the closest one when one is misspelt', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const options = { auth: 'none', onfault: () => undefined } as unknown as FlagsRouterOptions;
+    expect(() => createFlagsRouter(flags, options)).toThrow(
+      new TypeError('createFlagsRouter has no option onfault; did you mean onFault?'),
+    );
+    const middleware = () => flagsMiddleware(flags, () => ({}), { enviroment: 'production' } as object);
+    expect(middleware).toThrow(new TypeError('flagsMiddleware has no option enviroment; did you mean environment?'));
+  });
+});
+
+describe('flags', () => {
+  it.each<[string, unknown, string]>([
+    ['a promise of flags', createFlags({ storage: memoryStorage() }), 'await createFlags(…)'],
+    ['nothing', undefined, 'as its first argument'],
+    ['createFlags uncalled', createFlags, 'await createFlags(…)'],
+    ['the options', { auth: 'none' }, 'as its first argument'],
+  ])('are refused at once when they are %s', (_case, flags, words) => {
+    const given = flags as Flags;
+    expect(() => createFlagsRouter(given, { auth: 'none' })).toThrow(TypeError);
+    expect(() => createFlagsRouter(given, { auth: 'none' })).toThrow(words);
+    expect(() => flagsMiddleware(given, () => ({}))).toThrow(words);
+  });
+
+  it('are refused by the middleware in an environment that does not exist, before the first request', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    expect(() => flagsMiddleware(flags, () => ({}), { environment: 'moon' })).toThrow('There is no environment moon');
+    expect(() => flagsMiddleware(flags, undefined as never)).toThrow('a function that tells the context');
   });
 });

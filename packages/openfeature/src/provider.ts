@@ -1,9 +1,16 @@
-import type { Flags } from '@flags/core';
+import { describeNonFlags, describeUnknownOption, type Flags } from '@flags/core';
 import { OpenFeatureEventEmitter, type Provider, ProviderEvents } from '@openfeature/server-sdk';
 import { watchChanges } from './change-watch.js';
 import type { FlagsProviderOptions } from './options.js';
 import { createResolvers } from './resolvers.js';
 import { watchStatus } from './status-watch.js';
+
+/** A record, so that an option that is added to the type alone does not compile. */
+const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {
+  environment: true,
+  onTrack: true,
+  statusInterval: true,
+};
 
 /**
  * Makes an OpenFeature provider that evaluates flags inside this process. Booleans are whether a flag is on; texts,
@@ -14,12 +21,15 @@ import { watchStatus } from './status-watch.js';
  * stale and current again (`PROVIDER_STALE`, `PROVIDER_READY`). Closing it ends that; the flags stay yours to close.
  * Initializing it fails when the environment does not exist, or the flags are closed.
  *
+ * @throws TypeError when `flags` is a promise or something else, or for an unknown option
  * @example
  * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
  * await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
  * const isOn = await OpenFeature.getClient().getBooleanValue('checkout', false, { targetingKey: '7' });
  */
 export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions = {}): Provider {
+  const fault = describeNonFlags(flags) ?? describeUnknownOption(options, Object.keys(OPTIONS));
+  if (fault) throw new TypeError(`createFlagsProvider ${fault}`);
   const { environment = flags.settings.environment, onTrack, statusInterval = 1000 } = options;
   const events = new OpenFeatureEventEmitter();
   let watches: readonly (() => void)[] = [];

@@ -23,7 +23,7 @@ describe('a boolean', () => {
       flagKey: 'checkout',
       value: true,
       reason: 'STATIC',
-      flagMetadata: { project: 'default', type: 'release', stale: false, impressionData: false },
+      flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
     });
   });
 

@@ -26,6 +26,17 @@ describe('the provider', () => {
     expect(client.providerStatus).toBe(ProviderStatus.READY);
   });
 
+  it('is refused for a promise of flags, and for a misspelt option', async () => {
+    const opening = createFlags({ storage: memoryStorage() });
+    expect(() => createFlagsProvider(opening as never)).toThrow(
+      'createFlagsProvider needs flags, and was given a promise',
+    );
+    const flags = await opening;
+    const misspelt = { enviroment: 'production' } as object;
+    expect(() => createFlagsProvider(flags, misspelt)).toThrow('did you mean environment?');
+    await flags.close();
+  });
+
   it('cannot be set for an environment that does not exist', async () => {
     await expect(startHost({ provider: { environment: 'nowhere' } })).rejects.toMatchObject({
       code: 'environment_not_found',

@@ -54,7 +54,7 @@ describe('a value', () => {
       value: details.variant === 'low' ? 7 : 70,
       variant: expect.stringMatching(/^(?:low|high)$/),
       reason: 'SPLIT',
-      flagMetadata: { project: 'default', type: 'release', stale: false, impressionData: false },
+      flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
     });
   });
 

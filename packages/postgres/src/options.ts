@@ -1,4 +1,4 @@
-import { FlagsError } from '@flags/core';
+import { describeUnknownOption, FlagsError } from '@flags/core';
 import type { PgPool } from './driver.js';
 import type { FeedKind } from './feed/feed-order.js';
 import { toStoredText } from './stored-text.js';
@@ -64,9 +64,26 @@ export interface CheckedOptions {
 const LONGEST_PREFIX = 30;
 const LONGEST_NAME = 63;
 
+/** A record, so that a setting that is added to the type alone does not compile. */
+const SETTINGS: Readonly<Record<keyof PostgresStorageSettings, true>> = {
+  schema: true,
+  tablePrefix: true,
+  migrate: true,
+  feed: true,
+  listen: true,
+  connectTimeout: true,
+  queryTimeout: true,
+  outcomeTimeout: true,
+};
+
 /** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
 export function checkOptions(options: PostgresStorageOptions): CheckedOptions {
+  if (options === undefined || options === null) {
+    throw invalid('postgresStorage needs a connection string, or { connectionString } or { pool }.');
+  }
   const settings = typeof options === 'string' ? { connectionString: options } : options;
+  const fault = describeUnknownOption(settings, ['connectionString', 'pool', ...Object.keys(SETTINGS)]);
+  if (fault) throw invalid(`postgresStorage ${fault}`);
   const { migrate = true, feed, listen } = settings;
   const { connectTimeout = 5_000, queryTimeout = 10_000, outcomeTimeout = 10_000 } = settings;
   if (typeof migrate !== 'boolean') throw invalid('migrate must be true or false.');

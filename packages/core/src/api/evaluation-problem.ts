@@ -18,6 +18,8 @@ export interface EvaluationProblem {
  * - `unusable_operand`: the operand is no number, date, version or pattern; the constraint holds only inverted.
  * - `strategy_failed`: a strategy of the host threw; it does not hold.
  * - `evaluation_failed`: the context could not be read; the flag is off, or on without a variant.
+ * - `context_value_too_long`: a context field has more than 4,096 characters; it counts as absent.
+ * - `too_costly`: evaluating the strategies, segment or parents could take too long; what exceeds the limit does not hold.
  * - `impression_failed`: the host's `onImpression` threw.
  */
 export type EvaluationProblemCode =
@@ -29,4 +31,6 @@ export type EvaluationProblemCode =
   | 'unusable_operand'
   | 'strategy_failed'
   | 'evaluation_failed'
+  | 'context_value_too_long'
+  | 'too_costly'
   | 'impression_failed';

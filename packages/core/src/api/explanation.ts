@@ -43,6 +43,8 @@ export interface StrategyExplanation {
   readonly name: string;
   readonly holds: boolean;
   readonly disabled: boolean;
+  /** Present where evaluating it could take too long, so that it is not evaluated: see the problem `too_costly`. */
+  readonly isTooCostly?: true;
   readonly constraints: readonly ConstraintExplanation[];
   readonly segments: readonly SegmentExplanation[];
   /** Whether its own test holds; absent where it was not asked. */

@@ -37,7 +37,7 @@ export interface Constraint {
   readonly values?: readonly string[];
   /**
    * The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601; without an offset it is evaluated as local time, as SDKs
-   * do), `SEMVER_*` (semver 2.0) and `REGEX` (in the syntax of RE2; texts of more than 10,000 characters match none).
+   * do), `SEMVER_*` (semver 2.0) and `REGEX` (in the syntax of RE2; texts of more than 500 characters match none).
    */
   readonly value?: string;
   readonly inverted?: boolean;

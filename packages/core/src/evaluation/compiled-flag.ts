@@ -1,8 +1,10 @@
 import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from '../api/definitions.js';
 import type { EvaluationContext } from '../api/evaluation-context.js';
+import { LIMITS } from '../validation/limits.js';
 import type { CompiledSegment } from './compile-segment.js';
 import type { CompiledConstraint } from './constraints/compile-constraint.js';
 import type { Predicate } from './context.js';
+import { notices } from './notices.js';
 import type { StrategyTest } from './strategies/strategy-test.js';
 import type { FlagCounter } from './usage.js';
 import { type CompiledVariant, chooseVariant, type VariantChoice } from './variants.js';
@@ -22,6 +24,8 @@ export interface CompiledFlag {
   readonly off: CompiledVariant;
   readonly onWithoutVariant: CompiledVariant;
   readonly segments: ReadonlySet<number>;
+  /** Of the strategies that are evaluated, and the choice of a variant. See {@link constraintCost}. */
+  readonly cost: number;
 }
 
 export interface CompiledStrategy {
@@ -32,6 +36,9 @@ export interface CompiledStrategy {
   readonly segments: readonly SegmentUse[];
   readonly test: StrategyTest;
   readonly variants: VariantChoice | undefined;
+  readonly cost: number;
+  /** Together with the strategies before it, it costs too much: it is not evaluated and does not hold. */
+  readonly isTooCostly?: true;
 }
 
 export interface SegmentUse {
@@ -69,7 +76,18 @@ export function variantOf(
 }
 
 function dependenciesHold(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): boolean {
+  if (flag.dependencies.length > 1 && parentsAreTooCostly(flag, flags)) return false;
   for (const dependency of flag.dependencies) if (!dependencyHolds(dependency, context, flags)) return false;
+  return true;
+}
+
+/** One parent costs no more than any flag; a hundred of them could. They change without their children. */
+export function parentsAreTooCostly(flag: CompiledFlag, flags: FlagSource): boolean {
+  let cost = 0;
+  for (const { feature } of flag.dependencies) cost += flags.get(feature)?.cost ?? 0;
+  if (cost <= LIMITS.parentsCost) return false;
+  const message = `The flag ${flag.name} is off: evaluating its parents could take too long. Give it fewer parents, or give them fewer or simpler regular expressions and lists.`;
+  notices.add({ code: 'too_costly', flag: flag.name, message });
   return true;
 }
 

@@ -1,9 +1,12 @@
 import type { EvaluationContext } from '../api/evaluation-context.js';
+import { LIMITS } from '../validation/limits.js';
+import { notices } from './notices.js';
 
 // A constant: in sandboxes (as jest's) every look at a global is slow.
 const hasOwn = Object.hasOwn;
+const LONGEST = LIMITS.contextValue;
 
-/** Reads one field of a context as text; undefined when it has no value. */
+/** Reads one field of a context as text; undefined when it has no value, or one that is too long. */
 export type FieldReader = (context: EvaluationContext) => string | undefined;
 
 /** A reader of the context's member of that name, else of the own property; other members of a context do not count. */
@@ -26,17 +29,17 @@ export function userSessionOrAddress(context: EvaluationContext): string | undef
 
 export function userId(context: EvaluationContext): string | undefined {
   const value = context.userId;
-  return typeof value === 'string' ? value : textOf(value);
+  return typeof value === 'string' && value.length <= LONGEST ? value : textOf(value, 'userId');
 }
 
 export function sessionId(context: EvaluationContext): string | undefined {
   const value = context.sessionId;
-  return typeof value === 'string' ? value : textOf(value);
+  return typeof value === 'string' && value.length <= LONGEST ? value : textOf(value, 'sessionId');
 }
 
 export function remoteAddress(context: EvaluationContext): string | undefined {
   const value = context.remoteAddress;
-  return typeof value === 'string' ? value : textOf(value);
+  return typeof value === 'string' && value.length <= LONGEST ? value : textOf(value, 'remoteAddress');
 }
 
 // One closure per member: an access by a constant name stays fast where contexts have many shapes.
@@ -44,27 +47,37 @@ const MEMBERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ['userId', (context) => userId(context) ?? propertyText(context, 'userId')],
   ['sessionId', (context) => sessionId(context) ?? propertyText(context, 'sessionId')],
   ['remoteAddress', (context) => remoteAddress(context) ?? propertyText(context, 'remoteAddress')],
-  ['environment', (context) => textOf(context.environment) ?? propertyText(context, 'environment')],
-  ['appName', (context) => textOf(context.appName) ?? propertyText(context, 'appName')],
-  ['currentTime', (context) => textOf(context.currentTime) ?? propertyText(context, 'currentTime')],
+  ['environment', (context) => textOf(context.environment, 'environment') ?? propertyText(context, 'environment')],
+  ['appName', (context) => textOf(context.appName, 'appName') ?? propertyText(context, 'appName')],
+  ['currentTime', (context) => textOf(context.currentTime, 'currentTime') ?? propertyText(context, 'currentTime')],
 ]);
 
 function propertyText(context: EvaluationContext, name: string): string | undefined {
   const properties = context.properties;
   if (properties === undefined || properties === null || !hasOwn(properties, name)) return undefined;
-  return textOf(properties[name]);
+  return textOf(properties[name], name);
 }
 
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
+function textOf(value: unknown, field: string): string | undefined {
+  return typeof value === 'string' && value.length <= LONGEST ? value : unusualText(value, field);
+}
+
+/** Apart, so that the engine inlines what reads an ordinary text. */
+function unusualText(value: unknown, field: string): string | undefined {
   if (value === undefined || value === null) return undefined;
-  return convertedText(value);
+  const text = typeof value === 'string' ? value : convertedText(value);
+  if (text === undefined || text.length <= LONGEST) return text;
+  notices.add({
+    code: 'context_value_too_long',
+    message: `The context field ${field} has more than ${LONGEST} characters and counts as absent.`,
+  });
+  return undefined;
 }
 
-/** A value that cannot become text (its `toString` throws) is no value. */
+/** A value that cannot become text (its `toString` throws) is no value. An array has as many commas as items. */
 function convertedText(value: unknown): string | undefined {
   try {
-    return String(value);
+    return Array.isArray(value) && value.length > LONGEST ? undefined : String(value);
   } catch {
     return undefined;
   }

@@ -12,6 +12,7 @@ import {
   type CompiledStrategy,
   dependencyHolds,
   type FlagSource,
+  parentsAreTooCostly,
   type SegmentUse,
 } from './compiled-flag.js';
 import type { CompiledConstraint } from './constraints/compile-constraint.js';
@@ -39,6 +40,7 @@ export function explainFlag(flag: CompiledFlag, context: EvaluationContext, flag
 }
 
 function explainReadable(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
+  if (flag.dependencies.length > 1 && parentsAreTooCostly(flag, flags)) return off(flag.name, 'dependency', UNDECIDED);
   const dependencies = untilOneFails(flag.dependencies, (dependency) => ({
     dependency,
     holds: dependencyHolds(dependency, context, flags),
@@ -102,6 +104,7 @@ function explainStrategy(strategy: CompiledStrategy, context: EvaluationContext)
   const { name } = strategy.definition;
   const unasked = { name, holds: false, disabled: false, constraints: [], segments: [] };
   if (strategy.definition.disabled) return { ...unasked, disabled: true };
+  if (strategy.isTooCostly) return { ...unasked, isTooCostly: true };
   const constraints = untilOneFails(strategy.constraints, (constraint) => explainConstraint(constraint, context));
   if (constraints.at(-1)?.holds === false) return { ...unasked, constraints };
   const segments = untilOneFails(strategy.segments, (use) => explainSegment(use, context));

@@ -2,9 +2,11 @@ import type { CustomStrategy } from '../api/custom-strategy.js';
 import type { FlagDefinition, StrategyDefinition, VariantDefinition } from '../api/definitions.js';
 import type { EvaluationProblemCode } from '../api/evaluation-problem.js';
 import type { Parameters } from '../api/strategies.js';
+import { LIMITS } from '../validation/limits.js';
 import type { CompiledSegment } from './compile-segment.js';
 import type { CompiledFlag, CompiledStrategy, SegmentUse } from './compiled-flag.js';
 import { type ConstraintScope, compileConstraint } from './constraints/compile-constraint.js';
+import { strategyCost } from './constraints/cost.js';
 import type { Now } from './constraints/date.js';
 import { allOf, never, type Predicate } from './context.js';
 import { type ProblemReporter, reasonOf } from './problem.js';
@@ -42,7 +44,7 @@ export class FlagCompilation {
   /** One without segments depends on its definition alone. */
   strategy(definition: StrategyDefinition): CompiledStrategy {
     const same = this.flag.before?.strategies.find((strategy) => strategy.definition === definition);
-    return same?.segments.length === 0 ? same : this.newStrategy(definition);
+    return same?.segments.length === 0 && !same.isTooCostly ? same : this.newStrategy(definition);
   }
 
   private newStrategy(definition: StrategyDefinition): CompiledStrategy {
@@ -60,7 +62,23 @@ export class FlagCompilation {
       segments,
       test,
       variants: this.strategyVariants(definition, parameters),
+      cost: definition.disabled ? 0 : strategyCost(definition, (id) => this.flag.segments.get(id)?.cost ?? 0),
     };
+  }
+
+  /** The strategies in order; those beyond the limit of cost do not hold, and are reported. */
+  affordable(strategies: readonly CompiledStrategy[]): readonly CompiledStrategy[] {
+    let cost = 0;
+    return strategies.map((strategy) => {
+      cost += strategy.cost;
+      return cost <= LIMITS.flagCost ? strategy : this.tooCostly(strategy);
+    });
+  }
+
+  private tooCostly(strategy: CompiledStrategy): CompiledStrategy {
+    const message = `Strategies of ${this.flag.name} do not hold: the regular expressions and lists of its strategies could take too long together. Use fewer or simpler ones.`;
+    this.report('too_costly', message);
+    return { ...strategy, holds: never, cost: 0, isTooCostly: true };
   }
 
   /** A flag's variants are drawn by its name, with the stickiness of the first of them. */

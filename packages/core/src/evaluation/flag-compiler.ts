@@ -1,6 +1,7 @@
 import type { DependencyDefinition, FlagDefinition, SegmentDefinition } from '../api/definitions.js';
 import { type CompiledSegment, compileSegment } from './compile-segment.js';
 import type { CompiledFlag, CompiledStrategy, FlagSource } from './compiled-flag.js';
+import { HASH_COST } from './constraints/cost.js';
 import { always } from './context.js';
 import { type CompilationParts, type FlagAtHand, FlagCompilation, type Segments } from './flag-compilation.js';
 import { reasonOf } from './problem.js';
@@ -9,7 +10,10 @@ import type { UsageCounters } from './usage.js';
 import { OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
 /** The parts of a compiled flag that come from its definition. */
-type FlagBody = Pick<CompiledFlag, 'broken' | 'dependencies' | 'strategies' | 'candidates' | 'variants' | 'segments'>;
+type FlagBody = Pick<
+  CompiledFlag,
+  'broken' | 'dependencies' | 'strategies' | 'candidates' | 'variants' | 'segments' | 'cost'
+>;
 
 const UNCONDITIONAL: CompiledStrategy = {
   definition: { name: 'default' },
@@ -18,6 +22,7 @@ const UNCONDITIONAL: CompiledStrategy = {
   segments: [],
   test: { holds: always },
   variants: undefined,
+  cost: 0,
 };
 
 /** What is there before a flag is compiled. */
@@ -74,7 +79,15 @@ export class FlagCompiler {
       const broken = reasonOf(error);
       const message = `The flag ${flag.name} is off: ${broken}.`;
       this.parts.problems.report({ code: 'broken_flag', flag: flag.name, message });
-      return { broken, dependencies: [], strategies: [], candidates: [], variants: undefined, segments: new Set() };
+      return {
+        broken,
+        dependencies: [],
+        strategies: [],
+        candidates: [],
+        variants: undefined,
+        segments: new Set(),
+        cost: 0,
+      };
     }
   }
 
@@ -82,7 +95,7 @@ export class FlagCompiler {
     if (typeof definition.enabled !== 'boolean') throw new TypeError('enabled must be true or false');
     if (!Array.isArray(definition.strategies)) throw new TypeError('strategies must be an array');
     const compilation = new FlagCompilation(this.parts, flag);
-    const strategies = definition.strategies.map((strategy) => compilation.strategy(strategy));
+    const strategies = compilation.affordable(definition.strategies.map((strategy) => compilation.strategy(strategy)));
     const candidates = strategies.length > 0 ? strategies : [UNCONDITIONAL];
     return {
       broken: undefined,
@@ -91,6 +104,7 @@ export class FlagCompiler {
       candidates: definition.enabled ? candidates : [],
       variants: compilation.flagVariants(definition),
       segments: new Set(strategies.flatMap((strategy) => strategy.segments.map(({ id }) => id))),
+      cost: definition.enabled ? strategies.reduce((sum, { cost }) => sum + cost, HASH_COST) : 0,
     };
   }
 }

@@ -7,6 +7,7 @@ import { explainFlag, explainUnknown } from './explain.js';
 import type { Segments } from './flag-compilation.js';
 import type { FlagCompiler } from './flag-compiler.js';
 import { FlagTable } from './flag-table.js';
+import { notices } from './notices.js';
 import { type ProblemReporter, reasonOf } from './problem.js';
 import { SegmentUsers } from './segment-users.js';
 import type { SnapshotChange } from './snapshot-change.js';
@@ -52,6 +53,7 @@ export class Snapshot {
     const enabled = this.winner(flag, context ?? NOBODY) !== undefined;
     if (enabled) flag.counter.yes++;
     else flag.counter.no++;
+    if (notices.hasAny) notices.reportTo(this.line.problems);
     if (flag.impressionData) this.tell({ flag: name, context, enabled });
     return enabled;
   }
@@ -85,7 +87,9 @@ export class Snapshot {
   explain(name: string, context: EvaluationContext = NOBODY): FlagExplanation {
     const flag = this.flags.get(name);
     if (flag === undefined) return explainUnknown(name);
-    return explainFlag(flag, context ?? NOBODY, this.flags);
+    const explanation = explainFlag(flag, context ?? NOBODY, this.flags);
+    if (notices.hasAny) notices.reportTo(this.line.problems);
+    return explanation;
   }
 
   /** A flag as it was given; undefined when it does not exist. */
@@ -142,6 +146,8 @@ export class Snapshot {
     } catch (error) {
       this.failed(flag, error);
       return flag.onWithoutVariant;
+    } finally {
+      if (notices.hasAny) notices.reportTo(this.line.problems);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { EvaluatedVariant } from '../api/evaluated.js';
 import type { EnvironmentChoice, EvaluationOperations, FlagConfiguration } from '../api/evaluation.js';
 import type { Payload } from '../api/variants.js';
+import { timeSlice } from '../time-slice.js';
 import { type OpenFeatureContext, toEvaluationContext } from './context.js';
 import { findFlag } from './find-flag.js';
 import { type ResolutionReason, reasonFor } from './reason.js';
@@ -21,9 +22,9 @@ export interface ResolvedVariant {
   readonly payload?: Payload;
 }
 
-/** What OpenFeature calls flag metadata. */
+/** What OpenFeature calls flag metadata. `enabled`: whether the flag is on for the context, whatever the value is. */
 export type ResolutionMetadata = Readonly<
-  Record<'project' | 'type', string> & Record<'stale' | 'impressionData', boolean>
+  Record<'project' | 'type', string> & Record<'enabled' | 'stale' | 'impressionData', boolean>
 >;
 
 /** For whom, and where; in the default environment when none is named. */
@@ -85,6 +86,28 @@ export function resolveAll(
   });
 }
 
+/**
+ * As {@link resolveAll}, from one state, in slices of some milliseconds: for servers.
+ *
+ * @throws FlagsError `environment_not_found`
+ * @example
+ * const resolutions = await resolveAllAsync(flags, { context: { targetingKey: '7' } });
+ */
+export async function resolveAllAsync(
+  flags: EvaluationOperations,
+  { context, ...choice }: ResolutionScope,
+): Promise<readonly FlagResolution[]> {
+  const configuration = flags.configuration(choice);
+  const answers = await flags.forContext(toEvaluationContext(context), choice).evaluateAllAsync();
+  const resolutions: FlagResolution[] = [];
+  for (const { name, enabled, variant } of answers) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const found = findFlag(configuration, name);
+    if (found) resolutions.push(toResolution(found, enabled, variant));
+  }
+  return resolutions;
+}
+
 function toResolution(configuration: FlagConfiguration, enabled: boolean, answer?: EvaluatedVariant): FlagResolution {
   const { name: flag, project, type, stale, impressionData = false } = configuration;
   const variant = answer?.enabled ? answer : undefined;
@@ -93,6 +116,6 @@ function toResolution(configuration: FlagConfiguration, enabled: boolean, answer
     enabled,
     reason: reasonFor(configuration, { enabled, variant: variant?.name }),
     ...(variant && { variant }),
-    metadata: { project, type, stale, impressionData },
+    metadata: { project, type, enabled, stale, impressionData },
   };
 }

@@ -1,38 +1,45 @@
-import type { EvaluatedVariant, FallbackVariant } from '../api/evaluated.js';
-import type { ContextualFlags, EnvironmentChoice, EvaluationOperations, Impression } from '../api/evaluation.js';
+import type {
+  ContextualFlags,
+  EnvironmentChoice,
+  EvaluatedFlag,
+  EvaluationOperations,
+  Impression,
+} from '../api/evaluation.js';
 import type { EvaluationContext } from '../api/evaluation-context.js';
 import { compareCodePoints } from '../code-point-order.js';
 import type { Engine } from '../engine/engine.js';
-import { explainUnknown } from '../evaluation/explain.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { OFF } from '../evaluation/variants.js';
 import { frozen } from '../frozen.js';
-import { requireEnvironment } from './find.js';
+import { timeSlice } from '../time-slice.js';
+import { refuseUnknownEnvironment, requireEnvironment } from './find.js';
 
-/** What is asked on the hot path: nothing here waits, and nothing but `configuration` throws. */
+/** The hot path: synchronous. Only an environment that does not exist makes it throw. */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
   const { state: live, follower, impressions, changes } = engine.live;
   const { standard } = live;
 
-  const snapshotFor = (options: EnvironmentChoice | undefined): Snapshot | undefined =>
-    options?.environment === undefined ? standard.snapshot : live.snapshotOf(options.environment);
+  function snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
+    const environment = options?.environment;
+    if (environment === undefined) return standard.snapshot;
+    return live.snapshotOf(environment) ?? refuseUnknownEnvironment(engine, environment);
+  }
 
   return {
     isEnabled(flag, context, options) {
       if (options === undefined) return standard.snapshot.isEnabled(flag, context);
-      return snapshotFor(options)?.isEnabled(flag, context, options?.fallback) ?? options?.fallback ?? false;
+      return snapshotFor(options).isEnabled(flag, context, options?.fallback);
     },
 
     getVariant(flag, context, options) {
       if (options === undefined) return standard.snapshot.getVariant(flag, context);
-      return snapshotFor(options)?.getVariant(flag, context, options?.fallback) ?? unknownVariant(options?.fallback);
+      return snapshotFor(options).getVariant(flag, context, options?.fallback);
     },
 
     forContext: (context, options) => pin(snapshotFor(options), context),
 
     // It shows parts of what is evaluated.
-    explain: (flag, context, options) => frozen(snapshotFor(options)?.explain(flag, context) ?? explainUnknown(flag)),
+    explain: (flag, context, options) => frozen(snapshotFor(options).explain(flag, context)),
 
     onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
 
@@ -49,20 +56,29 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
   };
 }
 
-/** One snapshot for all answers. Without one, as for an environment that does not exist, there are no flags. */
-function pin(snapshot: Snapshot | undefined, context: EvaluationContext): ContextualFlags {
+/** One snapshot for all answers. */
+function pin(snapshot: Snapshot, context: EvaluationContext): ContextualFlags {
   return {
-    isEnabled: (flag, fallback = false) => snapshot?.isEnabled(flag, context, fallback) ?? fallback,
-    getVariant: (flag, fallback) => snapshot?.getVariant(flag, context, fallback) ?? unknownVariant(fallback),
-    evaluateAll: () =>
-      [...(snapshot?.names() ?? [])].sort(compareCodePoints).flatMap((name) => {
-        const evaluation = snapshot?.evaluate(name, context);
-        const impressionData = snapshot?.definition(name)?.impressionData ?? false;
-        return evaluation ? [{ name, ...evaluation, impressionData }] : [];
-      }),
+    isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),
+    getVariant: (flag, fallback) => snapshot.getVariant(flag, context, fallback),
+    evaluateAll: () => namesOf(snapshot).flatMap((name) => evaluateOne(snapshot, name, context)),
+    async evaluateAllAsync() {
+      const evaluated: EvaluatedFlag[] = [];
+      for (const name of namesOf(snapshot)) {
+        if (timeSlice.isOver()) await timeSlice.next();
+        evaluated.push(...evaluateOne(snapshot, name, context));
+      }
+      return evaluated;
+    },
   };
 }
 
-function unknownVariant(fallback: FallbackVariant | undefined): EvaluatedVariant {
-  return fallback ? { ...fallback, feature_enabled: false } : OFF;
+function namesOf(snapshot: Snapshot): string[] {
+  return [...snapshot.names()].sort(compareCodePoints);
+}
+
+function evaluateOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {
+  const evaluation = snapshot.evaluate(name, context);
+  const impressionData = snapshot.definition(name)?.impressionData ?? false;
+  return evaluation ? [{ name, ...evaluation, impressionData }] : [];
 }

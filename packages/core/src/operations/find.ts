@@ -38,7 +38,11 @@ export function refuseUnknownFlag(flag: string, where = ''): never {
 /** Environments are configured: what is not in the settings does not exist. */
 export function requireEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): void {
   requireText('environment', environment);
-  if (settings.environments.some(({ name }) => name === environment)) return;
+  if (!settings.environments.some(({ name }) => name === environment))
+    refuseUnknownEnvironment({ settings }, environment);
+}
+
+export function refuseUnknownEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): never {
   const names = settings.environments.map(({ name }) => name).join(', ');
   throw new FlagsError('environment_not_found', `There is no environment ${environment}; there are ${names}.`);
 }

@@ -12,6 +12,7 @@ import { SEGMENT_REGISTRY, segmentDocuments, segmentRegistries } from '../engine
 import { type DocumentChange, writeIndex } from '../engine/document-change.js';
 import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
+import { assertUsersAffordable } from './affordable.js';
 import { idOfSegment, listUses, refuseUnknownSegment, segmentListOperations, toSegment } from './segment-lists.js';
 
 /** Constraints that strategies of many flags share. */
@@ -41,7 +42,8 @@ export function segmentOperations(engine: Engine): SegmentOperations {
         context,
         decide: async (found, read) => {
           const { state } = found ?? refuseUnknownSegment(segment);
-          const { name = state.name } = changes;
+          const { name = state.name, constraints } = changes;
+          if (constraints) assertUsersAffordable(engine, { id: state.id, constraints });
           const events = updateSegment(state, changes);
           if (name === state.name) return events;
           return { events, along: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };

@@ -14,6 +14,7 @@ import { disable, enable } from '../domain/switching.js';
 import type { Versioned } from '../engine/aggregate.js';
 import type { Engine } from '../engine/engine.js';
 import { requireText } from '../engine/reader.js';
+import { assertAffordable } from './affordable.js';
 import { changeFlag } from './change-flag.js';
 import { requireEnvironment } from './find.js';
 
@@ -62,6 +63,8 @@ function changeEnvironment(
   return changeFlag(engine, { ref, context }, (flag) => {
     requireEnvironment(engine, ref.environment);
     if ('strategy' in ref) requireText('strategy', ref.strategy);
-    return decide(flag);
+    const events = decide(flag);
+    assertAffordable(engine, { flag, events, environment: ref.environment });
+    return events;
   });
 }

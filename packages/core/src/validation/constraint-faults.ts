@@ -1,5 +1,6 @@
 import type { Constraint } from '../api/strategies.js';
 import type { ErrorDetail } from '../errors.js';
+import { constraintCost } from '../evaluation/constraints/cost.js';
 import { isAddressOrNetwork } from './ip-network.js';
 import { parseIsoDate } from './iso-date.js';
 import { parseNumber } from './numeric.js';
@@ -42,4 +43,20 @@ function findValueFaults(
 function findNetworkFaults(values: readonly string[], path: string): readonly ErrorDetail[] {
   const message = 'must be an IP address, or a network such as 10.0.0.0/8 or 2001:db8::/32';
   return values.flatMap((value, i) => (isAddressOrNetwork(value) ? [] : [{ message, path: `${path}/${i}` }]));
+}
+
+/**
+ * Whether these constraints together cost more than so much, with the place of the first that does not fit. Asked about
+ * constraints that have no other fault.
+ */
+export function findCostFaults(constraints: readonly Constraint[], most: number): readonly ErrorDetail[] {
+  let cost = 0;
+  const index = constraints.findIndex((constraint) => {
+    cost += constraintCost(constraint);
+    return cost > most;
+  });
+  if (index < 0) return [];
+  const message =
+    'makes the constraints take too long together; use fewer or simpler regular expressions, and shorter lists';
+  return [{ message, path: `/constraints/${index}` }];
 }

@@ -28,6 +28,19 @@ export const LIMITS = {
   pattern: 1000,
   /** In instructions; a pattern of this weight takes some ten milliseconds to compile. */
   patternWeight: 1000,
+  /** A longer value of a context counts as absent. */
+  contextValue: 4096,
+  /** A longer text matches no pattern: matching takes a time per character, of some ten nanoseconds per instruction. */
+  patternText: 500,
+  /** A longer text is no number, no version and no date. */
+  operandText: 256,
+  /**
+   * What the strategies of one flag may cost in one environment, with their segments: about microseconds, for the context that
+   * takes longest. Also of one segment alone. See `evaluation/constraints/cost.ts`.
+   */
+  flagCost: 20_000,
+  /** The parents of one flag together. */
+  parentsCost: 40_000,
   /** Of an application, an instance and its SDK; of a flag in a report. */
   reportedName: 255,
   strategiesPerRegistration: 1000,

@@ -1,16 +1,18 @@
 import type { ParameterValue, StrategyInput, StrategyVariant } from '../api/strategies.js';
 import type { ErrorDetail } from '../errors.js';
-import { findConstraintFaults } from './constraint-faults.js';
+import { findConstraintFaults, findCostFaults } from './constraint-faults.js';
+import { LIMITS } from './limits.js';
 import { parseNumber } from './numeric.js';
 import { findPayloadFaults } from './payload-faults.js';
 
 /** What a strategy's schema cannot say: operands fit their operators, and a rollout is a percentage. */
 export function findStrategyFaults(strategy: StrategyInput): readonly ErrorDetail[] {
-  return [
+  const faults = [
     ...findRolloutFaults(strategy),
     ...findConstraintFaults(strategy.constraints ?? []),
     ...(strategy.variants ?? []).flatMap((variant, i) => findVariantFaults(variant, `/variants/${i}`)),
   ];
+  return faults.length > 0 ? faults : findCostFaults(strategy.constraints ?? [], LIMITS.flagCost);
 }
 
 function findRolloutFaults({ name, parameters }: StrategyInput): readonly ErrorDetail[] {

@@ -12,7 +12,7 @@ import type { StrategyInput } from '../api/strategies.js';
 import type { NewToken } from '../api/tokens.js';
 import type { VariantInput } from '../api/variants.js';
 import type { ErrorDetail } from '../errors.js';
-import { findConstraintFaults } from './constraint-faults.js';
+import { findConstraintFaults, findCostFaults } from './constraint-faults.js';
 import { inputSchemas } from './input-schemas.js';
 import { parseIsoDate } from './iso-date.js';
 import { LIMITS } from './limits.js';
@@ -49,7 +49,8 @@ export function createValidators(settings: Settings) {
 }
 
 function findSegmentFaults({ constraints = [] }: SegmentChanges): readonly ErrorDetail[] {
-  return findConstraintFaults(constraints);
+  const faults = findConstraintFaults(constraints);
+  return faults.length > 0 ? faults : findCostFaults(constraints, LIMITS.flagCost);
 }
 
 /** A parent that is off has no variant. */

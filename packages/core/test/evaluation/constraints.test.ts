@@ -163,9 +163,9 @@ describe('patterns', () => {
     expect(holds({ operator: 'REGEX', value: 'A.C', caseInsensitive: true }, 'abc')).toBe(true);
   });
 
-  it('match texts of ten thousand characters, and none that are longer', () => {
-    expect(holds({ operator: 'REGEX', value: 'a$' }, 'a'.repeat(10_000))).toBe(true);
-    expect(holds({ operator: 'REGEX', value: 'a$' }, 'a'.repeat(10_001))).toBe(false);
+  it('match texts of 500 characters, and none that are longer', () => {
+    expect(holds({ operator: 'REGEX', value: 'a$' }, 'a'.repeat(500))).toBe(true);
+    expect(holds({ operator: 'REGEX', value: 'a$' }, 'a'.repeat(501))).toBe(false);
   });
 
   // The built-in engine would take longer than the universe for each of them: that they come back is the proof.

@@ -55,4 +55,25 @@ describe('the context of OpenFeature', () => {
       ['constructor', 'c'],
     ]);
   });
+
+  it.each(['its own', 'those of properties'])('has the same properties, read late, when %s are very many', (where) => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`m${at}`, at]));
+    const few = {
+      targetingKey: '7',
+      userId: '8',
+      since: DAY,
+      plan: 'pro',
+      list: [1, [2]],
+      properties: { plan: 'free' },
+    };
+    const own = where === 'its own' ? many : {};
+    const nested = where === 'its own' ? {} : many;
+    const large = { ...few, ...own, properties: { ...few.properties, ...nested } };
+    const { properties, ...members } = toEvaluationContext(large);
+    const { properties: copied, ...same } = toEvaluationContext(few);
+    expect(members).toEqual(same);
+    expect({ ...properties }).toEqual({ ...copied, ...many });
+    expect(Object.hasOwn(properties ?? {}, 'userId')).toBe(false);
+    expect(Object.hasOwn(properties ?? {}, 'constructor')).toBe(false);
+  });
 });

@@ -11,7 +11,9 @@ import {
 const CHECKOUT = { project: 'default', flag: 'checkout' };
 const PRODUCTION = { ...CHECKOUT, environment: 'production' };
 const ADA = { context: { targetingKey: 'ada' } };
-const METADATA = { project: 'default', type: 'release', stale: false, impressionData: false };
+function metadata(enabled: boolean) {
+  return { project: 'default', type: 'release', enabled, stale: false, impressionData: false };
+}
 
 let flags: Flags;
 
@@ -26,9 +28,9 @@ afterEach(() => flags.close());
 
 describe('a resolution', () => {
   it('tells whether a flag is on, why, and what it is', () => {
-    const base = { flag: 'checkout', metadata: METADATA };
-    expect(resolveSwitch(flags, 'checkout', ADA)).toEqual({ ...base, enabled: true, reason: 'TARGETING_MATCH' });
-    expect(resolveSwitch(flags, 'checkout', { context: {} })).toEqual({ ...base, enabled: false, reason: 'DEFAULT' });
+    const answer = (enabled: boolean) => ({ flag: 'checkout', enabled, metadata: metadata(enabled) });
+    expect(resolveSwitch(flags, 'checkout', ADA)).toEqual({ ...answer(true), reason: 'TARGETING_MATCH' });
+    expect(resolveSwitch(flags, 'checkout', { context: {} })).toEqual({ ...answer(false), reason: 'DEFAULT' });
   });
 
   it('is counted, but not among all', async () => {

@@ -11,14 +11,14 @@ import { refusalOf } from '../rules/refusal.js';
 
 /** Each takes the engine of JavaScript more steps than there are atoms, on the text beside it. */
 const CATASTROPHES: readonly (readonly [string, string])[] = [
-  ['^(a+)+$', `${'a'.repeat(9_999)}b`],
-  ['^(a|a)*$', `${'a'.repeat(9_999)}b`],
-  ['^(a|aa)+$', `${'a'.repeat(9_999)}b`],
-  ['^([a-zA-Z]+)*$', `${'a'.repeat(9_999)}1`],
-  ['^(.*a){20}$', `${'a'.repeat(9_999)}b`],
+  ['^(a+)+$', `${'a'.repeat(499)}b`],
+  ['^(a|a)*$', `${'a'.repeat(499)}b`],
+  ['^(a|aa)+$', `${'a'.repeat(499)}b`],
+  ['^([a-zA-Z]+)*$', `${'a'.repeat(499)}1`],
+  ['^(.*a){20}$', `${'a'.repeat(499)}b`],
   ['^(a?){100}a{100}$', 'a'.repeat(99)],
-  ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'.repeat(10_000)],
-  ['(x+x+)+y', 'x'.repeat(10_000)],
+  ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'.repeat(500)],
+  ['(x+x+)+y', 'x'.repeat(500)],
 ];
 
 const TOO_LARGE = [
@@ -58,14 +58,14 @@ describe('a regular expression of a user', () => {
     await flags.close();
   });
 
-  it('matches no text of more than 10,000 characters', async () => {
+  it('matches no text of more than 500 characters', async () => {
     const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     const constraint = { contextName: 'userId', operator: 'REGEX', value: 'a' } as const;
     await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [constraint] });
     await flags.enable(PRODUCTION);
-    expect(flags.isEnabled('checkout', { userId: 'a'.repeat(10_000) })).toBe(true);
-    expect(flags.isEnabled('checkout', { userId: 'a'.repeat(10_001) })).toBe(false);
+    expect(flags.isEnabled('checkout', { userId: 'a'.repeat(500) })).toBe(true);
+    expect(flags.isEnabled('checkout', { userId: 'a'.repeat(501) })).toBe(false);
     await flags.close();
   });
 

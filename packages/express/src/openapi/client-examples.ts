@@ -30,7 +30,7 @@ const evaluation = {
   value: '#00f',
   reason: 'SPLIT',
   variant: 'blue',
-  metadata: { project: 'default', type: 'release', stale: false, impressionData: false },
+  metadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
 };
 
 const variant = { name: 'blue', enabled: true, feature_enabled: true, featureEnabled: true };

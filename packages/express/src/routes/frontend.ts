@@ -6,11 +6,15 @@ import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../w
 import { frontendTogglesToWire } from '../wire/frontend.js';
 import { FRONTEND } from './paths.js';
 
-/** The environment is the token's, or else that of these flags: the one that SDKs send beside the context is none of ours. */
+/**
+ * The token decides in which environment flags are evaluated, or else the settings. The `environment` that SDKs send is a
+ * context field: only constraints read it.
+ */
 const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
   field('userId', 'The user.'),
   field('sessionId', 'The session.'),
   field('remoteAddress', 'The address of the user; that of the request when absent.'),
+  field('environment', 'What constraints on `environment` compare; it does not choose the environment.'),
   field('appName', 'The application.'),
   field('currentTime', 'The time that counts, ISO 8601; now when absent.'),
   {
@@ -33,7 +37,7 @@ export const frontendRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const context = contextFromWire(request.query, request.clientIp());
-      return { body: frontendTogglesToWire(evaluate(request, context)) };
+      return { body: frontendTogglesToWire(await evaluate(request, context)) };
     },
   }),
   route({
@@ -48,7 +52,8 @@ export const frontendRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const { context } = unchecked<WireFrontendBody | undefined>(request.body) ?? {};
-      return { body: frontendTogglesToWire(evaluate(request, contextFromWire(context ?? {}, request.clientIp()))) };
+      const evaluated = await evaluate(request, contextFromWire(context ?? {}, request.clientIp()));
+      return { body: frontendTogglesToWire(evaluated) };
     },
   }),
 ];
@@ -57,11 +62,11 @@ function field(name: string, description: string): QueryParameter {
   return { name, description, schema: () => ({ type: 'string' }) };
 }
 
-/** Nothing is waited for in here, so all is of one state. */
-function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): readonly EvaluatedFlag[] {
+/** The configuration and the pinned flags are of one state; it is evaluated in slices. */
+async function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): Promise<readonly EvaluatedFlag[]> {
   const view = viewOf({ scope, query: {}, settings: flags.settings });
   const configured = flags.configuration(view).flags.filter((flag) => isInView(flag, view));
   const visible = new Set(configured.map(({ name }) => name));
-  const evaluated = flags.forContext(context, view).evaluateAll();
+  const evaluated = await flags.forContext(context, view).evaluateAllAsync();
   return evaluated.filter(({ name }) => visible.has(name));
 }

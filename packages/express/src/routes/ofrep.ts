@@ -1,4 +1,4 @@
-import { FlagsError, findFlag, resolveAll, resolveVariant } from '@flags/core';
+import { FlagsError, findFlag, resolveAllAsync, resolveVariant } from '@flags/core';
 import { isInView, type View, viewOf } from '../client/view.js';
 import { type Route, type RouteRequest, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
@@ -45,7 +45,7 @@ export const ofrepRoutes: readonly Route[] = [
     conditional: true,
     async handle(request) {
       const view = viewIn(request);
-      const resolutions = resolveAll(request.flags, scopeOf(request, view));
+      const resolutions = await resolveAllAsync(request.flags, scopeOf(request, view));
       const visible = resolutions.filter(({ flag: name, metadata: { project } }) => isInView({ name, project }, view));
       return { body: { flags: visible.map(resolutionToOfrep) } };
     },

@@ -5,6 +5,7 @@ export interface WireContext {
   readonly userId?: string | number | null;
   readonly sessionId?: string | number | null;
   readonly remoteAddress?: string | null;
+  readonly environment?: string | null;
   readonly appName?: string | null;
   readonly currentTime?: string | null;
   readonly properties?: Readonly<Record<string, unknown>> | null;
@@ -19,6 +20,7 @@ export const contextSchema: JsonSchema = {
     userId: id,
     sessionId: id,
     remoteAddress: text,
+    environment: { ...text, description: 'What constraints on `environment` compare; it chooses nothing.' },
     appName: text,
     currentTime: { ...text, description: 'ISO 8601; now when absent.' },
     properties: {
@@ -39,11 +41,12 @@ export const frontendBodySchema: JsonSchema = {
 
 /** `clientIp` is the address that counts when the context names none. */
 export function contextFromWire(context: WireContext, clientIp?: string): EvaluationContext {
-  const { userId, sessionId, remoteAddress, appName, currentTime, properties } = context;
+  const { userId, sessionId, remoteAddress, environment, appName, currentTime, properties } = context;
   return {
     userId: userId ?? undefined,
     sessionId: sessionId ?? undefined,
     remoteAddress: remoteAddress ?? clientIp,
+    environment: environment ?? undefined,
     appName: appName ?? undefined,
     currentTime: currentTime ?? undefined,
     properties: properties ?? undefined,

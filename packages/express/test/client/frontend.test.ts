@@ -25,6 +25,7 @@ describe('the context of a browser', () => {
     ['userId', 'userId=x'],
     ['sessionId', 'sessionId=x'],
     ['remoteAddress', 'remoteAddress=x'],
+    ['environment', 'environment=x'],
     ['appName', 'appName=x'],
     ['plan', 'properties[plan]=x'],
     ['plan', 'properties%5Bplan%5D=x'],
@@ -42,9 +43,9 @@ describe('the context of a browser', () => {
     await flags.close();
   });
 
-  it('has no environment of its own', async () => {
-    const { flags, isOn } = await createConstrained('environment', ['moon']);
-    expect(await isOn('?environment=moon')).toBe(false);
+  it('is evaluated in the environment of the token, whatever environment it names', async () => {
+    const { flags, isOn } = await createConstrained('environment', ['development']);
+    expect([await isOn('?environment=development'), await isOn('?environment=production')]).toEqual([true, false]);
     await flags.close();
   });
 

@@ -33,7 +33,7 @@ describe('the published OFREP provider', () => {
       value: true,
       reason: 'TARGETING_MATCH',
       variant: undefined,
-      flagMetadata: { project: 'default', type: 'release', stale: false, impressionData: false },
+      flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
     });
     const other = await client.getBooleanDetails('checkout', true, { targetingKey: 'bob' });
     expect(other).toMatchObject({ value: false, reason: 'DEFAULT' });

@@ -4,7 +4,7 @@ import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp } from '../host-app.js';
 import { EVALUATE, switchOn } from './states.js';
 
-const METADATA = { project: 'default', type: 'release', stale: false, impressionData: false };
+const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
 
 describe.each(EXPRESS_VERSIONS)('a flag by OFREP, upon Express $major', (version) => {
   it.each<[unknown, Payload]>([
@@ -45,7 +45,7 @@ describe.each(EXPRESS_VERSIONS)('a flag by OFREP, upon Express $major', (version
       .expect(200);
     expect(body).toEqual({
       flags: [
-        { key: 'basket', value: false, reason: 'DISABLED', metadata: METADATA },
+        { key: 'basket', value: false, reason: 'DISABLED', metadata: { ...METADATA, enabled: false } },
         { key: 'checkout', value: true, reason: 'STATIC', metadata: METADATA },
       ],
     });

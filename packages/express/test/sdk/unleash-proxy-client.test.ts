@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type ClientFeaturesResponse, InMemStorageProvider, Unleash } from 'unleash-client';
 import { UnleashClient } from 'unleash-proxy-client';
 import { until } from '../../../../test/until.js';
 import { expectMetricsOf } from './metrics-seen.js';
@@ -64,6 +66,35 @@ describe.each([false, true])('unleash-proxy-client, asking by POST: %s', (usePOS
     await until(() => client.isEnabled('search'));
     await client.updateContext({ userId: '8', properties: { plan: 'pro' } });
     await until(() => !client.isEnabled('search'));
+  }, 60_000);
+
+  it('is given what the same constraint on environment gives in unleash-client', async () => {
+    const names = { default: 'in-default', staging: 'in-staging' };
+    for (const [environment, flag] of Object.entries(names)) {
+      const ref = { ...PRODUCTION, flag };
+      await server.flags().createFlag({ project: 'default' }, { name: flag });
+      const constraints = [{ contextName: 'environment', operator: 'IN', values: [environment] }] as const;
+      await server.flags().addStrategy(ref, { name: 'default', constraints });
+      await server.flags().enable(ref);
+    }
+    // Both clients send `default` where their configuration names no environment.
+    const features = server.flags().configuration().flags as unknown as ClientFeaturesResponse['features'];
+    const reference = new Unleash({
+      url: 'http://unused.invalid',
+      appName: 'page',
+      bootstrap: { data: features },
+      storageProvider: new InMemStorageProvider(),
+      refreshInterval: 0,
+      disableMetrics: true,
+      skipInstanceCountWarning: true,
+    });
+    reference.on('error', () => undefined);
+    await once(reference, 'ready');
+    const expected = Object.values(names).map((name) => reference.isEnabled(name));
+    reference.destroy();
+    expect(expected).toEqual([true, false]);
+    await until(() => client.isEnabled('checkout') && client.getAllToggles().length > 1);
+    expect(Object.values(names).map((name) => client.isEnabled(name))).toEqual(expected);
   }, 60_000);
 
   it('has what it counts in every endpoint of the metrics', async () => {

@@ -1,5 +1,6 @@
 import type { ConstraintDefinition } from '../../api/definitions.js';
 import type { EvaluationContext } from '../../api/evaluation-context.js';
+import { LIMITS } from '../../validation/limits.js';
 import type { Predicate } from '../context.js';
 
 /** Milliseconds since 1970, UTC. */
@@ -22,5 +23,7 @@ export const isBefore: MomentTestFactory = (constraint, now) => {
 function currentTime(context: EvaluationContext, now: Now): number {
   const moment = context.currentTime;
   if (!moment) return now();
-  return typeof moment === 'string' ? Date.parse(moment) : Number(moment);
+  if (typeof moment !== 'string') return Number(moment);
+  if (moment.length <= LIMITS.operandText) return Date.parse(moment);
+  return moment.length > LIMITS.contextValue ? now() : Number.NaN;
 }

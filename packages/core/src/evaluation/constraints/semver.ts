@@ -1,3 +1,4 @@
+import { LIMITS } from '../../validation/limits.js';
 import { VersionCursor } from './version-cursor.js';
 
 const NUMBER = '(?:0|[1-9]\\d*)';
@@ -7,9 +8,9 @@ const SEMVER = new RegExp(
   `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${PRERELEASE_PART}(?:\\.${PRERELEASE_PART})*)?(?:\\+${BUILD})?$`,
 );
 
-/** Whether a text is a version by semver 2.0, to the letter: no `v`, no white space, no leading zeros. */
+/** Whether a text is a version by semver 2.0, to the letter: no `v`, no white space, no leading zeros. Longer texts are none. */
 export function isSemver(text: string): boolean {
-  return SEMVER.test(text);
+  return text.length <= LIMITS.operandText && SEMVER.test(text);
 }
 
 // Comparing is synchronous: two cursors do for all versions, and nothing is allocated.

@@ -1,31 +1,28 @@
-import type { ConstraintDefinition } from '../../api/definitions.js';
 import { operandTexts } from './operand-texts.js';
-import type { ValueTest, ValueTestFactory } from './value-test.js';
+import { createTextSearch, type TextSearch } from './text-search.js';
+import type { ValueTestFactory } from './value-test.js';
 
-export const startsWith: ValueTestFactory = anyPart((value, part) => value.startsWith(part));
-export const endsWith: ValueTestFactory = anyPart((value, part) => value.endsWith(part));
-export const contains: ValueTestFactory = anyPart((value, part) => value.includes(part));
+export const startsWith: ValueTestFactory = searching(anyPart((value, part) => value.startsWith(part)));
+export const endsWith: ValueTestFactory = searching(anyPart((value, part) => value.endsWith(part)));
+export const contains: ValueTestFactory = searching(createTextSearch);
 
-function anyPart(matches: (value: string, part: string) => boolean): ValueTestFactory {
-  return (constraint) =>
-    constraint.caseInsensitive ? ignoringCase(constraint, matches) : exactly(constraint, matches);
-}
+type TextSearchFactory = (parts: readonly string[]) => TextSearch;
 
-function exactly(constraint: ConstraintDefinition, matches: (value: string, part: string) => boolean): ValueTest {
-  const parts = operandTexts(constraint);
-  return (value) => {
-    if (value === undefined) return false;
-    for (const part of parts) if (matches(value, part)) return true;
-    return false;
+function searching(createSearch: TextSearchFactory): ValueTestFactory {
+  return (constraint) => {
+    const parts = operandTexts(constraint);
+    if (!constraint.caseInsensitive) {
+      const search = createSearch(parts);
+      return (value) => value !== undefined && search(value);
+    }
+    const search = createSearch(parts.map((part) => part.toLowerCase()));
+    return (value) => value !== undefined && search(value.toLowerCase());
   };
 }
 
-function ignoringCase(constraint: ConstraintDefinition, matches: (value: string, part: string) => boolean): ValueTest {
-  const parts = operandTexts(constraint).map((part) => part.toLowerCase());
-  return (value) => {
-    if (value === undefined) return false;
-    const lowered = value.toLowerCase();
-    for (const part of parts) if (matches(lowered, part)) return true;
+function anyPart(matches: (value: string, part: string) => boolean): TextSearchFactory {
+  return (parts) => (text) => {
+    for (const part of parts) if (matches(text, part)) return true;
     return false;
   };
 }

@@ -1,4 +1,5 @@
 import { FlagsError } from '../../errors.js';
+import { describeUnknownOption } from '../../misuse.js';
 import type { SqliteDatabase } from './database.js';
 
 /** Where a SQLite storage lives: the path of a file, or more. */
@@ -38,9 +39,16 @@ export interface CheckedOptions {
   readonly busyTimeout: number;
 }
 
+const OPTIONS = ['path', 'database', 'tablePrefix', 'busyTimeout'];
+
 /** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
 export function checkOptions(options: SqliteStorageOptions): CheckedOptions {
+  if (options === undefined || options === null) {
+    throw invalid("sqliteStorage needs the path of a database file: write sqliteStorage('./flags.db').");
+  }
   const settings = typeof options === 'string' ? { path: options } : options;
+  const fault = describeUnknownOption(settings, OPTIONS);
+  if (fault) throw invalid(`sqliteStorage ${fault}`);
   const { tablePrefix = 'flags_', busyTimeout = 5_000 } = settings;
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
     throw invalid(

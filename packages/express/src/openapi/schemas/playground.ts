@@ -24,7 +24,15 @@ const reason: JsonSchema = {
 };
 
 export const playgroundSchemas = {
-  Playground: strictObject({ environment: text, features: listOf(referTo('ExplainedFeature')) }),
+  Playground: strictObject(
+    { environment: text, features: listOf(referTo('ExplainedFeature')) },
+    {
+      next: {
+        type: 'string',
+        description: 'The answer was too long: the first flag that is left out. Send it as `from` for the rest.',
+      },
+    },
+  ),
 
   ExplainedFeature: strictObject(
     {
@@ -53,6 +61,7 @@ export const playgroundSchemas = {
       segments: { ...listOf(referTo('ExplainedSegment')), description: 'Up to the one that fails.' },
     },
     {
+      isTooCostly: { ...boolean, description: 'Evaluating it could take too long: it does not hold.' },
       test: { ...boolean, description: 'Of the strategy itself; absent where it was not asked.' },
       rollout: referTo('ExplainedRollout'),
     },
@@ -60,7 +69,10 @@ export const playgroundSchemas = {
 
   ExplainedConstraint: strictObject(
     { constraint: referTo('Constraint'), holds: boolean },
-    { value: { type: 'string', description: 'That of the context.' } },
+    {
+      value: { type: 'string', description: 'That of the context.' },
+      isCut: { ...boolean, description: 'The explanation was too long: operands and value are left out.' },
+    },
   ),
 
   ExplainedSegment: strictObject({

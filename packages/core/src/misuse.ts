@@ -1,0 +1,76 @@
+/** Longer distances are other words, not slips of the hand. */
+const MOST_EDITS = 3;
+
+/**
+ * What is wrong with an options object that has a member which is no option, such as a misspelt one; undefined when nothing
+ * is. The words name the closest option.
+ *
+ * @param known the options that there are
+ * @example
+ * const fault = describeUnknownOption({ enviroment: 'production' }, ['environment']);
+ * // 'has no option enviroment; did you mean environment?'
+ */
+export function describeUnknownOption(options: object, known: readonly string[]): string | undefined {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  const closest = closestTo(unknown, known);
+  const shown = unknown.slice(0, 50);
+  if (closest !== undefined) return `has no option ${shown}; did you mean ${closest}?`;
+  return `has no option ${shown}; the options are ${known.join(', ')}.`;
+}
+
+/**
+ * What is wrong with a value that should be the {@link Flags} of `createFlags`, most often a promise of them; undefined when
+ * nothing is.
+ *
+ * @example
+ * const fault = describeNonFlags(createFlags({ storage: memoryStorage() }));
+ * // 'needs flags, and was given a promise: await createFlags(…) first.'
+ */
+export function describeNonFlags(value: unknown): string | undefined {
+  const { then, configuration, forContext } = Object(value) as Record<string, unknown>;
+  if (typeof then === 'function') return 'needs flags, and was given a promise: await createFlags(…) first.';
+  if (typeof configuration === 'function' && typeof forContext === 'function') return undefined;
+  if (typeof value === 'function') return 'needs flags, and was given a function: pass await createFlags(…).';
+  return `needs flags as its first argument: pass await createFlags(…).`;
+}
+
+/** What is wrong with a value that should be a storage; undefined when nothing is. */
+export function describeNonStorage(value: unknown): string | undefined {
+  if (isStorage(value)) return undefined;
+  if (typeof value === 'function') {
+    const name = value.name || 'sqliteStorage';
+    const call = name === 'memoryStorage' ? 'memoryStorage()' : `${name}(…)`;
+    return `storage is the function ${name}, which was not called: write { storage: ${call} }.`;
+  }
+  if (typeof value === 'string')
+    return `storage is a text: write { storage: sqliteStorage('${value.slice(0, 100)}') }.`;
+  return "storage is missing or is no storage: write { storage: sqliteStorage('./flags.db') } or { storage: memoryStorage() }.";
+}
+
+export function isStorage(value: unknown): boolean {
+  const { get, commit } = Object(value) as Record<string, unknown>;
+  return typeof get === 'function' && typeof commit === 'function';
+}
+
+function closestTo(name: string, known: readonly string[]): string | undefined {
+  const [closest] = known
+    .map((option) => ({ option, edits: editsBetween(name.toLowerCase().slice(0, 50), option.toLowerCase()) }))
+    .filter(({ option, edits }) => edits <= Math.min(MOST_EDITS, option.length / 2))
+    .sort((one, other) => one.edits - other.edits);
+  return closest?.option;
+}
+
+/** Levenshtein distance, row by row. */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + Number(from[i - 1] !== to[j - 1]);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
