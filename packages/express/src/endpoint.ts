@@ -1,20 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import type { Flags, InputSchemas } from '@flags/core';
 import { createValidator } from '@flags/core';
 import type { Request, Response } from 'express';
 import type { Visitor } from './auth/gate.js';
 import type { BodyReader } from './body.js';
+import { collectChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors/invalid-input.js';
 import { linkToNext, queryParametersOf } from './page-query.js';
 import { createQueryReader } from './query.js';
 import { createReplies } from './replies.js';
-import { JSON_TYPE, jsonReply, type Reply } from './reply.js';
+import { discard, JSON_TYPE, jsonReply, type Reply } from './reply.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
 import type { Serialized } from './serialized.js';
 import type { Hub } from './streaming/hub.js';
 
 const UNKEPT = { 'cache-control': 'no-store' };
+
+/** Data versions count from the start of a process: those of another process must not match. */
+const PROCESS = randomUUID();
 
 /** What every endpoint works with. */
 export interface EndpointParts {
@@ -30,6 +35,8 @@ export interface Exchange {
   readonly request: Request;
   readonly response: Response;
   readonly visitor: Visitor;
+  /** The data version before the answer was read, for rows whose answer depends on it and storages that have one. */
+  readonly stamp?: string | undefined;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
@@ -40,7 +47,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
-  async function answer({ request, response, visitor }: Exchange): Promise<Reply> {
+  async function answer({ request, response, visitor, stamp }: Exchange): Promise<Reply> {
     const params = paramsOf(request);
     const query = readQuery(request.url);
     const body = route.body === undefined ? undefined : checkBody(await readBody(request, response));
@@ -59,10 +66,13 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       lastEventId: lastEventIdOf(request),
       isStillAdmitted: () => visitor.isStillAdmitted(route.action, params.projectId ?? null),
     });
-    return replyTo(request, route, result);
+    return replyTo(request, route, { result, stamp });
   }
 
-  const answerOnce = route.lasting === undefined ? answer : answeringOnce(answer, () => flags.stamp(route.lasting));
+  const readStamp = () => flags.stamp(route.lasting ?? route.streamed);
+  const answerStreamed: Endpoint = async (exchange) => answer({ ...exchange, stamp: await readStamp() });
+  const answerWhole = route.streamed === undefined ? answer : answerStreamed;
+  const answerOnce = route.lasting === undefined ? answerWhole : answeringOnce(answer, readStamp);
   return async (exchange) => {
     const { request, visitor } = exchange;
     await visitor.check(route.action, paramsOf(request).projectId ?? null);
@@ -80,15 +90,24 @@ function answeringOnce(answer: Endpoint, readStamp: () => Promise<string | undef
     // Hosts may rewrite `url`; the `Link` header is made of `originalUrl`.
     const { url, originalUrl } = exchange.request;
     const key = url === originalUrl ? url : `${url} ${originalUrl}`;
+    const make = () => answer({ ...exchange, stamp });
     return (
-      replies.get(key, stamp) ??
-      makeOnce(`${stamp} ${key}`, async () => replies.keep(key, stamp, await answer(exchange)))
+      replies.get(key, stamp) ?? makeOnce(`${stamp} ${key}`, async () => replies.keep(key, stamp, await make()), make)
     );
   };
 
-  /** Those who ask while it is made wait for it. */
-  function makeOnce(name: string, make: () => Promise<Reply>): Promise<Reply> {
-    const made = underWay.get(name) ?? make().finally(() => underWay.delete(name));
+  /** Requests that come while the reply is made wait for it. A reply in slices can only be sent once: they make their own. */
+  async function makeOnce(
+    name: string,
+    makeFirst: () => Promise<Reply>,
+    makeOwn: () => Promise<Reply>,
+  ): Promise<Reply> {
+    const earlier = underWay.get(name);
+    if (earlier) {
+      const reply = await earlier;
+      return reply.slices ? makeOwn() : reply;
+    }
+    const made = makeFirst().finally(() => underWay.delete(name));
     underWay.set(name, made);
     return made;
   }
@@ -114,23 +133,44 @@ function lastEventIdOf({ headers }: Request): string | undefined {
   return Array.isArray(id) ? id[0] : id;
 }
 
-function replyTo(request: Request, { method, reply, conditional }: Route, result: RouteResult): Reply {
-  const { body, revision, serialized, stream, next } = result;
+interface Outcome {
+  readonly result: RouteResult;
+  readonly stamp: string | undefined;
+}
+
+async function replyTo(request: Request, route: Route, { result, stamp }: Outcome): Promise<Reply> {
+  const { revision, serialized, stream, next } = result;
   if (stream) return streamReply(request, stream);
-  const answer = serialized
-    ? serializedReply(serialized)
-    : jsonReply({ status: reply.status, body, ...(reply.isSecret && { headers: UNKEPT }) });
-  if (method !== 'GET' && !conditional && revision === undefined) return answer;
+  const answer = serialized ? serializedReply(serialized) : await bodyReply(route, result);
+  if (route.method !== 'GET' && !route.conditional && revision === undefined) return answer;
   const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };
-  const etag = serialized?.etag ?? entityTag(`${answer.text ?? ''}${next ?? ''}`, revision);
-  return { ...answer, headers: { ...answer.headers, ...link, etag } };
+  const etag = serialized?.etag ?? tagOf(answer, { request, stamp, result });
+  return { ...answer, headers: { ...answer.headers, ...link, ...(etag !== undefined && { etag }) } };
+}
+
+async function bodyReply({ reply: { status, isSecret } }: Route, { body, chunks }: RouteResult): Promise<Reply> {
+  const headers = isSecret ? UNKEPT : {};
+  if (!chunks) return jsonReply({ status, body, headers });
+  const text = await collectChunks(chunks);
+  return { status, headers: { ...headers, ...JSON_TYPE }, ...(typeof text === 'string' ? { text } : { slices: text }) };
+}
+
+/** What a reply without `serialized` is tagged by: its content, or the data version where the content is not held. */
+function tagOf(
+  { text = '', slices }: Reply,
+  { request, stamp, result: { revision, next = '' } }: Outcome & Pick<Exchange, 'request'>,
+): string | undefined {
+  if (!slices) return entityTag(`${text}${next}`, revision);
+  if (stamp === undefined) return undefined;
+  return entityTag(`${PROCESS} ${stamp} ${request.url} ${request.originalUrl}`, revision);
 }
 
 /** A client that has this very answer is told so, without its body. */
-function unlessKnown({ headers }: Request, { method, conditional }: Route, reply: Reply): Reply {
+async function unlessKnown({ headers }: Request, { method, conditional }: Route, reply: Reply): Promise<Reply> {
   const { etag, link } = reply.headers;
   if (etag === undefined || !(method === 'GET' || conditional)) return reply;
   if (!namesTag(headers['if-none-match'], etag)) return reply;
+  await discard(reply);
   return { status: 304, headers: { etag, ...(link !== undefined && { link }) } };
 }
 

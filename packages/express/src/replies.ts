@@ -35,7 +35,9 @@ export function createReplies(limits = LIMITS): Replies {
       return replies.get(key);
     },
 
-    keep(key, stamp, { text = '', ...reply }) {
+    keep(key, stamp, made) {
+      if (made.slices) return made;
+      const { text = '', ...reply } = made;
       const ready = { ...reply, bytes: reply.bytes ?? ownBytes(text) };
       const size = key.length + ready.bytes.length;
       const isFull = size > room || replies.size >= limits.replies;

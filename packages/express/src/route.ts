@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema, StampSubject } from '@flags/core';
 import type { Action } from './action.js';
+import type { JsonChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { QueryValues } from './query-values.js';
 import type { Scope } from './scope.js';
@@ -41,6 +42,8 @@ export interface Route {
    * the stamp changes.
    */
   readonly lasting?: StampSubject;
+  /** The answer may be long (`chunks`): a long one has an `ETag` of this stamp instead of its content. */
+  readonly streamed?: StampSubject;
   readonly deprecated?: true;
   /** As a method, so that a row may be written for its own path's parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
@@ -159,6 +162,11 @@ export interface RouteResult {
   readonly body?: unknown;
   /** Instead of a body: JSON that was made before. */
   readonly serialized?: Serialized;
+  /**
+   * Instead of a body: pieces of its JSON, for what may be long. Short answers are sent as any body is, long ones in slices.
+   * Make them with `jsonObject`, `jsonArray` and `jsonMap`.
+   */
+  readonly chunks?: JsonChunks;
   /** Instead of a body: writes one for as long as the client listens. */
   readonly stream?: (response: ServerResponse) => void;
   /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */

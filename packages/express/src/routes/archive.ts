@@ -13,6 +13,7 @@ export const archiveRoutes: readonly Route[] = [
     tag: 'Archive',
     access: 'admin',
     paged: true,
+    streamed: 'flags',
     reply: { status: 200, schema: 'ArchivedFlagList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
@@ -20,7 +21,7 @@ export const archiveRoutes: readonly Route[] = [
         whole: () => flags.listArchivedFlags(),
         page: (page) => flags.pageArchivedFlags(page),
       });
-      return { body: archivedFlagListToWire(items), next };
+      return { chunks: archivedFlagListToWire(items), next };
     },
   }),
   route({
@@ -31,6 +32,7 @@ export const archiveRoutes: readonly Route[] = [
     tag: 'Archive',
     access: 'admin',
     paged: true,
+    streamed: 'flags',
     reply: { status: 200, schema: 'ArchivedFlagList' },
     errors: ['invalid_input', 'project_not_found'],
     async handle({ flags, params, query }) {
@@ -39,7 +41,7 @@ export const archiveRoutes: readonly Route[] = [
         whole: () => flags.listArchivedFlags(ref),
         page: (page) => flags.pageArchivedFlags({ ...ref, ...page }),
       });
-      return { body: archivedFlagListToWire(items), next };
+      return { chunks: archivedFlagListToWire(items), next };
     },
   }),
   route({

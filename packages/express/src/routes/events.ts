@@ -29,9 +29,10 @@ export const eventRoutes: readonly Route[] = [
     tag: 'Events',
     access: 'admin',
     query: FILTERS,
+    streamed: 'flags',
     reply: { status: 200, schema: 'EventList' },
     errors: ['invalid_input'],
-    handle: async ({ flags, query }) => ({ body: eventListToWire(await flags.listEvents(eventQuery(query))) }),
+    handle: async ({ flags, query }) => ({ chunks: eventListToWire(await flags.listEvents(eventQuery(query))) }),
   }),
   route({
     method: 'GET',
@@ -41,10 +42,11 @@ export const eventRoutes: readonly Route[] = [
     tag: 'Events',
     access: 'admin',
     query: FILTERS,
+    streamed: 'flags',
     reply: { status: 200, schema: 'EventList' },
     errors: ['invalid_input'],
     handle: async ({ flags, params, query }) => ({
-      body: eventListToWire(await flags.listEvents({ ...eventQuery(query), flag: params.featureName })),
+      chunks: eventListToWire(await flags.listEvents({ ...eventQuery(query), flag: params.featureName })),
     }),
   }),
 ];

@@ -34,7 +34,7 @@ export const flagRoutes: readonly Route[] = [
         page: (page: PageQuery) => flags.pageArchivedFlags({ ...ref, ...page }),
       };
       const { items, next } = await readList<FlagSummary>(query, query.archived === true ? archived : live);
-      return { body: flagListToWire(items), next };
+      return { chunks: flagListToWire(items), next };
     },
   }),
   route({

@@ -6,7 +6,7 @@ import {
   applicationToWire,
   evaluationCountsToWire,
   seenApplicationsToWire,
-  seenFlagsToWire,
+  seenFlagsListToWire,
 } from '../wire/metrics.js';
 import { APPLICATIONS, METRICS } from './paths.js';
 
@@ -18,10 +18,11 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'Which application has evaluated which flags',
     tag: 'Metrics',
     access: 'admin',
+    streamed: 'projects',
     reply: { status: 200, schema: 'SeenToggles' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ body: (await flags.listSeenFlags()).map(seenFlagsToWire) }),
+    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(await flags.listSeenFlags()) }),
   }),
   route({
     method: 'GET',
@@ -30,9 +31,10 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'How often each flag was on and off in the last minute and the last hour',
     tag: 'Metrics',
     access: 'admin',
+    streamed: 'projects',
     reply: { status: 200, schema: 'FeatureMetrics' },
     errors: [],
-    handle: async ({ flags }) => ({ body: evaluationCountsToWire(await flags.countEvaluations()) }),
+    handle: async ({ flags }) => ({ chunks: evaluationCountsToWire(await flags.countEvaluations()) }),
   }),
   route({
     method: 'GET',
@@ -49,6 +51,7 @@ export const metricsRoutes: readonly Route[] = [
       },
     ],
     paged: true,
+    streamed: 'projects',
     reply: { status: 200, schema: 'ApplicationList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
@@ -58,7 +61,7 @@ export const metricsRoutes: readonly Route[] = [
         whole: () => flags.listApplications(filter),
         page: (page) => flags.pageApplications({ ...filter, ...page }),
       });
-      return { body: applicationListToWire(items), next };
+      return { chunks: applicationListToWire(items), next };
     },
   }),
   route({
@@ -68,10 +71,11 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'One application with its instances and the flags it has evaluated',
     tag: 'Metrics',
     access: 'admin',
+    streamed: 'projects',
     reply: { status: 200, schema: 'ApplicationDetail' },
     errors: ['application_not_found'],
     handle: async ({ flags, params }) => ({
-      body: applicationToWire(await flags.getApplication({ application: params.appName })),
+      chunks: applicationToWire(await flags.getApplication({ application: params.appName })),
     }),
   }),
   route({
@@ -81,9 +85,10 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'The applications that have evaluated each flag',
     tag: 'Metrics',
     access: 'admin',
+    streamed: 'projects',
     reply: { status: 200, schema: 'SeenApps' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ body: seenApplicationsToWire(await flags.listApplicationsByFlag()) }),
+    handle: async ({ flags }) => ({ chunks: seenApplicationsToWire(await flags.listApplicationsByFlag()) }),
   }),
 ];

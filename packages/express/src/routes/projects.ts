@@ -19,7 +19,7 @@ export const projectRoutes: readonly Route[] = [
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const { items, next } = await readList(query, { whole: flags.listProjects, page: flags.pageProjects });
-      return { body: projectListToWire(items), next };
+      return { chunks: projectListToWire(items), next };
     },
   }),
   route({
@@ -49,7 +49,7 @@ export const projectRoutes: readonly Route[] = [
     errors: ['project_not_found'],
     async handle({ flags, params }) {
       const project = await flags.getProject(projectRef(params));
-      return { body: projectOverviewToWire(project), revision: project.revision };
+      return { chunks: projectOverviewToWire(project), revision: project.revision };
     },
   }),
   route({

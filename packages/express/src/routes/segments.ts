@@ -14,11 +14,12 @@ export const segmentRoutes: readonly Route[] = [
     tag: 'Segments',
     access: 'admin',
     paged: true,
+    streamed: 'flags',
     reply: { status: 200, schema: 'SegmentList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const { items, next } = await readList(query, { whole: flags.listSegments, page: flags.pageSegments });
-      return { body: segmentListToWire(items), next };
+      return { chunks: segmentListToWire(items), next };
     },
   }),
   route({
@@ -88,10 +89,11 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'The strategies that use a segment, those of archived flags included',
     tag: 'Segments',
     access: 'admin',
+    streamed: 'flags',
     reply: { status: 200, schema: 'SegmentUses' },
     errors: ['segment_not_found'],
     handle: async ({ flags, params }) => ({
-      body: segmentUsesToWire(await flags.listSegmentUses(segmentRef(params))),
+      chunks: segmentUsesToWire(await flags.listSegmentUses(segmentRef(params))),
     }),
   }),
   route({
@@ -101,10 +103,11 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'The segments that a strategy uses, by id',
     tag: 'Segments',
     access: 'admin',
+    streamed: 'flags',
     reply: { status: 200, schema: 'SegmentList' },
     errors: [],
     handle: async ({ flags, params }) => ({
-      body: segmentListToWire(await flags.listSegments({ strategy: params.strategyId })),
+      chunks: segmentListToWire(await flags.listSegments({ strategy: params.strategyId })),
     }),
   }),
 ];

@@ -14,11 +14,12 @@ export const tokenRoutes: readonly Route[] = [
     tag: 'API tokens',
     access: 'admin',
     paged: true,
+    streamed: 'flags',
     reply: { status: 200, schema: 'TokenList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const { items, next } = await readList(query, { whole: flags.listTokens, page: flags.pageTokens });
-      return { body: tokenListToWire(items), next };
+      return { chunks: tokenListToWire(items), next };
     },
   }),
   route({

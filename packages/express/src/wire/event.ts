@@ -1,11 +1,12 @@
 import type { Dependency, EventLog, FlagsEvent, Token } from '@flags/core';
+import { jsonArray, jsonObject } from '../json-chunks.js';
 import { unchecked } from '../unchecked.js';
 import { dependencyToWire } from './dependency.js';
 import { eventTypeToWire } from './event-types.js';
 import { tokenToWire } from './token.js';
 
 export function eventListToWire({ events, total }: EventLog) {
-  return { version: 1, events: events.map(eventToWire), totalEvents: total };
+  return jsonObject({ version: 1, events: jsonArray(events, eventToWire), totalEvents: total });
 }
 
 function eventToWire(event: FlagsEvent) {

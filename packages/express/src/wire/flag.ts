@@ -1,4 +1,5 @@
 import type { ArchivedFlag, Flag, FlagDetail, FlagEnvironment, FlagSummary } from '@flags/core';
+import { jsonArray, jsonObject } from '../json-chunks.js';
 import { dependencyToWire } from './dependency.js';
 import { strategyToWire } from './strategy.js';
 import { variantToWire } from './variant.js';
@@ -41,11 +42,15 @@ export function flagSummaryToWire({ name, type, stale, createdAt, lastSeenAt, en
 }
 
 export function flagListToWire(flags: readonly FlagSummary[]) {
-  return { version: 1, features: flags.map(flagSummaryToWire) };
+  return jsonObject({ version: 1, features: jsonArray(flags, flagSummaryToWire) });
 }
 
 export function archivedFlagListToWire(flags: readonly ArchivedFlag[]) {
-  return { version: 1, features: flags.map((flag) => ({ ...flagSummaryToWire(flag), project: flag.project })) };
+  return jsonObject({ version: 1, features: jsonArray(flags, archivedFlagToWire) });
+}
+
+function archivedFlagToWire(flag: ArchivedFlag) {
+  return { ...flagSummaryToWire(flag), project: flag.project };
 }
 
 function environmentToWire({ name, enabled, strategies }: FlagEnvironment) {

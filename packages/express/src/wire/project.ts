@@ -1,4 +1,5 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
+import { jsonArray, jsonObject } from '../json-chunks.js';
 import { flagSummaryToWire } from './flag.js';
 
 export function projectToWire({ id, name, description }: Project) {
@@ -6,11 +7,12 @@ export function projectToWire({ id, name, description }: Project) {
 }
 
 export function projectListToWire(projects: readonly ProjectSummary[]) {
-  return { version: 1, projects: projects.map(projectSummaryToWire) };
+  return jsonObject({ version: 1, projects: jsonArray(projects, projectSummaryToWire) });
 }
 
 export function projectOverviewToWire({ name, description, flags, health, memberCount }: ProjectOverview) {
-  return { version: 1, name, description, features: flags.map(flagSummaryToWire), health, members: memberCount };
+  const features = jsonArray(flags, flagSummaryToWire);
+  return jsonObject({ version: 1, name, description, features, health, members: memberCount });
 }
 
 function projectSummaryToWire(project: ProjectSummary) {

@@ -1,15 +1,16 @@
 import type { Segment, SegmentUse } from '@flags/core';
+import { jsonArray, jsonObject } from '../json-chunks.js';
 
 export function segmentToWire({ id, name, description, constraints, createdAt, createdBy }: Segment) {
   return { id, name, description, constraints, createdAt, createdBy };
 }
 
 export function segmentListToWire(segments: readonly Segment[]) {
-  return { segments: segments.map(segmentToWire) };
+  return jsonObject({ segments: jsonArray(segments, segmentToWire) });
 }
 
 export function segmentUsesToWire(uses: readonly SegmentUse[]) {
-  return { strategies: uses.map(segmentUseToWire) };
+  return jsonObject({ strategies: jsonArray(uses, segmentUseToWire) });
 }
 
 function segmentUseToWire({ strategy, flag, project, environment }: SegmentUse) {

@@ -1,4 +1,5 @@
 import type { CreatedToken, Token } from '@flags/core';
+import { jsonArray, jsonObject } from '../json-chunks.js';
 
 /** `username` and `projects` are the older and the newer clients' words for `tokenName` and `project`. */
 export function tokenToWire({ id, name, kind, project, environment, createdAt, expiresAt }: Token) {
@@ -16,7 +17,7 @@ export function tokenToWire({ id, name, kind, project, environment, createdAt, e
 }
 
 export function tokenListToWire(tokens: readonly Token[]) {
-  return { tokens: tokens.map(tokenToWire) };
+  return jsonObject({ tokens: jsonArray(tokens, tokenToWire) });
 }
 
 export function createdTokenToWire({ token, secret }: CreatedToken) {

@@ -1,0 +1,51 @@
+import { setImmediate } from './immediate.js';
+
+/** The JSON text of an answer, in pieces that are made while it is written. No piece is longer than one document. */
+export type JsonChunks = Iterable<string> | AsyncIterable<string>;
+
+/** The longest slice, in characters, and the longest time to make one before other requests get their turn. */
+const SLICE_LENGTH = 64 * 1024;
+const SLICE_MILLISECONDS = 10;
+
+/** Answers up to this length are collected: they get a length, and a tag of their content. Longer ones are streamed. */
+const COLLECTED_LENGTH = 1024 * 1024;
+
+/** A long text of which the first slices are made. Call `rest.return()` if it is not written. */
+export interface StartedText {
+  readonly first: readonly string[];
+  readonly rest: AsyncGenerator<string, void>;
+}
+
+/** Makes the whole text if it is short. Leaves the event loop to other requests between slices. */
+export async function collectChunks(chunks: JsonChunks): Promise<string | StartedText> {
+  const rest = slicesOf(chunks);
+  const first: string[] = [];
+  let length = 0;
+  for (let slice = await rest.next(); !slice.done; slice = await rest.next()) {
+    first.push(slice.value);
+    length += slice.value.length;
+    if (length > COLLECTED_LENGTH) return { first, rest };
+    if (first.length > 1) await nextTurn();
+  }
+  return first.join('');
+}
+
+/** Resolves after the current phase of the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
+/** Joins short pieces and cuts long ones. */
+async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
+  let text = '';
+  let begin = performance.now();
+  for await (const chunk of chunks) {
+    text += chunk;
+    for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
+    if (performance.now() - begin < SLICE_MILLISECONDS) continue;
+    if (text !== '') yield text;
+    text = '';
+    begin = performance.now();
+  }
+  if (text !== '') yield text;
+}
