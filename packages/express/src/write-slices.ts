@@ -35,7 +35,9 @@ function createSliceWriter(response: ServerResponse): (slice: string) => Promise
 
   return async (slice) => {
     if (response.destroyed) return false;
-    await (response.write(slice) ? nextTurn() : taken());
+    if (!response.write(slice)) await taken();
+    // A fast client takes a slice at once, and `drain` comes before any other request.
+    await nextTurn();
     return !response.destroyed;
   };
 }

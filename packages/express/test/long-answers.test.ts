@@ -61,8 +61,9 @@ async function serve(pieces: (made: number) => string | undefined) {
       state.error = error;
     });
   });
+  servers.push(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  return { server, state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 async function get(url: string): Promise<IncomingMessage> {
@@ -74,16 +75,20 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(setImmediate);
 }
 
-const close = (server: Server) => {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(resolve));
-};
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
 
 describe('a long answer', () => {
   const PIECE = 'x'.repeat(64 * 1024);
 
   it('is made at the pace at which the client reads', async () => {
-    const { server, state, url } = await serve((made) => (made < 1000 ? PIECE : undefined));
+    const { state, url } = await serve((made) => (made < 1000 ? PIECE : undefined));
     const response = await get(url);
     let before = -1;
     // The buffers of the system fill first; then nothing more is made.
@@ -95,21 +100,19 @@ describe('a long answer', () => {
     let length = 0;
     for await (const part of response) length += part.length;
     expect(length).toBe(1000 * PIECE.length);
-    await close(server);
   });
 
   it('is given up when the client leaves', async () => {
-    const { server, state, url } = await serve(() => PIECE);
+    const { state, url } = await serve(() => PIECE);
     const response = await get(url);
     response.destroy();
     await until(() => state.ended);
     expect(state.error).toBeUndefined();
-    await close(server);
   });
 
   it('breaks off with the connection when the rest cannot be made', async () => {
     const fault = new Error('lost');
-    const { server, state, url } = await serve((made) => {
+    const { state, url } = await serve((made) => {
       if (made === 100) throw fault;
       return PIECE;
     });
@@ -120,11 +123,10 @@ describe('a long answer', () => {
       })(),
     ).rejects.toThrow('aborted');
     expect(state).toMatchObject({ error: fault, ended: true });
-    await close(server);
   });
 
   it('leaves the event loop to others between its slices', async () => {
-    const { server, url } = await serve((made) => {
+    const { url } = await serve((made) => {
       for (const end = performance.now() + 2; performance.now() < end; );
       return made < 300 ? 'x'.repeat(16 * 1024) : undefined;
     });
@@ -138,7 +140,6 @@ describe('a long answer', () => {
     for await (const _part of response);
     clearInterval(timer);
     expect(longest).toBeLessThan(150);
-    await close(server);
   });
 });
 
