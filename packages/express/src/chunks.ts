@@ -1,14 +1,13 @@
-import { setImmediate } from './immediate.js';
+import { createPace, nextTurn } from './turns.js';
 
 /** The JSON text of an answer, in pieces that are made while it is written. No piece is longer than one document. */
 export type JsonChunks = Iterable<string> | AsyncIterable<string>;
 
-/** The longest slice, in characters, and the longest time to make one before other requests get their turn. */
+/** The longest slice, in characters. */
 const SLICE_LENGTH = 64 * 1024;
-const SLICE_MILLISECONDS = 10;
 
 /** Answers up to this length are collected: they get a length, and a tag of their content. Longer ones are streamed. */
-const COLLECTED_LENGTH = 1024 * 1024;
+export const COLLECTED_LENGTH = 1024 * 1024;
 
 /** A long text of which the first slices are made. Call `rest.return()` if it is not written. */
 export interface StartedText {
@@ -30,22 +29,16 @@ export async function collectChunks(chunks: JsonChunks): Promise<string | Starte
   return first.join('');
 }
 
-/** Resolves after the current phase of the event loop. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
-}
-
-/** Joins short pieces and cuts long ones. */
+/** Joins short pieces and cuts long ones. A slice takes one turn to make. */
 async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
+  const isTurnOver = createPace();
   let text = '';
-  let begin = performance.now();
   for await (const chunk of chunks) {
     text += chunk;
     for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
-    if (performance.now() - begin < SLICE_MILLISECONDS) continue;
+    if (!isTurnOver()) continue;
     if (text !== '') yield text;
     text = '';
-    begin = performance.now();
   }
   if (text !== '') yield text;
 }

@@ -5,13 +5,15 @@ import type { Request, Response } from 'express';
 import type { Visitor } from './auth/gate.js';
 import type { BodyReader } from './body.js';
 import { collectChunks } from './chunks.js';
+import { CLIENT_SPEC_HEADER } from './client/client-spec.js';
 import type { ClientDocuments } from './client/documents.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors/invalid-input.js';
+import { ownBytes } from './own-bytes.js';
 import { linkToNext, queryParametersOf } from './page-query.js';
 import { createQueryReader } from './query.js';
-import { createReplies } from './replies.js';
 import { discard, JSON_TYPE, jsonReply, type Reply } from './reply.js';
+import type { ResponseCache } from './response-cache.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
 import type { Serialized } from './serialized.js';
 import type { Hub } from './streaming/hub.js';
@@ -29,6 +31,7 @@ export interface EndpointParts {
   readonly openApi: () => Serialized;
   readonly documents: ClientDocuments;
   readonly hub: Hub;
+  readonly replies: ResponseCache<Reply>;
 }
 
 export interface Exchange {
@@ -63,7 +66,8 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       hub,
       openApi,
       clientIp: () => request.ip,
-      lastEventId: lastEventIdOf(request),
+      lastEventId: headerOf(request, 'last-event-id'),
+      clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
       isStillAdmitted: () => visitor.isStillAdmitted(route.action, params.projectId ?? null),
     });
     return replyTo(request, route, { result, stamp });
@@ -72,7 +76,8 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const readStamp = () => flags.stamp(route.lasting ?? route.streamed);
   const answerStreamed: Endpoint = async (exchange) => answer({ ...exchange, stamp: await readStamp() });
   const answerWhole = route.streamed === undefined ? answer : answerStreamed;
-  const answerOnce = route.lasting === undefined ? answerWhole : answeringOnce(answer, readStamp);
+  const answerOnce =
+    route.lasting === undefined ? answerWhole : answeringOnce({ answer, readStamp, cache: parts.replies });
   return async (exchange) => {
     const { request, visitor } = exchange;
     await visitor.check(route.action, paramsOf(request).projectId ?? null);
@@ -80,37 +85,44 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   };
 }
 
+interface Once {
+  readonly answer: Endpoint;
+  readonly readStamp: () => Promise<string | undefined>;
+  readonly cache: ResponseCache<Reply>;
+}
+
 /** Asks for the stamp first: what changes while the answer is made must not pass for known. */
-function answeringOnce(answer: Endpoint, readStamp: () => Promise<string | undefined>): Endpoint {
-  const replies = createReplies();
+function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
   const underWay = new Map<string, Promise<Reply>>();
+
+  async function make(key: string, exchange: Exchange & { readonly stamp: string }): Promise<Reply> {
+    const made = await answer(exchange);
+    if (made.slices) return made;
+    const { text = '', ...reply } = made;
+    const ready = { ...reply, bytes: reply.bytes ?? ownBytes(text) };
+    cache.set(key, exchange.stamp, ready);
+    return ready;
+  }
+
   return async (exchange) => {
     const stamp = await readStamp();
     if (stamp === undefined) return answer(exchange);
     // Hosts may rewrite `url`; the `Link` header is made of `originalUrl`.
     const { url, originalUrl } = exchange.request;
     const key = url === originalUrl ? url : `${url} ${originalUrl}`;
-    const make = () => answer({ ...exchange, stamp });
-    return (
-      replies.get(key, stamp) ?? makeOnce(`${stamp} ${key}`, async () => replies.keep(key, stamp, await make()), make)
-    );
-  };
-
-  /** Requests that come while the reply is made wait for it. A reply in slices can only be sent once: they make their own. */
-  async function makeOnce(
-    name: string,
-    makeFirst: () => Promise<Reply>,
-    makeOwn: () => Promise<Reply>,
-  ): Promise<Reply> {
+    const known = cache.get(key, stamp);
+    if (known) return known;
+    const name = `${stamp} ${key}`;
     const earlier = underWay.get(name);
     if (earlier) {
       const reply = await earlier;
-      return reply.slices ? makeOwn() : reply;
+      // A reply in slices can only be sent once.
+      return reply.slices ? make(key, { ...exchange, stamp }) : reply;
     }
-    const made = makeFirst().finally(() => underWay.delete(name));
+    const made = make(key, { ...exchange, stamp }).finally(() => underWay.delete(name));
     underWay.set(name, made);
     return made;
-  }
+  };
 }
 
 /** Rows have plain parameters only. */
@@ -128,9 +140,9 @@ function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (va
   };
 }
 
-function lastEventIdOf({ headers }: Request): string | undefined {
-  const id = headers['last-event-id'];
-  return Array.isArray(id) ? id[0] : id;
+function headerOf({ headers }: Request, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }
 
 interface Outcome {
@@ -141,11 +153,14 @@ interface Outcome {
 async function replyTo(request: Request, route: Route, { result, stamp }: Outcome): Promise<Reply> {
   const { revision, serialized, stream, next } = result;
   if (stream) return streamReply(request, stream);
+  const known = serialized?.etag ?? result.etag;
+  if (known !== undefined && isKnown(request, known)) return unchanged({ etag: known, ...varyOf(route) });
   const answer = serialized ? serializedReply(serialized) : await bodyReply(route, result);
   if (route.method !== 'GET' && !route.conditional && revision === undefined) return answer;
   const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };
-  const etag = serialized?.etag ?? tagOf(answer, { request, stamp, result });
-  return { ...answer, headers: { ...answer.headers, ...link, ...(etag !== undefined && { etag }) } };
+  const etag = known ?? tagOf(answer, { request, stamp, result });
+  const headers = { ...answer.headers, ...link, ...varyOf(route), ...(etag !== undefined && { etag }) };
+  return { ...answer, headers };
 }
 
 async function bodyReply({ reply: { status, isSecret } }: Route, { body, chunks }: RouteResult): Promise<Reply> {
@@ -166,12 +181,24 @@ function tagOf(
 }
 
 /** A client that has this very answer is told so, without its body. */
-async function unlessKnown({ headers }: Request, { method, conditional }: Route, reply: Reply): Promise<Reply> {
-  const { etag, link } = reply.headers;
-  if (etag === undefined || !(method === 'GET' || conditional)) return reply;
-  if (!namesTag(headers['if-none-match'], etag)) return reply;
+async function unlessKnown(request: Request, { method, conditional }: Route, reply: Reply): Promise<Reply> {
+  const { etag, link, vary } = reply.headers;
+  if (reply.status !== 200 || etag === undefined || !(method === 'GET' || conditional)) return reply;
+  if (!isKnown(request, etag)) return reply;
   await discard(reply);
-  return { status: 304, headers: { etag, ...(link !== undefined && { link }) } };
+  return unchanged({ etag, ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) });
+}
+
+function isKnown({ headers }: Request, etag: string): boolean {
+  return namesTag(headers['if-none-match'], etag);
+}
+
+function unchanged(headers: Reply['headers']): Reply {
+  return { status: 304, headers };
+}
+
+function varyOf({ vary }: Route): { readonly vary?: string } {
+  return vary === undefined ? {} : { vary };
 }
 
 function serializedReply({ bytes }: Serialized): Reply {
@@ -182,7 +209,7 @@ function serializedReply({ bytes }: Serialized): Reply {
 function streamReply({ method }: Request, stream: NonNullable<RouteResult['stream']>): Reply {
   const headers = {
     'content-type': 'text/event-stream',
-    'cache-control': 'no-cache, no-transform',
+    'cache-control': 'private, no-cache, no-transform',
     'x-accel-buffering': 'no',
   };
   return { status: 200, headers, stream: method === 'HEAD' ? (response) => void response.end() : stream };

@@ -46,3 +46,15 @@ async function* join<Item>(items: Items<Item>, [open, close]: string, toText: (i
   }
   yield piece + close;
 }
+
+/** The JSON of an array whose items are made piece by piece themselves. */
+export async function* jsonList(items: Iterable<Pieces>): Pieces {
+  let separator = '';
+  yield '[';
+  for (const item of items) {
+    if (separator !== '') yield separator;
+    separator = ',';
+    yield* item;
+  }
+  yield ']';
+}

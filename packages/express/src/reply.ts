@@ -51,7 +51,11 @@ export async function writeReply(response: ServerResponse, reply: Reply): Promis
   if (response.headersSent) return discard(reply);
   response.statusCode = status;
   for (const [name, value] of DEFAULTS) if (!response.hasHeader(name)) response.setHeader(name, value);
-  for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '');
+  for (const name of Object.keys(headers)) {
+    // Middleware of the host may vary its answers too.
+    if (name === 'vary') response.appendHeader(name, headers[name] ?? '');
+    else response.setHeader(name, headers[name] ?? '');
+  }
   if (stream) {
     response.flushHeaders();
     stream(response);

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema, StampSubject } from '@flags/core';
 import type { Action } from './action.js';
 import type { JsonChunks } from './chunks.js';
+import type { CLIENT_SPEC_HEADER } from './client/client-spec.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { QueryValues } from './query-values.js';
 import type { Scope } from './scope.js';
@@ -44,6 +45,8 @@ export interface Route {
   readonly lasting?: StampSubject;
   /** The answer may be long (`chunks`): a long one has an `ETag` of this stamp instead of its content. */
   readonly streamed?: StampSubject;
+  /** A header of the request that decides on the form of the answer. */
+  readonly vary?: typeof CLIENT_SPEC_HEADER;
   readonly deprecated?: true;
   /** As a method, so that a row may be written for its own path's parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
@@ -149,7 +152,9 @@ export interface RouteRequest<Parameter extends string = string> {
   /** The reporter's address as the host's `trust proxy` sees it. */
   readonly clientIp: () => string | undefined;
   readonly openApi: () => Serialized;
-  /** What client SDKs read, made once. */
+  /** The version of the client specification that the client names. */
+  readonly clientSpec: string | undefined;
+  /** What client SDKs read. */
   readonly documents: ClientDocuments;
   readonly hub: Hub;
   readonly lastEventId: string | undefined;
@@ -167,6 +172,8 @@ export interface RouteResult {
    * Make them with `jsonObject`, `jsonArray` and `jsonMap`.
    */
   readonly chunks?: JsonChunks;
+  /** Of the chunks, where the handler knows it. */
+  readonly etag?: string;
   /** Instead of a body: writes one for as long as the client listens. */
   readonly stream?: (response: ServerResponse) => void;
   /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */

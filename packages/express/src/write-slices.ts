@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { nextTurn, type StartedText } from './chunks.js';
+import type { StartedText } from './chunks.js';
+import { nextTurn } from './turns.js';
 
 /**
  * Writes a long text after the head, at the client's pace: the next slice is made when the one before was taken. Stops when
