@@ -173,9 +173,9 @@ async function bodyReply({ reply: { status, isSecret } }: Route, { body, chunks 
 /** What a reply without `serialized` is tagged by: its content, or the data version where the content is not held. */
 function tagOf(
   { text = '', slices }: Reply,
-  { request, stamp, result: { revision, next = '' } }: Outcome & Pick<Exchange, 'request'>,
+  { request, stamp, result: { revision, next } }: Outcome & Pick<Exchange, 'request'>,
 ): string | undefined {
-  if (!slices) return entityTag(`${text}${next}`, revision);
+  if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
   if (stamp === undefined) return undefined;
   return entityTag(`${PROCESS} ${stamp} ${request.url} ${request.originalUrl}`, revision);
 }

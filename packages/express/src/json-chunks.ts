@@ -9,6 +9,11 @@ export function jsonArray<Item>(items: Items<Item>, toWire: (item: Item) => unkn
   return join(items, '[]', (item) => JSON.stringify(toWire(item)));
 }
 
+/** The JSON of an array whose items are JSON already. */
+export function jsonTexts(texts: Items<string>): Pieces {
+  return join(texts, '[]', (text) => text);
+}
+
 /** The JSON of an object whose members are not known beforehand. Their names may be any text. */
 export function jsonMap<Value>(
   entries: Items<readonly [name: string, value: Value]>,

@@ -23,8 +23,11 @@ export interface Route {
   /** Which kind of token it takes in `token` mode. */
   readonly access: Access;
   readonly query?: readonly QueryParameter[];
-  /** The list can be had page by page too: it takes `limit` and `after`, and links to the next page. */
-  readonly paged?: true;
+  /**
+   * `asked`: the list can be had page by page too: it takes `limit` and `after`, and links to the next page. `always`: the
+   * answer is a page, and links to the next one.
+   */
+  readonly paged?: 'asked' | 'always';
   /** Absent: whatever body comes is left unread. */
   readonly body?: RouteBody;
   readonly reply: RouteReply;
@@ -179,8 +182,11 @@ export interface RouteResult {
   /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */
   readonly revision?: number;
   /** Of a page that is not the last: where the next one begins. */
-  readonly next?: string | undefined;
+  readonly next?: NextPage | undefined;
 }
+
+/** The parameters of the query by which the next page differs from this one. */
+export type NextPage = Readonly<Record<string, string>>;
 
 type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParameterOf<`/${Rest}`>

@@ -1,8 +1,9 @@
-import { readList } from '../page-query.js';
+import { listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import {
   applicationListToWire,
+  applicationSummaryToWire,
   applicationToWire,
   evaluationCountsToWire,
   seenApplicationsToWire,
@@ -50,14 +51,16 @@ export const metricsRoutes: readonly Route[] = [
         schema: () => ({ type: 'array', items: { type: 'string' } }),
       },
     ],
-    paged: true,
+    paged: 'asked',
     streamed: 'projects',
     reply: { status: 200, schema: 'ApplicationList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
-      const { items, next } = await readList(query, {
+      const { items, next } = await listPieces(query, {
+        cursorOf: ({ appName }) => appName,
+        toWire: applicationSummaryToWire,
         whole: () => flags.listApplications(filter),
         page: (page) => flags.pageApplications({ ...filter, ...page }),
       });

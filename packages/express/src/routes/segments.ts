@@ -1,4 +1,5 @@
-import { readList } from '../page-query.js';
+import { jsonArray } from '../json-chunks.js';
+import { allPages, listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { segmentListToWire, segmentToWire, segmentUsesToWire } from '../wire/segment.js';
@@ -13,12 +14,18 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'All segments, by id',
     tag: 'Segments',
     access: 'admin',
-    paged: true,
+    paged: 'asked',
     streamed: 'flags',
     reply: { status: 200, schema: 'SegmentList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
-      const { items, next } = await readList(query, { whole: flags.listSegments, page: flags.pageSegments });
+      const { items, next } = await listPieces(query, {
+        // One by one, as segments may be large: the list is no consistent view.
+        whole: async () => allPages(flags.pageSegments),
+        page: flags.pageSegments,
+        cursorOf: ({ id }) => `${id}`,
+        toWire: segmentToWire,
+      });
       return { chunks: segmentListToWire(items), next };
     },
   }),
@@ -107,7 +114,7 @@ export const segmentRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'SegmentList' },
     errors: [],
     handle: async ({ flags, params }) => ({
-      chunks: segmentListToWire(await flags.listSegments({ strategy: params.strategyId })),
+      chunks: segmentListToWire(jsonArray(await flags.listSegments({ strategy: params.strategyId }), segmentToWire)),
     }),
   }),
 ];

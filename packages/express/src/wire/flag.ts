@@ -1,5 +1,6 @@
 import type { ArchivedFlag, Flag, FlagDetail, FlagEnvironment, FlagSummary } from '@flags/core';
-import { jsonArray, jsonObject } from '../json-chunks.js';
+import type { JsonChunks } from '../chunks.js';
+import { jsonObject } from '../json-chunks.js';
 import { dependencyToWire } from './dependency.js';
 import { strategyToWire } from './strategy.js';
 import { variantToWire } from './variant.js';
@@ -41,15 +42,11 @@ export function flagSummaryToWire({ name, type, stale, createdAt, lastSeenAt, en
   };
 }
 
-export function flagListToWire(flags: readonly FlagSummary[]) {
-  return jsonObject({ version: 1, features: jsonArray(flags, flagSummaryToWire) });
+export function flagListToWire(features: JsonChunks) {
+  return jsonObject({ version: 1, features });
 }
 
-export function archivedFlagListToWire(flags: readonly ArchivedFlag[]) {
-  return jsonObject({ version: 1, features: jsonArray(flags, archivedFlagToWire) });
-}
-
-function archivedFlagToWire(flag: ArchivedFlag) {
+export function archivedFlagToWire(flag: ArchivedFlag) {
   return { ...flagSummaryToWire(flag), project: flag.project };
 }
 

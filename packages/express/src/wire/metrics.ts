@@ -1,4 +1,5 @@
 import type { Application, ApplicationDetail, EvaluationCounts, SeenFlags, YesNo } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
 import { jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
 
 export function seenFlagsListToWire(applications: readonly SeenFlags[]) {
@@ -13,8 +14,8 @@ export function evaluationCountsToWire({ lastHour, lastMinute }: EvaluationCount
   return jsonObject({ lastHour: jsonMap(lastHour, countsToWire), lastMinute: jsonMap(lastMinute, countsToWire) });
 }
 
-export function applicationListToWire(applications: readonly Application[]) {
-  return jsonObject({ applications: jsonArray(applications, applicationSummaryToWire) });
+export function applicationListToWire(applications: JsonChunks) {
+  return jsonObject({ applications });
 }
 
 export function applicationToWire({ appName, strategies, instances, seenFlags }: ApplicationDetail) {
@@ -38,7 +39,7 @@ function countsToWire({ yes, no }: YesNo) {
   return { yes, no };
 }
 
-function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
+export function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
   return {
     appName,
     strategies,

@@ -1,4 +1,5 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 import { flagSummaryToWire } from './flag.js';
 
@@ -6,8 +7,8 @@ export function projectToWire({ id, name, description }: Project) {
   return { id, name, description };
 }
 
-export function projectListToWire(projects: readonly ProjectSummary[]) {
-  return jsonObject({ version: 1, projects: jsonArray(projects, projectSummaryToWire) });
+export function projectListToWire(projects: JsonChunks) {
+  return jsonObject({ version: 1, projects });
 }
 
 export function projectOverviewToWire({ name, description, flags, health, memberCount }: ProjectOverview) {
@@ -15,7 +16,7 @@ export function projectOverviewToWire({ name, description, flags, health, member
   return jsonObject({ version: 1, name, description, features, health, members: memberCount });
 }
 
-function projectSummaryToWire(project: ProjectSummary) {
+export function projectSummaryToWire(project: ProjectSummary) {
   const { id, name, description, createdAt, health, memberCount, flagCount } = project;
   return { id, name, description, createdAt, health, memberCount, featureCount: flagCount };
 }

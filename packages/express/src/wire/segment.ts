@@ -1,12 +1,13 @@
 import type { Segment, SegmentUse } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 
 export function segmentToWire({ id, name, description, constraints, createdAt, createdBy }: Segment) {
   return { id, name, description, constraints, createdAt, createdBy };
 }
 
-export function segmentListToWire(segments: readonly Segment[]) {
-  return jsonObject({ segments: jsonArray(segments, segmentToWire) });
+export function segmentListToWire(segments: JsonChunks) {
+  return jsonObject({ segments });
 }
 
 export function segmentUsesToWire(uses: readonly SegmentUse[]) {
