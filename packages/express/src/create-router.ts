@@ -9,6 +9,7 @@ import { createEndpoint, type EndpointParts } from './endpoint.js';
 import { createHandler } from './handler.js';
 import { openApiDocument } from './openapi/document.js';
 import { type Actor, bodyLimitOf, checkOptions, type FlagsRouterOptions, heartbeatIntervalOf } from './options.js';
+import { createResponseCaches } from './response-cache.js';
 import { accessOf, createRouteLookup } from './route-lookup.js';
 import { ROUTES } from './routes/all-routes.js';
 import { type Serialized, serialized } from './serialized.js';
@@ -59,22 +60,33 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
   });
   const handle = createHandler(dispatch, { findRoutes, onFault: options.onFault ?? (() => undefined) });
   const router: RequestHandler = (request, response, next) => {
+    assertExpress(request);
     if (accessOf(request.path) === undefined) next();
     else handle(request, response, next);
   };
   return Object.assign(router, { close: () => parts.hub.close() });
 }
 
+/** What Express makes of a request is needed: its path below the mount, and the address behind proxies. */
+function assertExpress(request: { readonly path?: unknown }): void {
+  if (request.path !== undefined) return;
+  throw new TypeError(
+    'createFlagsRouter: the router was called without Express. Write createServer(express().use(router)) for plain node:http.',
+  );
+}
+
 function createParts<A extends Actor>(flags: Flags, options: FlagsRouterOptions<A>): EndpointParts {
   const inputs = inputSchemas(flags.settings);
+  const cacheFor = createResponseCaches();
   const auth = typeof options.auth === 'function' ? 'host' : options.auth;
   let document: Serialized | undefined;
   return {
     flags,
     inputs,
     readBody: createBodyReader(bodyLimitOf(options)),
-    documents: createClientDocuments(flags),
-    hub: createHub(flags, { heartbeatInterval: heartbeatIntervalOf(options) }),
+    documents: createClientDocuments(flags, cacheFor('client')),
+    replies: cacheFor('admin'),
+    hub: createHub(flags, { heartbeatInterval: heartbeatIntervalOf(options), cache: cacheFor('stream') }),
     openApi() {
       document ??= serialized(
         JSON.stringify(openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth })),

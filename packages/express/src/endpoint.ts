@@ -1,20 +1,27 @@
+import { randomUUID } from 'node:crypto';
 import type { Flags, InputSchemas } from '@flags/core';
 import { createValidator } from '@flags/core';
 import type { Request, Response } from 'express';
 import type { Visitor } from './auth/gate.js';
 import type { BodyReader } from './body.js';
+import { collectChunks } from './chunks.js';
+import { CLIENT_SPEC_HEADER } from './client/client-spec.js';
 import type { ClientDocuments } from './client/documents.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors/invalid-input.js';
+import { ownBytes } from './own-bytes.js';
 import { linkToNext, queryParametersOf } from './page-query.js';
 import { createQueryReader } from './query.js';
-import { createReplies } from './replies.js';
-import { JSON_TYPE, jsonReply, type Reply } from './reply.js';
+import { discard, JSON_TYPE, jsonReply, type Reply } from './reply.js';
+import type { ResponseCache } from './response-cache.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
 import type { Serialized } from './serialized.js';
 import type { Hub } from './streaming/hub.js';
 
 const UNKEPT = { 'cache-control': 'no-store' };
+
+/** Data versions count from the start of a process: those of another process must not match. */
+const PROCESS = randomUUID();
 
 /** What every endpoint works with. */
 export interface EndpointParts {
@@ -24,12 +31,15 @@ export interface EndpointParts {
   readonly openApi: () => Serialized;
   readonly documents: ClientDocuments;
   readonly hub: Hub;
+  readonly replies: ResponseCache<Reply>;
 }
 
 export interface Exchange {
   readonly request: Request;
   readonly response: Response;
   readonly visitor: Visitor;
+  /** The data version before the answer was read, for rows whose answer depends on it and storages that have one. */
+  readonly stamp?: string | undefined;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
@@ -40,7 +50,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
-  async function answer({ request, response, visitor }: Exchange): Promise<Reply> {
+  async function answer({ request, response, visitor, stamp }: Exchange): Promise<Reply> {
     const params = paramsOf(request);
     const query = readQuery(request.url);
     const body = route.body === undefined ? undefined : checkBody(await readBody(request, response));
@@ -56,13 +66,18 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       hub,
       openApi,
       clientIp: () => request.ip,
-      lastEventId: lastEventIdOf(request),
+      lastEventId: headerOf(request, 'last-event-id'),
+      clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
       isStillAdmitted: () => visitor.isStillAdmitted(route.action, params.projectId ?? null),
     });
-    return replyTo(request, route, result);
+    return replyTo(request, route, { result, stamp });
   }
 
-  const answerOnce = route.lasting === undefined ? answer : answeringOnce(answer, () => flags.stamp(route.lasting));
+  const readStamp = () => flags.stamp(route.lasting ?? route.streamed);
+  const answerStreamed: Endpoint = async (exchange) => answer({ ...exchange, stamp: await readStamp() });
+  const answerWhole = route.streamed === undefined ? answer : answerStreamed;
+  const answerOnce =
+    route.lasting === undefined ? answerWhole : answeringOnce({ answer, readStamp, cache: parts.replies });
   return async (exchange) => {
     const { request, visitor } = exchange;
     await visitor.check(route.action, paramsOf(request).projectId ?? null);
@@ -70,28 +85,44 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   };
 }
 
+interface Once {
+  readonly answer: Endpoint;
+  readonly readStamp: () => Promise<string | undefined>;
+  readonly cache: ResponseCache<Reply>;
+}
+
 /** Asks for the stamp first: what changes while the answer is made must not pass for known. */
-function answeringOnce(answer: Endpoint, readStamp: () => Promise<string | undefined>): Endpoint {
-  const replies = createReplies();
+function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
   const underWay = new Map<string, Promise<Reply>>();
+
+  async function make(key: string, exchange: Exchange & { readonly stamp: string }): Promise<Reply> {
+    const made = await answer(exchange);
+    if (made.slices) return made;
+    const { text = '', ...reply } = made;
+    const ready = { ...reply, bytes: reply.bytes ?? ownBytes(text) };
+    cache.set(key, exchange.stamp, ready);
+    return ready;
+  }
+
   return async (exchange) => {
     const stamp = await readStamp();
     if (stamp === undefined) return answer(exchange);
     // Hosts may rewrite `url`; the `Link` header is made of `originalUrl`.
     const { url, originalUrl } = exchange.request;
     const key = url === originalUrl ? url : `${url} ${originalUrl}`;
-    return (
-      replies.get(key, stamp) ??
-      makeOnce(`${stamp} ${key}`, async () => replies.keep(key, stamp, await answer(exchange)))
-    );
-  };
-
-  /** Those who ask while it is made wait for it. */
-  function makeOnce(name: string, make: () => Promise<Reply>): Promise<Reply> {
-    const made = underWay.get(name) ?? make().finally(() => underWay.delete(name));
+    const known = cache.get(key, stamp);
+    if (known) return known;
+    const name = `${stamp} ${key}`;
+    const earlier = underWay.get(name);
+    if (earlier) {
+      const reply = await earlier;
+      // A reply in slices can only be sent once.
+      return reply.slices ? make(key, { ...exchange, stamp }) : reply;
+    }
+    const made = make(key, { ...exchange, stamp }).finally(() => underWay.delete(name));
     underWay.set(name, made);
     return made;
-  }
+  };
 }
 
 /** Rows have plain parameters only. */
@@ -109,29 +140,65 @@ function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (va
   };
 }
 
-function lastEventIdOf({ headers }: Request): string | undefined {
-  const id = headers['last-event-id'];
-  return Array.isArray(id) ? id[0] : id;
+function headerOf({ headers }: Request, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }
 
-function replyTo(request: Request, { method, reply, conditional }: Route, result: RouteResult): Reply {
-  const { body, revision, serialized, stream, next } = result;
+interface Outcome {
+  readonly result: RouteResult;
+  readonly stamp: string | undefined;
+}
+
+async function replyTo(request: Request, route: Route, { result, stamp }: Outcome): Promise<Reply> {
+  const { revision, serialized, stream, next } = result;
   if (stream) return streamReply(request, stream);
-  const answer = serialized
-    ? serializedReply(serialized)
-    : jsonReply({ status: reply.status, body, ...(reply.isSecret && { headers: UNKEPT }) });
-  if (method !== 'GET' && !conditional && revision === undefined) return answer;
+  const known = serialized?.etag ?? result.etag;
+  if (known !== undefined && isKnown(request, known)) return unchanged({ etag: known, ...varyOf(route) });
+  const answer = serialized ? serializedReply(serialized) : await bodyReply(route, result);
+  if (route.method !== 'GET' && !route.conditional && revision === undefined) return answer;
   const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };
-  const etag = serialized?.etag ?? entityTag(`${answer.text ?? ''}${next ?? ''}`, revision);
-  return { ...answer, headers: { ...answer.headers, ...link, etag } };
+  const etag = known ?? tagOf(answer, { request, stamp, result });
+  const headers = { ...answer.headers, ...link, ...varyOf(route), ...(etag !== undefined && { etag }) };
+  return { ...answer, headers };
+}
+
+async function bodyReply({ reply: { status, isSecret } }: Route, { body, chunks }: RouteResult): Promise<Reply> {
+  const headers = isSecret ? UNKEPT : {};
+  if (!chunks) return jsonReply({ status, body, headers });
+  const text = await collectChunks(chunks);
+  return { status, headers: { ...headers, ...JSON_TYPE }, ...(typeof text === 'string' ? { text } : { slices: text }) };
+}
+
+/** What a reply without `serialized` is tagged by: its content, or the data version where the content is not held. */
+function tagOf(
+  { text = '', slices }: Reply,
+  { request, stamp, result: { revision, next } }: Outcome & Pick<Exchange, 'request'>,
+): string | undefined {
+  if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
+  if (stamp === undefined) return undefined;
+  return entityTag(`${PROCESS} ${stamp} ${request.url} ${request.originalUrl}`, revision);
 }
 
 /** A client that has this very answer is told so, without its body. */
-function unlessKnown({ headers }: Request, { method, conditional }: Route, reply: Reply): Reply {
-  const { etag, link } = reply.headers;
-  if (etag === undefined || !(method === 'GET' || conditional)) return reply;
-  if (!namesTag(headers['if-none-match'], etag)) return reply;
-  return { status: 304, headers: { etag, ...(link !== undefined && { link }) } };
+async function unlessKnown(request: Request, { method, conditional }: Route, reply: Reply): Promise<Reply> {
+  const { etag, link, vary } = reply.headers;
+  if (reply.status !== 200 || etag === undefined || !(method === 'GET' || conditional)) return reply;
+  if (!isKnown(request, etag)) return reply;
+  await discard(reply);
+  return unchanged({ etag, ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) });
+}
+
+function isKnown({ headers }: Request, etag: string): boolean {
+  return namesTag(headers['if-none-match'], etag);
+}
+
+function unchanged(headers: Reply['headers']): Reply {
+  return { status: 304, headers };
+}
+
+function varyOf({ vary }: Route): { readonly vary?: string } {
+  return vary === undefined ? {} : { vary };
 }
 
 function serializedReply({ bytes }: Serialized): Reply {
@@ -142,7 +209,7 @@ function serializedReply({ bytes }: Serialized): Reply {
 function streamReply({ method }: Request, stream: NonNullable<RouteResult['stream']>): Reply {
   const headers = {
     'content-type': 'text/event-stream',
-    'cache-control': 'no-cache, no-transform',
+    'cache-control': 'private, no-cache, no-transform',
     'x-accel-buffering': 'no',
   };
   return { status: 200, headers, stream: method === 'HEAD' ? (response) => void response.end() : stream };

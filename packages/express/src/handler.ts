@@ -19,7 +19,10 @@ export interface HandlerParts {
  */
 export function createHandler(answer: Answer, { findRoutes, onFault }: HandlerParts): RequestHandler {
   return (request, response, next) => {
-    const settle = (reply: Reply | undefined) => (reply === undefined ? next() : writeReply(response, reply));
+    const settle = (reply: Reply | undefined) =>
+      reply === undefined ? next() : writeReply(response, reply).catch(reportLate);
+    // The connection is closed by now: the host is told, and has nothing to answer.
+    const reportLate = (error: unknown) => (isFlagsError(error) ? onFault(error, request) : next(faultOf(error)));
     const refuse = (error: unknown) => {
       const found = findRoutes(request.path).find(({ route }) => route.method === request.method);
       const reply = errorReply(error, {

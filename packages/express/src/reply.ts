@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { StartedText } from './chunks.js';
+import { writeSlices } from './write-slices.js';
 
 /** An answer, ready to be written. */
 export interface Reply {
@@ -8,6 +10,8 @@ export interface Reply {
   readonly text?: string;
   /** Instead of text: JSON that was encoded before. */
   readonly bytes?: Uint8Array;
+  /** Instead of text: JSON too long to be held, written in slices. */
+  readonly slices?: StartedText;
   /** Instead of text: writes the body once the head is out. */
   readonly stream?: (response: ServerResponse) => void;
 }
@@ -37,19 +41,37 @@ const DEFAULTS = [
 /** HTTP forbids 204 to tell a length, and 304 any but the document's. */
 const HAS_NO_LENGTH: ReadonlySet<number> = new Set([204, 304]);
 
-/** Writes by Node's own means, so that no setting of the host application (`etag`, `json spaces`, …) changes it. */
-export function writeReply(response: ServerResponse, { status, headers, text, bytes, stream }: Reply): void {
+/**
+ * Writes by Node's own means, so that no setting of the host application (`etag`, `json spaces`, …) changes it. Fails when
+ * the rest of a long text cannot be made; the connection is closed then.
+ */
+export async function writeReply(response: ServerResponse, reply: Reply): Promise<void> {
+  const { status, headers, text, bytes, slices, stream } = reply;
   // The host may have answered meanwhile, with a timeout for example.
-  if (response.headersSent) return;
+  if (response.headersSent) return discard(reply);
   response.statusCode = status;
   for (const [name, value] of DEFAULTS) if (!response.hasHeader(name)) response.setHeader(name, value);
-  for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '');
+  for (const name of Object.keys(headers)) {
+    // Middleware of the host may vary its answers too.
+    if (name === 'vary') response.appendHeader(name, headers[name] ?? '');
+    else response.setHeader(name, headers[name] ?? '');
+  }
   if (stream) {
     response.flushHeaders();
     stream(response);
     return;
   }
+  if (slices) {
+    if (response.req.method !== 'HEAD') return writeSlices(response, slices);
+    response.end();
+    return discard(reply);
+  }
   const content = bytes ?? text;
   if (!HAS_NO_LENGTH.has(status)) response.setHeader('content-length', Buffer.byteLength(content ?? ''));
   response.end(content);
+}
+
+/** Ends what makes the body of a reply that is not written. */
+export async function discard({ slices }: Reply): Promise<void> {
+  await slices?.rest.return();
 }

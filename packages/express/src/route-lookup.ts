@@ -8,7 +8,7 @@ export interface FoundRoute {
 
 /**
  * The rows whose path matches, whatever their method, in their order. Matches as Express does: the case of fixed parts and
- * a trailing slash do not matter.
+ * a trailing slash do not matter. Repeated slashes count as one: some SDKs join addresses so.
  */
 export type RouteLookup = (path: string) => readonly FoundRoute[];
 
@@ -21,7 +21,8 @@ export function createRouteLookup(routes: readonly Route[]): RouteLookup {
   const patterns = routes.filter((route) => !isFixed(route)).map(toPattern);
   const patternsOf = new Map(patterns.map(({ parts }) => [parts, patterns.filter((other) => other.parts === parts)]));
   return (path) => {
-    const place = path.endsWith('/') ? path.slice(0, -1) : path;
+    const single = withSingleSlashes(path);
+    const place = single.endsWith('/') ? single.slice(0, -1) : single;
     const found: FoundRoute[] = (fixedAt.get(place.toLowerCase()) ?? []).map((route) => ({ route, params: {} }));
     for (const { route, pattern } of patternsOf.get(partsOf(place)) ?? []) {
       const match = pattern.exec(place);
@@ -35,7 +36,7 @@ const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
 
 /** What a path needs to be let in; undefined for a path that is not ours. */
 export function accessOf(path: string): Access | undefined {
-  const [, api, protocol] = /^\/(?:api\/(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(path) ?? [];
+  const [, api, protocol] = /^\/(?:api\/(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(withSingleSlashes(path)) ?? [];
   const access = (api ?? protocol)?.toLowerCase();
   return ACCESSES.find((one) => one === access);
 }
@@ -44,6 +45,10 @@ export function accessOf(path: string): Access | undefined {
 export function allowedMethods(found: readonly FoundRoute[]): string {
   const methods = found.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...new Set(methods)].sort().join(', ');
+}
+
+function withSingleSlashes(path: string): string {
+  return path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
 }
 
 function isFixed({ path }: Route): boolean {

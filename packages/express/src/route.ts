@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema, StampSubject } from '@flags/core';
 import type { Action } from './action.js';
+import type { JsonChunks } from './chunks.js';
+import type { CLIENT_SPEC_HEADER } from './client/client-spec.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { QueryValues } from './query-values.js';
 import type { Scope } from './scope.js';
@@ -21,8 +23,11 @@ export interface Route {
   /** Which kind of token it takes in `token` mode. */
   readonly access: Access;
   readonly query?: readonly QueryParameter[];
-  /** The list can be had page by page too: it takes `limit` and `after`, and links to the next page. */
-  readonly paged?: true;
+  /**
+   * `asked`: the list can be had page by page too: it takes `limit` and `after`, and links to the next page. `always`: the
+   * answer is a page, and links to the next one.
+   */
+  readonly paged?: 'asked' | 'always';
   /** Absent: whatever body comes is left unread. */
   readonly body?: RouteBody;
   readonly reply: RouteReply;
@@ -41,6 +46,10 @@ export interface Route {
    * the stamp changes.
    */
   readonly lasting?: StampSubject;
+  /** The answer may be long (`chunks`): a long one has an `ETag` of this stamp instead of its content. */
+  readonly streamed?: StampSubject;
+  /** A header of the request that decides on the form of the answer. */
+  readonly vary?: typeof CLIENT_SPEC_HEADER;
   readonly deprecated?: true;
   /** As a method, so that a row may be written for its own path's parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
@@ -146,7 +155,9 @@ export interface RouteRequest<Parameter extends string = string> {
   /** The reporter's address as the host's `trust proxy` sees it. */
   readonly clientIp: () => string | undefined;
   readonly openApi: () => Serialized;
-  /** What client SDKs read, made once. */
+  /** The version of the client specification that the client names. */
+  readonly clientSpec: string | undefined;
+  /** What client SDKs read. */
   readonly documents: ClientDocuments;
   readonly hub: Hub;
   readonly lastEventId: string | undefined;
@@ -159,13 +170,23 @@ export interface RouteResult {
   readonly body?: unknown;
   /** Instead of a body: JSON that was made before. */
   readonly serialized?: Serialized;
+  /**
+   * Instead of a body: pieces of its JSON, for what may be long. Short answers are sent as any body is, long ones in slices.
+   * Make them with `jsonObject`, `jsonArray` and `jsonMap`.
+   */
+  readonly chunks?: JsonChunks;
+  /** Of the chunks, where the handler knows it. */
+  readonly etag?: string;
   /** Instead of a body: writes one for as long as the client listens. */
   readonly stream?: (response: ServerResponse) => void;
   /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */
   readonly revision?: number;
   /** Of a page that is not the last: where the next one begins. */
-  readonly next?: string | undefined;
+  readonly next?: NextPage | undefined;
 }
+
+/** The parameters of the query by which the next page differs from this one. */
+export type NextPage = Readonly<Record<string, string>>;
 
 type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParameterOf<`/${Rest}`>

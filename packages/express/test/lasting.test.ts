@@ -1,7 +1,8 @@
 import { createFlags, memoryStorage } from '@flags/core';
 import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
 import request from 'supertest';
-import { createReplies } from '../src/replies.js';
+import { createClientDocuments } from '../src/client/documents.js';
+import { createResponseCaches } from '../src/response-cache.js';
 import { createSqliteFile } from './contract/sqlite-file.js';
 import { EXPRESS_5 } from './express-versions.js';
 import { createHostApp, FLAGS } from './host-app.js';
@@ -9,6 +10,7 @@ import { createHostApp, FLAGS } from './host-app.js';
 const PROJECT = '/api/admin/projects/default';
 const PATHS = ['/api/admin/projects', PROJECT, FLAGS, `${FLAGS}?limit=1`, `${FLAGS}/checkout`];
 const DAY = 86_400_000;
+const view = { environment: 'production', projects: undefined, namePrefix: '' };
 
 function readsOf({ calls }: FaultyStorage): number {
   return calls.filter(({ method }) => method === 'list').length;
@@ -139,63 +141,49 @@ describe('an answer that is kept', () => {
   });
 });
 
-describe('what is kept', () => {
-  const reply = (text: string) => ({ status: 200, headers: {}, text });
+describe('cached responses', () => {
+  const sized = (length: number) => ({ bytes: Buffer.alloc(length) });
 
-  it('is its own bytes, and nothing of what is around them in the pool of Node', () => {
-    const replies = createReplies();
-    replies.get('/', 'one');
-    replies.keep('/', 'one', { status: 200, headers: {}, text: '{"näme":1}' });
-    const bytes = replies.get('/', 'one')?.bytes;
-    expect(String(bytes)).toBe('{"näme":1}');
-    expect(bytes?.buffer.byteLength).toBe(bytes?.byteLength);
+  it('are valid for one version of the data', () => {
+    const cache = createResponseCaches()('admin');
+    cache.set('/a', '1', sized(1));
+    expect(cache.get('/a', '1')).toBeDefined();
+    expect(cache.get('/a', '2')).toBeUndefined();
+    cache.set('/a', '2', sized(2));
+    expect(cache.get('/a', '1')).toBeUndefined();
+    expect(cache.get('/a', '2')?.bytes).toHaveLength(2);
   });
 
-  it('is forgotten with the next stamp', () => {
-    const replies = createReplies();
-    replies.get('/a', '1');
-    replies.keep('/a', '1', reply('first'));
-    expect(replies.get('/a', '1')?.bytes?.toString()).toBe('first');
-    expect(replies.get('/a', '2')).toBeUndefined();
-    expect(replies.get('/a', '1')).toBeUndefined();
+  it('share one bound, whichever cache they are in; the least recently used makes room', () => {
+    const cacheFor = createResponseCaches({ bytes: 20_000, entryBytes: 10_000 });
+    const [admin, client] = [cacheFor('admin'), cacheFor('client')];
+    admin.set('/a', '1', sized(6_000));
+    client.set('/a', '1', sized(6_000));
+    expect(admin.get('/a', '1')).toBeDefined();
+    admin.set('/b', '1', sized(6_000));
+    expect(client.get('/a', '1')).toBeUndefined();
+    expect(admin.get('/a', '1')).toBeDefined();
+    expect(admin.get('/b', '1')).toBeDefined();
   });
 
-  it('is not what was made at an older stamp than the last', () => {
-    const replies = createReplies();
-    replies.get('/a', '1');
-    replies.get('/a', '2');
-    replies.keep('/a', '1', reply('overtaken'));
-    expect(replies.get('/a', '2')).toBeUndefined();
+  it('are none that are too large, and no end of small ones', () => {
+    const cache = createResponseCaches({ bytes: 20_000, entryBytes: 10_000 })('admin');
+    cache.set('/large', '1', sized(10_000));
+    expect(cache.get('/large', '1')).toBeUndefined();
+    const keys = Array.from({ length: 100 }, (_, index) => `/?${index}`);
+    for (const key of keys) cache.set(key, '1', sized(1));
+    expect(keys.filter((key) => cache.get(key, '1')).length).toBeLessThan(20);
+    cache.set(keys[99] ?? '', '2', sized(10_000));
+    expect(keys.filter((key) => cache.get(key, '1')).length).toBeGreaterThan(10);
   });
 
-  it('never takes more room than there is', () => {
-    const replies = createReplies({ bytes: 10, replies: 9 });
-    replies.get('/a', '1');
-    expect(replies.keep('/a', '1', reply('12345678')).bytes?.length).toBe(8);
-    expect(replies.keep('/b', '1', reply('1')).bytes?.length).toBe(1);
-    expect(replies.get('/a', '1')).toBeDefined();
-    expect(replies.get('/b', '1')).toBeUndefined();
-    replies.get('/b', '2');
-    replies.keep('/b', '2', reply('1'));
-    expect(replies.get('/b', '2')).toBeDefined();
-  });
-
-  it('is never more than so many replies, however small they are', () => {
-    const replies = createReplies({ bytes: 100, replies: 2 });
-    const keys = ['/a', '/b', '/c'];
-    replies.get('/a', '1');
-    for (const key of keys) expect(replies.keep(key, '1', reply('1')).bytes?.length).toBe(1);
-    expect(keys.map((key) => replies.get(key, '1') !== undefined)).toEqual([true, true, false]);
-    replies.get('/c', '2');
-    replies.keep('/c', '2', reply('1'));
-    expect(replies.get('/c', '2')).toBeDefined();
-  });
-
-  it('is bounded in number also where nobody says how', () => {
-    const replies = createReplies();
-    replies.get('', '1');
-    const keys = Array.from({ length: 1_200 }, (_, index) => `/?${index}`);
-    for (const key of keys) replies.keep(key, '1', reply('1'));
-    expect(keys.filter((key) => replies.get(key, '1'))).toHaveLength(1_000);
+  it('keep their own bytes, and nothing of what is around them in the pool of Node', async () => {
+    const { flags } = await createHostApp();
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    const documents = createClientDocuments(flags, createResponseCaches()('client'));
+    const found = await documents.feature({ view, segments: 'beside' }, 'checkout');
+    const { bytes } = found?.serialized ?? { bytes: Buffer.alloc(0) };
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
   });
 });

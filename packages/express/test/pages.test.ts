@@ -85,7 +85,7 @@ describe('the link to a next page', () => {
     ['/a%2Fb>; rel="x"/c', 'b', '</a%2Fb%3E;%20rel=%22x%22/c?after=b>; rel="next"'],
     ['http://host:80/a?limit=1', 'b', '<http://host:80/a?limit=1&after=b>; rel="next"'],
   ])('from %s after %s is %s', (url, cursor, link) => {
-    expect(linkToNext(url, cursor)).toBe(link);
+    expect(linkToNext(url, { after: cursor })).toBe(link);
   });
 });
 
@@ -107,3 +107,46 @@ async function follow(app: Express, start: string): Promise<readonly (readonly s
 function nextIn(link: string | undefined): string | undefined {
   return link === undefined ? undefined : /^<([^>]*)>; rel="next"$/.exec(link)?.[1];
 }
+
+describe('a page of large items', () => {
+  it('ends at 1 MiB, and the link goes on where it stopped', async () => {
+    const { app, flags } = await createHostApp();
+    const values = Array.from({ length: 3_000 }, (_, at) => `${at}`.padStart(100, '0'));
+    for (let count = 1; count <= 12; count++) {
+      const constraints = [{ contextName: 'userId', operator: 'IN' as const, values }];
+      await flags.createSegment({ name: `segment-${count}`, constraints });
+    }
+    const whole = await request(app).get('/api/admin/segments').expect(200);
+    expect(whole.body.segments.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    const ids: number[] = [];
+    for (let path: string | undefined = '/api/admin/segments?limit=1000'; path !== undefined; ) {
+      const { text, body, headers } = await request(app).get(path).expect(200);
+      expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024);
+      ids.push(...body.segments.map(({ id }: { id: number }) => id));
+      path = nextIn(headers.link);
+    }
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  });
+
+  it.each(['applications', 'projects'])('of %s too', async (list) => {
+    const { app, flags } = await createHostApp();
+    const strategies = Array.from({ length: 600 }, (_, at) => `${at}`.padStart(90, 's'));
+    for (let count = 0; count < 30; count++) {
+      const name = `one-${count}`.padEnd(100, '-');
+      if (list === 'applications') {
+        await flags.registerApplication({ appName: name, strategies, started: new Date().toISOString(), interval: 1 });
+      } else await flags.createProject({ id: name, name, description: 'ü'.repeat(1000) });
+    }
+    const path = list === 'projects' ? '/api/admin/projects' : '/api/admin/metrics/applications';
+    const names: string[] = [];
+    for (let next: string | undefined = `${path}?limit=1000`; next !== undefined; ) {
+      const { text, body, headers } = await request(app).get(next).expect(200);
+      expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024);
+      names.push(...body[list].map(({ id, appName }: { id?: string; appName?: string }) => id ?? appName));
+      next = nextIn(headers.link);
+    }
+    const { body } = await request(app).get(path).expect(200);
+    expect(names).toEqual(body[list].map(({ id, appName }: { id?: string; appName?: string }) => id ?? appName));
+    expect(names.length).toBeGreaterThanOrEqual(30);
+  });
+});

@@ -60,14 +60,17 @@ export interface EventQuery {
   readonly from?: string;
   /** ISO 8601, inclusive. */
   readonly to?: string;
-  /** 0–1000; 100 when absent. */
+  /** 0–1000; 100 when absent. Large events make a page shorter, see {@link EventLog.events}. */
   readonly limit?: number;
   /** Skips so many; 0 when absent. */
   readonly offset?: number;
 }
 
 export interface EventLog {
-  /** Newest first. */
+  /**
+   * Newest first. At most as many as `limit`, and no more than fit in 1 MiB (`data` and `before`, as JSON), but at least one.
+   * The next page has the `offset` of this one plus the number of these events; there is none when that reaches `total`.
+   */
   readonly events: readonly FlagsEvent[];
   /** All that match, whatever `limit` and `offset`. */
   readonly total: number;

@@ -11,7 +11,7 @@ export interface PageQuery {
  * exactly once, whatever is created and deleted between one page and the next; the pages together are no consistent view.
  */
 export interface Page<Item> {
-  /** As many as the limit, but on the last page. */
+  /** As many as the limit, but on the last page; fewer where the items are large. */
   readonly items: readonly Item[];
   /** Where the next page begins, to be passed as `after`; absent on the last page. It stays valid for as long as you like. */
   readonly next?: string;

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.js';
 import { toFlagsEvent } from '../engine/public-event.js';
 import type { EventFilter } from '../storage/port.js';
 import { toTimestamp } from '../validation/iso-date.js';
+import { LIMITS } from '../validation/limits.js';
 
 const DEFAULT_LIMIT = 100;
 
@@ -13,7 +14,14 @@ export function eventOperations({ storage, validate, feed }: Engine): EventOpera
     async listEvents(input = {}) {
       const query = validate.eventQuery(input);
       const { limit = DEFAULT_LIMIT, offset = 0 } = query;
-      const page = await storage.events({ order: 'newest-first', filter: toFilter(query), limit, offset, total: true });
+      const page = await storage.events({
+        order: 'newest-first',
+        filter: toFilter(query),
+        limit,
+        offset,
+        maxBytes: LIMITS.pageSize,
+        total: true,
+      });
       return { events: page.events.map(toFlagsEvent), total: page.total ?? 0 };
     },
 

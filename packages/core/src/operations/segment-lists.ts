@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Page } from '../api/pages.js';
 import type { Segment, SegmentOperations, SegmentUse } from '../api/segments.js';
 import type { FlagState } from '../domain/flag.js';
 import type { SegmentState } from '../domain/segment.js';
@@ -6,8 +8,13 @@ import type { Versioned } from '../engine/aggregate.js';
 import { flagDocuments, type StoredFlagSummary, segmentDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
+import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
-import { cutPage, pageBounds } from './pages.js';
+import { pageBounds } from './pages.js';
+
+const FLAGS_AT_ONCE = 16;
+/** So many are read before it is known how large they are. */
+const FIRST_SEGMENTS = 8;
 
 /** Reads segments, and who uses them. */
 export function segmentListOperations(
@@ -17,20 +24,23 @@ export function segmentListOperations(
     getSegment: async ({ segment }) => toSegment(await findSegment(engine, segment)),
 
     async listSegments({ strategy } = {}) {
-      const segments = await listAllSegments(engine);
-      const used = strategy === undefined ? undefined : await listUsedBy(engine, strategy);
-      return segments.filter(({ id }) => used?.includes(id) ?? true);
+      if (strategy === undefined) return listAllSegments(engine);
+      const used = await listUsedBy(engine, strategy);
+      const segments: Segment[] = [];
+      for (const id of used.toSorted((one, other) => one - other)) {
+        const found = await engine.read(segmentDocuments, idOfSegment(id));
+        if (found) segments.push(toSegment(found));
+      }
+      return segments;
     },
 
     async pageSegments(query = {}) {
-      const bounds = pageBounds(engine, query);
-      if (bounds.after !== undefined && !/^\d+$/.test(bounds.after)) {
+      const { limit, after } = pageBounds(engine, query);
+      if (after !== undefined && !/^\d+$/.test(after)) {
         throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
       }
-      return cutPage(await listAllSegments(engine), bounds, {
-        cursorOf: ({ id }) => `${id}`,
-        compare: (one, other) => Number(one) - Number(other),
-      });
+      const ids = (await listSegmentIds(engine)).filter((id) => after === undefined || id > Number(after));
+      return readSegments(engine, ids, limit);
     },
 
     async listSegmentUses({ segment }) {
@@ -47,31 +57,73 @@ async function listAllSegments({ storage }: Engine): Promise<readonly Segment[]>
   return segments.sort((one, other) => one.id - other.id);
 }
 
+/** In ascending order: as numbers, where a storage has them in the order of their digits. */
+async function listSegmentIds({ storage }: Engine): Promise<readonly number[]> {
+  const listed = await storage.list({ kind: segmentDocuments.kind, part: 'summary' });
+  return listed.map(({ key }) => Number(key.id)).sort((one, other) => one - other);
+}
+
+/** A page of the segments with these ids: it ends at the limit, or when it is large. */
+async function readSegments({ read }: Engine, ids: readonly number[], limit: number): Promise<Page<Segment>> {
+  const items: Segment[] = [];
+  let size = 0;
+  for (let place = 0; place < ids.length; ) {
+    const room = size === 0 ? FIRST_SEGMENTS : Math.ceil((LIMITS.pageSize - size) / (size / items.length));
+    const batch = ids.slice(place, place + Math.min(room, limit - items.length));
+    for (const found of await Promise.all(batch.map((id) => read(segmentDocuments, idOfSegment(id))))) {
+      if (!found) continue;
+      size += JSON.stringify(found.state).length;
+      if (size > LIMITS.pageSize && items.length > 0) return pageUpTo(items);
+      items.push(toSegment(found));
+    }
+    place += batch.length;
+    if (place < ids.length && (items.length === limit || size >= LIMITS.pageSize)) return pageUpTo(items);
+  }
+  return { items };
+}
+
+function pageUpTo(items: readonly Segment[]): Page<Segment> {
+  return { items, next: `${items.at(-1)?.id}` };
+}
+
 /** The strategies that use a segment, by flag name; those of archived flags too. */
 export async function listUses(engine: Engine, segment: number): Promise<readonly SegmentUse[]> {
-  const flags = await readFlagsThat(engine, (segments) => segments.includes(segment));
-  return flags.flatMap((flag) => usesOfSegment(flag, segment));
+  const uses: SegmentUse[] = [];
+  for await (const flag of readFlagsThat(engine, (segments) => segments.includes(segment))) {
+    uses.push(...usesOfSegment(flag, segment));
+  }
+  return uses;
 }
 
 /** The ids of the segments that a strategy uses. */
 async function listUsedBy(engine: Engine, strategy: string): Promise<readonly number[]> {
-  const flags = await readFlagsThat(engine, (segments) => segments.length > 0);
-  const strategies = flags.flatMap(({ environments }) => environments.flatMap((one) => one.strategies));
-  return strategies.find(({ id }) => id === strategy)?.segments ?? [];
+  for await (const { environments } of readFlagsThat(engine, (segments) => segments.length > 0)) {
+    const found = environments.flatMap((one) => one.strategies).find(({ id }) => id === strategy);
+    if (found) return found.segments ?? [];
+  }
+  return [];
 }
 
-/** Reads the flags whose summaries name such segments, or tell nothing of segments. */
-async function readFlagsThat(
+/**
+ * Reads the flags whose summaries name such segments, or tell nothing of segments: some at once, as a database may be far
+ * away, and not all, as they may be large.
+ */
+async function* readFlagsThat(
   { storage, read }: Engine,
   use: (segments: readonly number[]) => boolean,
-): Promise<readonly FlagState[]> {
+): AsyncGenerator<FlagState> {
   const listed = await storage.list({ kind: flagDocuments.kind, part: 'summary' });
   const candidates = listed.filter(({ content }) => {
     const { segments } = content as StoredFlagSummary;
     return segments === undefined || use(segments);
   });
-  const found = await Promise.all(candidates.map(({ key }) => read(flagDocuments, key.id)));
-  return found.flatMap((flag) => (flag ? [flag.state] : []));
+  for (let first = 0; first < candidates.length; first += FLAGS_AT_ONCE) {
+    const batch = candidates.slice(first, first + FLAGS_AT_ONCE);
+    for (const flag of await Promise.all(batch.map(({ key }) => read(flagDocuments, key.id)))) {
+      if (flag) yield flag.state;
+    }
+    if (batch.length === FLAGS_AT_ONCE) await setImmediate();
+  }
 }
 
 async function findSegment({ read }: Engine, segment: number): Promise<Versioned<SegmentState>> {

@@ -31,18 +31,29 @@ export function memoryEvents(): MemoryEvents {
         rows.push({ position: rows.length + 1, revision: revisions[event.write] ?? 0, event });
       }
     },
-    query({ order, after, filter = {}, limit, offset = 0, total, withoutData }) {
+    query({ order, after, filter = {}, limit, offset = 0, maxBytes = Number.POSITIVE_INFINITY, total, withoutData }) {
       const events: StoredEvent[] = [];
       let matching = 0;
+      let bytes = 0;
+      let isFull = limit === 0;
       for (const row of walk(after === undefined ? 0 : parsePosition(after), order)) {
-        if (events.length >= limit && !total) break;
+        if (isFull && !total) break;
         if (!matches(row.event, filter)) continue;
         matching += 1;
-        if (matching > offset && events.length < limit) events.push(withoutData ? headOf(row) : toStoredEvent(row));
+        if (isFull || matching <= offset) continue;
+        bytes += withoutData ? 0 : sizeOf(row.event);
+        isFull = bytes > maxBytes && events.length > 0;
+        if (isFull) continue;
+        events.push(withoutData ? headOf(row) : toStoredEvent(row));
+        isFull = events.length >= limit;
       }
       return total ? { events, total: matching } : { events };
     },
   };
+}
+
+function sizeOf({ data, before }: PreparedEvent): number {
+  return Buffer.byteLength(data) + Buffer.byteLength(before);
 }
 
 function matches(event: PreparedEvent, { project, subject, type, from, to }: EventFilter): boolean {

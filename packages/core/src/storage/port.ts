@@ -182,6 +182,11 @@ export interface EventQuery {
   readonly limit: number;
   /** Skips so many of the matching events; 0 when absent. */
   readonly offset?: number;
+  /**
+   * Ends the page before the `data` and `before` of its events, as JSON text in UTF-8, take more bytes than this; the first
+   * event comes in any case. The storage must not read the data of many more events than it gives.
+   */
+  readonly maxBytes?: number;
   /** Nobody looks at `data` and `before` of these events: they may be null, where that saves the storage work. */
   readonly withoutData?: true;
   /** Also counts all matching events, whatever `limit` and `offset`; not counted when absent. */

@@ -49,4 +49,6 @@ export const LIMITS = {
   metricsPerBatch: 10_000,
   eventsPerPage: 1000,
   itemsPerPage: 1000,
+  /** Of a page, in bytes of JSON: it ends before, but for its first item. */
+  pageSize: 1_048_576,
 } as const;

@@ -8,16 +8,19 @@ export interface Contents {
   readonly segments: readonly SegmentConfiguration[];
 }
 
-export function contentsOf({ flags, segments }: Configuration, view: View): Contents {
-  const visible = flags.filter((flag) => isInView(flag, view));
-  const used = segmentsUsedBy(visible);
-  return { flags: visible, segments: segments.filter(({ id }) => used.has(id)) };
+export function contentsOf(configuration: Configuration, view: View): Contents {
+  const flags = configuration.flags.filter((flag) => isInView(flag, view));
+  return { flags, segments: segmentsUsedBy(configuration, flags) };
 }
 
-function segmentsUsedBy(flags: readonly FlagConfiguration[]): ReadonlySet<number> {
+/** By id. */
+export function segmentsUsedBy(
+  { segments }: Configuration,
+  flags: readonly FlagConfiguration[],
+): readonly SegmentConfiguration[] {
   const used = new Set<number>();
   for (const flag of flags) {
-    for (const { segments } of strategiesInUse(flag)) for (const id of segments ?? []) used.add(id);
+    for (const strategy of strategiesInUse(flag)) for (const id of strategy.segments ?? []) used.add(id);
   }
-  return used;
+  return used.size === 0 ? [] : segments.filter(({ id }) => used.has(id));
 }

@@ -70,11 +70,16 @@ function queryParameter({ name, description, schema }: QueryParameter, schemas: 
   return { name, in: 'query', required: false, description, schema: described, ...style };
 }
 
-function headersOf({ method, ifMatch, reply, conditional }: Route): readonly object[] {
+const CLIENT_SPEC =
+  'The version of the client specification that the client implements. Below 4.2.0, or without it, segments are inlined.';
+
+function headersOf({ method, ifMatch, reply, conditional, vary }: Route): readonly object[] {
   if (reply.media === 'text/event-stream')
     return [header('Last-Event-ID', 'The last event seen, to go on from there.')];
-  if (method === 'GET' || conditional)
-    return [header('If-None-Match', 'An ETag seen before; answers 304 while it is still true.')];
+  if (method === 'GET' || conditional) {
+    const condition = header('If-None-Match', 'An ETag seen before; answers 304 while it is still true.');
+    return vary === undefined ? [condition] : [condition, header(vary, CLIENT_SPEC)];
+  }
   if (ifMatch === undefined) return [];
   return [header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`)];
 }

@@ -1,8 +1,11 @@
-import { readList } from '../page-query.js';
+import type { ArchivedFlag } from '@flags/core';
+import { listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
-import { archivedFlagListToWire, flagToWire } from '../wire/flag.js';
+import { archivedFlagToWire, flagListToWire, flagToWire } from '../wire/flag.js';
 import { ARCHIVE } from './paths.js';
 import { projectRef } from './refs.js';
+
+const ARCHIVED = { cursorOf: ({ name }: ArchivedFlag) => name, toWire: archivedFlagToWire };
 
 export const archiveRoutes: readonly Route[] = [
   route({
@@ -12,15 +15,17 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'The archived flags of all projects, by name',
     tag: 'Archive',
     access: 'admin',
-    paged: true,
+    paged: 'asked',
+    streamed: 'flags',
     reply: { status: 200, schema: 'ArchivedFlagList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
-      const { items, next } = await readList(query, {
+      const { items, next } = await listPieces(query, {
+        ...ARCHIVED,
         whole: () => flags.listArchivedFlags(),
         page: (page) => flags.pageArchivedFlags(page),
       });
-      return { body: archivedFlagListToWire(items), next };
+      return { chunks: flagListToWire(items), next };
     },
   }),
   route({
@@ -30,16 +35,18 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'The archived flags of a project, by name',
     tag: 'Archive',
     access: 'admin',
-    paged: true,
+    paged: 'asked',
+    streamed: 'flags',
     reply: { status: 200, schema: 'ArchivedFlagList' },
     errors: ['invalid_input', 'project_not_found'],
     async handle({ flags, params, query }) {
       const ref = projectRef(params);
-      const { items, next } = await readList(query, {
+      const { items, next } = await listPieces(query, {
+        ...ARCHIVED,
         whole: () => flags.listArchivedFlags(ref),
         page: (page) => flags.pageArchivedFlags({ ...ref, ...page }),
       });
-      return { body: archivedFlagListToWire(items), next };
+      return { chunks: flagListToWire(items), next };
     },
   }),
   route({

@@ -1,6 +1,8 @@
 import { FlagsError } from '@flags/core';
+import { CLIENT_SPEC_HEADER, segmentFormFor } from '../client/client-spec.js';
+import type { ClientRequest } from '../client/documents.js';
 import { viewOf } from '../client/view.js';
-import { type Route, route } from '../route.js';
+import { type Route, type RouteRequest, route } from '../route.js';
 import { CLIENT } from './paths.js';
 import { ENVIRONMENT_PARAMETER, VIEW_PARAMETERS } from './query-parameters.js';
 
@@ -15,9 +17,8 @@ export const clientRoutes: readonly Route[] = [
     query: VIEW_PARAMETERS,
     reply: { status: 200, schema: 'ClientFeatures' },
     errors: ['invalid_input', 'environment_not_found'],
-    handle: async ({ flags: { settings }, documents, scope, query }) => ({
-      serialized: documents.features(viewOf({ scope, query, settings })),
-    }),
+    vary: CLIENT_SPEC_HEADER,
+    handle: (request) => request.documents.features(clientRequestOf(request)),
   }),
   route({
     method: 'GET',
@@ -29,10 +30,12 @@ export const clientRoutes: readonly Route[] = [
     query: [ENVIRONMENT_PARAMETER],
     reply: { status: 200, schema: 'ClientFeature' },
     errors: ['invalid_input', 'environment_not_found', 'flag_not_found'],
-    async handle({ flags: { settings }, documents, scope, query, params: { featureName } }) {
-      const serialized = documents.feature(viewOf({ scope, query, settings }), featureName);
-      if (!serialized) throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
-      return { serialized };
+    vary: CLIENT_SPEC_HEADER,
+    async handle(request) {
+      const { featureName } = request.params;
+      const found = await request.documents.feature(clientRequestOf(request), featureName);
+      if (!found) throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
+      return found;
     },
   }),
   route({
@@ -50,3 +53,7 @@ export const clientRoutes: readonly Route[] = [
     }),
   }),
 ];
+
+function clientRequestOf({ flags: { settings }, scope, query, clientSpec }: RouteRequest): ClientRequest {
+  return { view: viewOf({ scope, query, settings }), segments: segmentFormFor(clientSpec) };
+}

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@flags/core';
-import { readList } from '../page-query.js';
+import { listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { dependencyFromWire, dependencySchema, dependencyToWire, type WireDependency } from '../wire/dependency.js';
@@ -67,16 +67,19 @@ export const dependencyRoutes: readonly Route[] = [
     summary: 'The names of the flags that a flag could depend on',
     tag: 'Dependencies',
     access: 'admin',
-    paged: true,
+    paged: 'asked',
+    streamed: 'flags',
     reply: { status: 200, schema: 'PossibleParents' },
     errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
     async handle({ flags, params, query }) {
       const ref = flagRef(params);
-      const { items, next } = await readList(query, {
+      const { items, next } = await listPieces(query, {
         whole: () => flags.listPossibleParents(ref),
         page: (page) => flags.pagePossibleParents(ref, page),
+        cursorOf: (name) => name,
+        toWire: (name) => name,
       });
-      return { body: items, next };
+      return { chunks: items, next };
     },
   }),
 ];

@@ -1,8 +1,8 @@
 import type { FlagChanges, FlagSummary, PageQuery } from '@flags/core';
-import { readList } from '../page-query.js';
+import { listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
-import { flagDetailToWire, flagListToWire, flagToWire } from '../wire/flag.js';
+import { flagDetailToWire, flagListToWire, flagSummaryToWire, flagToWire } from '../wire/flag.js';
 import { flagUpdateSchema } from '../wire/flag-update.js';
 import { FLAG, FLAGS } from './paths.js';
 import { flagRef, projectRef } from './refs.js';
@@ -22,7 +22,7 @@ export const flagRoutes: readonly Route[] = [
         schema: () => ({ type: 'boolean' }),
       },
     ],
-    paged: true,
+    paged: 'asked',
     lasting: 'flags',
     reply: { status: 200, schema: 'FlagList' },
     errors: ['invalid_input', 'project_not_found'],
@@ -33,8 +33,12 @@ export const flagRoutes: readonly Route[] = [
         whole: () => flags.listArchivedFlags(ref),
         page: (page: PageQuery) => flags.pageArchivedFlags({ ...ref, ...page }),
       };
-      const { items, next } = await readList<FlagSummary>(query, query.archived === true ? archived : live);
-      return { body: flagListToWire(items), next };
+      const { items, next } = await listPieces<FlagSummary>(query, {
+        ...(query.archived === true ? archived : live),
+        cursorOf: ({ name }) => name,
+        toWire: flagSummaryToWire,
+      });
+      return { chunks: flagListToWire(items), next };
     },
   }),
   route({

@@ -11,10 +11,11 @@ export const memberRoutes: readonly Route[] = [
     summary: 'The roles of the instance, and who has which in a project',
     tag: 'Members',
     access: 'admin',
+    streamed: 'flags',
     reply: { status: 200, schema: 'MemberList' },
     errors: ['project_not_found'],
     handle: async ({ flags, params }) => ({
-      body: memberListToWire(flags.settings.roles, await flags.listMembers(projectRef(params))),
+      chunks: memberListToWire(flags.settings.roles, await flags.listMembers(projectRef(params))),
     }),
   }),
   route({

@@ -1,12 +1,13 @@
-import { readList } from '../page-query.js';
+import { listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import {
   applicationListToWire,
+  applicationSummaryToWire,
   applicationToWire,
   evaluationCountsToWire,
   seenApplicationsToWire,
-  seenFlagsToWire,
+  seenFlagsListToWire,
 } from '../wire/metrics.js';
 import { APPLICATIONS, METRICS } from './paths.js';
 
@@ -18,10 +19,11 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'Which application has evaluated which flags',
     tag: 'Metrics',
     access: 'admin',
+    streamed: 'projects',
     reply: { status: 200, schema: 'SeenToggles' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ body: (await flags.listSeenFlags()).map(seenFlagsToWire) }),
+    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(await flags.listSeenFlags()) }),
   }),
   route({
     method: 'GET',
@@ -30,9 +32,10 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'How often each flag was on and off in the last minute and the last hour',
     tag: 'Metrics',
     access: 'admin',
+    streamed: 'projects',
     reply: { status: 200, schema: 'FeatureMetrics' },
     errors: [],
-    handle: async ({ flags }) => ({ body: evaluationCountsToWire(await flags.countEvaluations()) }),
+    handle: async ({ flags }) => ({ chunks: evaluationCountsToWire(await flags.countEvaluations()) }),
   }),
   route({
     method: 'GET',
@@ -48,17 +51,20 @@ export const metricsRoutes: readonly Route[] = [
         schema: () => ({ type: 'array', items: { type: 'string' } }),
       },
     ],
-    paged: true,
+    paged: 'asked',
+    streamed: 'projects',
     reply: { status: 200, schema: 'ApplicationList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
-      const { items, next } = await readList(query, {
+      const { items, next } = await listPieces(query, {
+        cursorOf: ({ appName }) => appName,
+        toWire: applicationSummaryToWire,
         whole: () => flags.listApplications(filter),
         page: (page) => flags.pageApplications({ ...filter, ...page }),
       });
-      return { body: applicationListToWire(items), next };
+      return { chunks: applicationListToWire(items), next };
     },
   }),
   route({
@@ -68,10 +74,11 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'One application with its instances and the flags it has evaluated',
     tag: 'Metrics',
     access: 'admin',
+    streamed: 'projects',
     reply: { status: 200, schema: 'ApplicationDetail' },
     errors: ['application_not_found'],
     handle: async ({ flags, params }) => ({
-      body: applicationToWire(await flags.getApplication({ application: params.appName })),
+      chunks: applicationToWire(await flags.getApplication({ application: params.appName })),
     }),
   }),
   route({
@@ -81,9 +88,10 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'The applications that have evaluated each flag',
     tag: 'Metrics',
     access: 'admin',
+    streamed: 'projects',
     reply: { status: 200, schema: 'SeenApps' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ body: seenApplicationsToWire(await flags.listApplicationsByFlag()) }),
+    handle: async ({ flags }) => ({ chunks: seenApplicationsToWire(await flags.listApplicationsByFlag()) }),
   }),
 ];

@@ -1,7 +1,7 @@
-import { readList } from '../page-query.js';
+import { listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
-import { projectListToWire, projectOverviewToWire, projectToWire } from '../wire/project.js';
+import { projectListToWire, projectOverviewToWire, projectSummaryToWire, projectToWire } from '../wire/project.js';
 import { PROJECT, PROJECTS } from './paths.js';
 import { projectRef } from './refs.js';
 
@@ -13,13 +13,18 @@ export const projectRoutes: readonly Route[] = [
     summary: 'All projects, by id',
     tag: 'Projects',
     access: 'admin',
-    paged: true,
+    paged: 'asked',
     lasting: 'projects',
     reply: { status: 200, schema: 'ProjectList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
-      const { items, next } = await readList(query, { whole: flags.listProjects, page: flags.pageProjects });
-      return { body: projectListToWire(items), next };
+      const { items, next } = await listPieces(query, {
+        whole: flags.listProjects,
+        page: flags.pageProjects,
+        cursorOf: ({ id }) => id,
+        toWire: projectSummaryToWire,
+      });
+      return { chunks: projectListToWire(items), next };
     },
   }),
   route({
@@ -49,7 +54,7 @@ export const projectRoutes: readonly Route[] = [
     errors: ['project_not_found'],
     async handle({ flags, params }) {
       const project = await flags.getProject(projectRef(params));
-      return { body: projectOverviewToWire(project), revision: project.revision };
+      return { chunks: projectOverviewToWire(project), revision: project.revision };
     },
   }),
   route({

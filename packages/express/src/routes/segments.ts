@@ -1,4 +1,5 @@
-import { readList } from '../page-query.js';
+import { jsonArray } from '../json-chunks.js';
+import { allPages, listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { segmentListToWire, segmentToWire, segmentUsesToWire } from '../wire/segment.js';
@@ -13,12 +14,19 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'All segments, by id',
     tag: 'Segments',
     access: 'admin',
-    paged: true,
+    paged: 'asked',
+    streamed: 'flags',
     reply: { status: 200, schema: 'SegmentList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
-      const { items, next } = await readList(query, { whole: flags.listSegments, page: flags.pageSegments });
-      return { body: segmentListToWire(items), next };
+      const { items, next } = await listPieces(query, {
+        // One by one, as segments may be large: the list is no consistent view.
+        whole: async () => allPages(flags.pageSegments),
+        page: flags.pageSegments,
+        cursorOf: ({ id }) => `${id}`,
+        toWire: segmentToWire,
+      });
+      return { chunks: segmentListToWire(items), next };
     },
   }),
   route({
@@ -88,10 +96,11 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'The strategies that use a segment, those of archived flags included',
     tag: 'Segments',
     access: 'admin',
+    streamed: 'flags',
     reply: { status: 200, schema: 'SegmentUses' },
     errors: ['segment_not_found'],
     handle: async ({ flags, params }) => ({
-      body: segmentUsesToWire(await flags.listSegmentUses(segmentRef(params))),
+      chunks: segmentUsesToWire(await flags.listSegmentUses(segmentRef(params))),
     }),
   }),
   route({
@@ -101,10 +110,11 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'The segments that a strategy uses, by id',
     tag: 'Segments',
     access: 'admin',
+    streamed: 'flags',
     reply: { status: 200, schema: 'SegmentList' },
     errors: [],
     handle: async ({ flags, params }) => ({
-      body: segmentListToWire(await flags.listSegments({ strategy: params.strategyId })),
+      chunks: segmentListToWire(jsonArray(await flags.listSegments({ strategy: params.strategyId }), segmentToWire)),
     }),
   }),
 ];

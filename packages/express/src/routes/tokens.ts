@@ -1,8 +1,8 @@
-import { readList } from '../page-query.js';
+import { listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { newTokenFromWire, newTokenSchema } from '../wire/new-token.js';
-import { createdTokenToWire, tokenListToWire } from '../wire/token.js';
+import { createdTokenToWire, tokenListToWire, tokenToWire } from '../wire/token.js';
 import { TOKENS } from './paths.js';
 
 export const tokenRoutes: readonly Route[] = [
@@ -13,12 +13,18 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'All API tokens, oldest first, without their secrets',
     tag: 'API tokens',
     access: 'admin',
-    paged: true,
+    paged: 'asked',
+    streamed: 'flags',
     reply: { status: 200, schema: 'TokenList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
-      const { items, next } = await readList(query, { whole: flags.listTokens, page: flags.pageTokens });
-      return { body: tokenListToWire(items), next };
+      const { items, next } = await listPieces(query, {
+        whole: flags.listTokens,
+        page: flags.pageTokens,
+        cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
+        toWire: tokenToWire,
+      });
+      return { chunks: tokenListToWire(items), next };
     },
   }),
   route({

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '@flags/core';
+import { COLLECTED_LENGTH } from '../chunks.js';
 import { contentsOf } from '../client/contents.js';
 import type { View } from '../client/view.js';
+import type { ResponseCache } from '../response-cache.js';
 import { type Change, changesBetween } from './delta.js';
-import { type Frame, hydrationFrame, updateFrame } from './frames.js';
+import { type Frame, type LongFrame, updateFrame } from './frames.js';
+import { hydrationFrame } from './hydration.js';
 import { createJournal } from './journal.js';
 import type { Listener } from './listener.js';
 
@@ -13,43 +16,56 @@ export interface Channel {
   /** Sends what the client has missed since it was here, or everything when that cannot be told. */
   join(listener: Listener, lastEventId: string | undefined): void;
   leave(listener: Listener): void;
-  /** Sends what a client has not been sent; one that is too far behind is cut off, and comes back for everything. */
+  /**
+   * Sends what a client has not been sent: the changes, or everything when those are not remembered. A client that is too
+   * far behind while it takes what it was sent before is cut off, and comes back for everything.
+   */
   deliver(listener: Listener): void;
   /** Looks for changes, and sends them. */
   advance(): void;
 }
 
+/** What a client is sent first; without bytes it is too long to be shared. */
+export interface Hydration {
+  readonly bytes?: Buffer;
+}
+
 /** @throws FlagsError `environment_not_found` */
-export function createChannel(flags: Flags, view: View): Channel {
+export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hydration>): Channel {
   // Another one after a restart, and in every channel: numbers of others mean nothing here.
   const name = randomBytes(8).toString('hex');
   const journal = createJournal();
   const positions = new Map<Listener, number>();
   const followed = followContents(flags, view);
-  let hydration: Frame | undefined;
-
   const placeAt = (eventId: number) => ({ id: `${name}-${eventId}`, eventId });
 
   function catchUp(): void {
     const changes = followed.changes();
     if (changes.length === 0) return;
     journal.append(updateFrame(changes, placeAt(journal.latest + 1)));
-    hydration = undefined;
   }
 
+  /** All clients share a short one. A long one is made for each, as it is taken. */
   function hydrate(): Frame {
-    hydration ??= hydrationFrame(followed.contents(), placeAt(journal.latest));
-    return hydration;
+    const version = `${journal.latest}`;
+    const make = () => hydrationFrame(followed.contents(), placeAt(journal.latest));
+    const known = cache.get(name, version);
+    if (known) return known.bytes ?? make();
+    const bytes = joinShort(make());
+    cache.set(name, version, bytes ? { bytes } : {});
+    return bytes ?? make();
   }
 
   function deliver(listener: Listener): void {
     const position = positions.get(listener);
     if (position === undefined) return;
     const missed = journal.since(position);
-    if (missed === undefined) listener.cut();
-    if (missed === undefined || !listener.isReady) return;
+    if (!listener.isReady) {
+      if (missed === undefined) listener.cut();
+      return;
+    }
     positions.set(listener, journal.latest);
-    listener.send(missed);
+    listener.send(missed ?? [hydrate()]);
   }
 
   return {
@@ -68,6 +84,22 @@ export function createChannel(flags: Flags, view: View): Channel {
       for (const listener of positions.keys()) deliver(listener);
     },
   };
+}
+
+/** The whole message; undefined when it is too long. */
+function joinShort(frame: LongFrame): Buffer | undefined {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for (let part = frame.next(); part; part = frame.next()) {
+    parts.push(part);
+    length += part.length;
+    if (length > COLLECTED_LENGTH) return undefined;
+  }
+  // Not of the pool that other buffers share: it is kept.
+  const whole = Buffer.allocUnsafeSlow(length);
+  let place = 0;
+  for (const part of parts) place += part.copy(whole, place);
+  return whole;
 }
 
 /** The number of an event of this channel; undefined for those of others. */

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { type Flags, FlagsError } from '@flags/core';
 import type { View } from '../client/view.js';
+import type { ResponseCache } from '../response-cache.js';
+import type { Hydration } from './channel.js';
 import { createChannels } from './channels.js';
 import { createListener, type Listener } from './listener.js';
 import { watch } from './watch.js';
@@ -27,12 +29,13 @@ export interface Hub {
 export interface HubOptions {
   /** Milliseconds between two signs of life. */
   readonly heartbeatInterval: number;
+  readonly cache: ResponseCache<Hydration>;
 }
 
 type Admissions = Map<Listener, Listening['isStillAdmitted']>;
 
-export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub {
-  const channels = createChannels(flags);
+export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions): Hub {
+  const channels = createChannels(flags, cache);
   const admissions: Admissions = new Map();
   const beat = createBeat(admissions);
   let closed = false;

@@ -1,5 +1,3 @@
-import type { Frame } from './frames.js';
-
 /** So many frames, and bytes of them, are remembered; the newest always is. */
 const FRAMES = 1000;
 const BYTES = 1024 * 1024;
@@ -8,13 +6,14 @@ const BYTES = 1024 * 1024;
 export interface Journal {
   /** The number of the newest change; before the first one, where the numbering begins. */
   readonly latest: number;
-  append(frame: Frame): void;
+  /** Without a frame: the change is too long to be remembered, and with it all before. */
+  append(frame: Buffer | undefined): void;
   /** The frames after that number; undefined when they are not remembered any more, or never were. */
-  since(eventId: number): readonly Frame[] | undefined;
+  since(eventId: number): readonly Buffer[] | undefined;
 }
 
 export function createJournal(): Journal {
-  const frames: Frame[] = [];
+  const frames: Buffer[] = [];
   let latest = 1;
   let bytes = 0;
 
@@ -27,10 +26,15 @@ export function createJournal(): Journal {
       return latest;
     },
     append(frame) {
-      frames.push(frame);
       latest += 1;
-      bytes += frame.length;
-      forget();
+      if (frame) {
+        frames.push(frame);
+        bytes += frame.length;
+        forget();
+        return;
+      }
+      frames.length = 0;
+      bytes = 0;
     },
     since(eventId) {
       const missed = latest - eventId;

@@ -26,15 +26,12 @@ export interface ListenerEvents {
 }
 
 export function createListener(response: ServerResponse, { onReady, onLeft }: ListenerEvents): Listener {
-  const outbox = createOutbox(response);
+  const outbox = createOutbox(response, onReady);
   let taken = 0;
   let missed = 0;
   let ended = false;
 
-  response.on('drain', () => {
-    outbox.advance();
-    if (outbox.isEmpty) onReady();
-  });
+  response.on('drain', () => outbox.advance());
   response.once('close', onLeft);
   // A connection that breaks while it is written to closes too.
   response.on('error', () => undefined);

@@ -38,7 +38,7 @@ export function strategiesInUse({ strategies }: FlagConfiguration): readonly Str
   return strategies.filter(({ disabled }) => !disabled);
 }
 
-function clientStrategyToWire({ name, parameters, constraints, segments, variants }: StrategyDefinition) {
+export function clientStrategyToWire({ name, parameters, constraints, segments, variants }: StrategyDefinition) {
   return {
     name,
     parameters: parametersToWire(parameters ?? {}),
@@ -55,7 +55,7 @@ function parametersToWire(parameters: Parameters): Readonly<Record<string, strin
 }
 
 /** With every member: some SDKs want them all. */
-function clientConstraintToWire(constraint: ConstraintDefinition) {
+export function clientConstraintToWire(constraint: ConstraintDefinition) {
   const { contextName, operator, values = [], value, inverted = false, caseInsensitive = false } = constraint;
   return { contextName, operator, values, value, inverted, caseInsensitive };
 }

@@ -1,14 +1,16 @@
-import type { Dependency, EventLog, FlagsEvent, Token } from '@flags/core';
+import type { Dependency, FlagsEvent, Token } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonObject } from '../json-chunks.js';
 import { unchecked } from '../unchecked.js';
 import { dependencyToWire } from './dependency.js';
 import { eventTypeToWire } from './event-types.js';
 import { tokenToWire } from './token.js';
 
-export function eventListToWire({ events, total }: EventLog) {
-  return { version: 1, events: events.map(eventToWire), totalEvents: total };
+export function eventListToWire(events: JsonChunks, total: number) {
+  return jsonObject({ version: 1, events, totalEvents: total });
 }
 
-function eventToWire(event: FlagsEvent) {
+export function eventToWire(event: FlagsEvent) {
   return {
     id: event.id,
     type: eventTypeToWire(event.type),

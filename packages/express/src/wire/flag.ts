@@ -1,4 +1,6 @@
 import type { ArchivedFlag, Flag, FlagDetail, FlagEnvironment, FlagSummary } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonObject } from '../json-chunks.js';
 import { dependencyToWire } from './dependency.js';
 import { strategyToWire } from './strategy.js';
 import { variantToWire } from './variant.js';
@@ -40,12 +42,12 @@ export function flagSummaryToWire({ name, type, stale, createdAt, lastSeenAt, en
   };
 }
 
-export function flagListToWire(flags: readonly FlagSummary[]) {
-  return { version: 1, features: flags.map(flagSummaryToWire) };
+export function flagListToWire(features: JsonChunks) {
+  return jsonObject({ version: 1, features });
 }
 
-export function archivedFlagListToWire(flags: readonly ArchivedFlag[]) {
-  return { version: 1, features: flags.map((flag) => ({ ...flagSummaryToWire(flag), project: flag.project })) };
+export function archivedFlagToWire(flag: ArchivedFlag) {
+  return { ...flagSummaryToWire(flag), project: flag.project };
 }
 
 function environmentToWire({ name, enabled, strategies }: FlagEnvironment) {

@@ -1,5 +1,6 @@
 import type { ErrorDetail, JsonSchema, Member, Role } from '@flags/core';
 import { invalidInput } from '../errors/invalid-input.js';
+import { jsonArray, jsonObject } from '../json-chunks.js';
 import { positiveInteger } from './positive-integer.js';
 
 export interface MemberParams {
@@ -28,10 +29,10 @@ export function memberFromWire(params: MemberParams, body: unknown): Member {
 }
 
 export function memberListToWire(roles: readonly Role[], members: readonly Member[]) {
-  return {
+  return jsonObject({
     roles: roles.map(({ id, name }) => ({ id, name })),
-    users: members.map(({ userId, roleId }) => ({ id: userId, roleId })),
-  };
+    users: jsonArray(members, ({ userId, roleId }) => ({ id: userId, roleId })),
+  });
 }
 
 function contradictions(path: Readonly<Record<string, unknown>>, body: unknown): readonly ErrorDetail[] {

@@ -1,40 +1,45 @@
 import type { Application, ApplicationDetail, EvaluationCounts, SeenFlags, YesNo } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
 
-export function seenFlagsToWire({ appName, flags, metricsCount }: SeenFlags) {
+export function seenFlagsListToWire(applications: readonly SeenFlags[]) {
+  return jsonArray(applications, seenFlagsToWire);
+}
+
+function seenFlagsToWire({ appName, flags, metricsCount }: SeenFlags) {
   return { appName, seenToggles: flags, metricsCount };
 }
 
 export function evaluationCountsToWire({ lastHour, lastMinute }: EvaluationCounts) {
-  return { lastHour: countsToWire(lastHour), lastMinute: countsToWire(lastMinute) };
+  return jsonObject({ lastHour: jsonMap(lastHour, countsToWire), lastMinute: jsonMap(lastMinute, countsToWire) });
 }
 
-export function applicationListToWire(applications: readonly Application[]) {
-  return { applications: applications.map(applicationSummaryToWire) };
+export function applicationListToWire(applications: JsonChunks) {
+  return jsonObject({ applications });
 }
 
 export function applicationToWire({ appName, strategies, instances, seenFlags }: ApplicationDetail) {
-  return {
+  return jsonObject({
     appName,
-    instances: instances.map(({ instanceId, clientIp, lastSeen, createdAt }) => ({
-      instanceId,
-      clientIp,
-      lastSeen,
-      createdAt,
-    })),
+    instances: jsonArray(instances, instanceToWire),
     strategies: [{ appName, strategies }],
-    seenToggles: seenFlags,
-  };
+    seenToggles: jsonArray(seenFlags, (flag) => flag),
+  });
 }
 
 export function seenApplicationsToWire(byFlag: ReadonlyMap<string, readonly Application[]>) {
-  return recordOf(byFlag, (applications) => applications.map(applicationRecordToWire));
+  return jsonMap(byFlag, (applications) => applications.map(applicationRecordToWire));
 }
 
-function countsToWire(counts: ReadonlyMap<string, YesNo>) {
-  return recordOf(counts, ({ yes, no }) => ({ yes, no }));
+function instanceToWire({ instanceId, clientIp, lastSeen, createdAt }: ApplicationDetail['instances'][number]) {
+  return { instanceId, clientIp, lastSeen, createdAt };
 }
 
-function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
+function countsToWire({ yes, no }: YesNo) {
+  return { yes, no };
+}
+
+export function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
   return {
     appName,
     strategies,
@@ -46,9 +51,4 @@ function applicationSummaryToWire({ appName, strategies, createdAt }: Applicatio
 function applicationRecordToWire(application: Application) {
   const { appName, createdAt, updatedAt, description, strategies, url, color, icon } = application;
   return { appName, createdAt, updatedAt, description, strategies, url, color, icon };
-}
-
-/** `Object.fromEntries` defines members: a flag named `__proto__` is one like any other. */
-function recordOf<T, U>(map: ReadonlyMap<string, T>, convert: (value: T) => U): Readonly<Record<string, U>> {
-  return Object.fromEntries([...map].map(([name, value]) => [name, convert(value)]));
 }

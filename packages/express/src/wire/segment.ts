@@ -1,15 +1,17 @@
 import type { Segment, SegmentUse } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonArray, jsonObject } from '../json-chunks.js';
 
 export function segmentToWire({ id, name, description, constraints, createdAt, createdBy }: Segment) {
   return { id, name, description, constraints, createdAt, createdBy };
 }
 
-export function segmentListToWire(segments: readonly Segment[]) {
-  return { segments: segments.map(segmentToWire) };
+export function segmentListToWire(segments: JsonChunks) {
+  return jsonObject({ segments });
 }
 
 export function segmentUsesToWire(uses: readonly SegmentUse[]) {
-  return { strategies: uses.map(segmentUseToWire) };
+  return jsonObject({ strategies: jsonArray(uses, segmentUseToWire) });
 }
 
 function segmentUseToWire({ strategy, flag, project, environment }: SegmentUse) {

@@ -1,4 +1,6 @@
 import type { CreatedToken, Token } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonObject } from '../json-chunks.js';
 
 /** `username` and `projects` are the older and the newer clients' words for `tokenName` and `project`. */
 export function tokenToWire({ id, name, kind, project, environment, createdAt, expiresAt }: Token) {
@@ -15,8 +17,8 @@ export function tokenToWire({ id, name, kind, project, environment, createdAt, e
   };
 }
 
-export function tokenListToWire(tokens: readonly Token[]) {
-  return { tokens: tokens.map(tokenToWire) };
+export function tokenListToWire(tokens: JsonChunks) {
+  return jsonObject({ tokens });
 }
 
 export function createdTokenToWire({ token, secret }: CreatedToken) {

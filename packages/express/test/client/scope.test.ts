@@ -64,7 +64,8 @@ describe('a token', () => {
     await flags.addStrategy(production, { name: 'default', segments: [id] });
     const segmentsFor = async (project: string) => {
       const token = await flags.createToken({ name: 'web', kind: 'client', project, environment: 'production' });
-      return (await request(app).get('/api/client/features').set('authorization', token.secret)).body.segments;
+      const asked = request(app).get('/api/client/features').set('unleash-client-spec', '5.1.0');
+      return (await asked.set('authorization', token.secret)).body.segments;
     };
     expect(await segmentsFor('default')).toMatchObject([{ id }]);
     expect(await segmentsFor('shop')).toEqual([]);

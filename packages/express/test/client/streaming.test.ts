@@ -45,7 +45,7 @@ describe.each(EXPRESS_VERSIONS)('a stream, upon Express $major', (version) => {
     expect(client.status).toBe(200);
     expect(client.headers).toMatchObject({
       'content-type': 'text/event-stream',
-      'cache-control': 'no-cache, no-transform',
+      'cache-control': 'private, no-cache, no-transform',
     });
     expect(client.messages).toMatchObject([
       {

@@ -11,7 +11,7 @@ describe.each(EXPRESS_VERSIONS)('paths and methods, on Express $major', (version
     '/api/admin/nothing',
     '/api/admin/projects/default/nothing',
     `${FLAGS}/checkout/environments`,
-    '/api/admin/projects//features',
+    '/api/admin//projekts',
     '/api/client',
     '/api/client/nothing',
     '/api/frontend/nothing',

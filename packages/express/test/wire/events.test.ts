@@ -99,3 +99,52 @@ describe('the event log on the wire', () => {
     expect(text).not.toContain('hash');
   });
 });
+
+describe('a page of large events', () => {
+  const MIB = 1024 * 1024;
+
+  it('ends at 1 MiB, with a link to the next one, until all have come', async () => {
+    const { app, flags } = await createHostApp();
+    const names = Array.from({ length: 20 }, (_, index) => `flag-${index}`);
+    for (const name of names) {
+      await flags.createFlag({ project: 'default' }, { name, description: 'ü'.repeat(150_000) });
+    }
+    const seen: string[] = [];
+    let pages = 0;
+    for (let path: string | undefined = '/api/admin/events?limit=1000&type=feature-created'; path !== undefined; ) {
+      const { text, body, headers } = await request(app).get(path).expect(200);
+      expect(Buffer.byteLength(text)).toBeLessThan(MIB);
+      expect(body.totalEvents).toBe(20);
+      seen.push(...body.events.map(({ featureName }: { featureName: string }) => featureName));
+      pages += 1;
+      path = /<(.+)>; rel="next"/.exec(headers.link ?? '')?.[1];
+    }
+    expect(seen).toEqual(names.toReversed());
+    expect(pages).toBe(7);
+  });
+
+  it('has one event at least', async () => {
+    const { app, flags } = await createHostApp();
+    const ref = { project: 'default', flag: 'checkout' };
+    await flags.createFlag(ref, { name: 'checkout', description: 'x'.repeat(700_000) });
+    await flags.updateFlag(ref, { description: 'y'.repeat(700_000) });
+    const { body, headers } = await request(app).get('/api/admin/events/checkout').expect(200);
+    expect(body.events).toHaveLength(1);
+    expect(headers.link).toBe('</api/admin/events/checkout?offset=1>; rel="next"');
+    expect(headers.etag).toMatch(/^"[^"]+"$/);
+    const last = await request(app).get('/api/admin/events/checkout?offset=1').expect(200);
+    expect([last.body.events.length, last.headers.link]).toEqual([1, undefined]);
+  });
+
+  it('is counted from the offset, and refused with what is wrong about it', async () => {
+    const { app, flags } = await createHostApp();
+    for (const name of ['a', 'b', 'c']) await flags.createFlag({ project: 'default' }, { name });
+    const { headers } = await request(app).get('/api/admin/events?limit=1&offset=1&type=feature-created').expect(200);
+    expect(headers.link).toBe('</api/admin/events?limit=1&offset=2&type=feature-created>; rel="next"');
+    await request(app).get('/api/admin/events?limit=0').expect(200);
+    for (const query of ['limit=1001', 'limit=-1', 'limit=x', 'offset=-1', 'offset=1.5', 'limit=1&limit=2']) {
+      const { body } = await request(app).get(`/api/admin/events?${query}`).expect(400);
+      expect(body.code).toBe('invalid_input');
+    }
+  });
+});

@@ -50,15 +50,24 @@ export function createReadEvents(statements: Statements, names: TableNames): Rea
     const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
     const order = `ORDER BY commit_order ${direction}, id ${direction}`;
     const columns = query.withoutData ? WITHOUT_DATA : WHOLE;
-    const page = `SELECT ${columns} FROM ${wanted} ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
+    const limited = `SELECT ${columns} FROM ${wanted} ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
+    const isBounded = query.maxBytes !== undefined && !query.withoutData;
+    const page = isBounded ? upTo(`$${values.length + 3}::bigint`, { limited, order }) : limited;
     const rows = await statements.query<EventRow & EventsAndFacts['facts']>(
       `SELECT * FROM (SELECT ${asked.join(', ')}) AS facts LEFT JOIN (${page}) AS page ON true ${order}`,
-      [...values, query.limit, query.offset ?? 0],
+      [...values, query.limit, query.offset ?? 0, ...(isBounded ? [query.maxBytes] : [])],
     );
     const events = rows.filter(({ id }) => id !== null).map(toStoredEvent);
     const [first = {} as EventsAndFacts['facts']] = rows;
     return { facts: first, page: query.total ? { events, total: Number(first.total) } : { events } };
   };
+}
+
+/** Those events of a page that together fit: PostgreSQL knows the length of a text without reading it. */
+function upTo(maxBytes: string, { limited, order }: { readonly limited: string; readonly order: string }): string {
+  const size = 'octet_length(data) + octet_length(before)';
+  const sized = `SELECT *, ${size} AS size, sum(${size}) OVER (${order} ROWS UNBOUNDED PRECEDING) AS bytes FROM (${limited}) AS found`;
+  return `SELECT ${WHOLE} FROM (${sized}) AS sized WHERE bytes <= ${maxBytes} OR bytes = size`;
 }
 
 function fromWhere(table: string, conditions: readonly string[]): string {

@@ -24,6 +24,8 @@ type EventRow = readonly [
   before: string,
 ];
 
+type PositionRow = readonly [position: number];
+
 const HEAD = 'type, at, actor, subject_kind, subject_id, revision, project, environment';
 const COLUMNS = `${HEAD}, data, before`;
 
@@ -49,13 +51,32 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
       const columns = query.withoutData ? `${HEAD}, 'null', 'null'` : COLUMNS;
       // Sorted where the index of times is to be read: SQLite would rather walk all events in their order.
       const order = `ORDER BY ${lead?.index === 'time' ? '+' : ''}position ${direction}`;
-      const page = `SELECT position, ${columns} FROM ${table} ${where} ${order} LIMIT ? OFFSET ?`;
-      const rows = statements(page).all(...parameters, query.limit, query.offset ?? 0) as EventRow[];
+      const bounds = [...parameters, query.limit, query.offset ?? 0];
+      const select = (list: string) =>
+        statements(`SELECT ${list} FROM ${table} ${where} ${order} LIMIT ? OFFSET ?`).all(...bounds);
+      const isBounded = query.maxBytes !== undefined && !query.withoutData;
+      const rows = isBounded
+        ? readUpTo(query.maxBytes, select('position') as PositionRow[])
+        : (select(`position, ${columns}`) as EventRow[]);
       const events = Array.from(rows, toStoredEvent);
       if (!query.total) return { events };
       return { events, total: count(whereOf(conditions, { lead: lead ?? conditions[0], after: query.after })) };
     },
   };
+
+  /** One by one: the data of the others is not read. */
+  function readUpTo(maxBytes: number, positions: readonly PositionRow[]): readonly EventRow[] {
+    const rows: EventRow[] = [];
+    let bytes = 0;
+    for (const [position] of positions) {
+      const row = statements(`SELECT position, ${COLUMNS} FROM ${table} WHERE position = ?`).get(position) as EventRow;
+      const [data, before] = row.slice(-2) as [string, string];
+      bytes += Buffer.byteLength(data) + Buffer.byteLength(before);
+      if (bytes > maxBytes && rows.length > 0) break;
+      rows.push(row);
+    }
+    return rows;
+  }
 
   function count({ sql, parameters }: Where): number {
     const [total] = statements(`SELECT COUNT(*) FROM ${table} ${sql}`).get(...parameters) as readonly [number];

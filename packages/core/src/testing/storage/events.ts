@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Storage, StoredEvent } from '../../storage/port.js';
+import type { EventQuery, Storage, StoredEvent } from '../../storage/port.js';
 import type { Rule } from './rule.js';
 import { commit, eventsOf, flag, happened, put, same } from './samples.js';
 
@@ -116,6 +116,28 @@ export function eventRules(rule: Rule): void {
     same(await storage.events({ order: 'oldest-first', limit: 0, total: true }), { events: [], total: 10 });
     same(await storage.events({ order: 'oldest-first', limit: 5, offset: 10 }), { events: [] });
     assert.equal((await eventsOf(storage, { limit: Number.MAX_SAFE_INTEGER })).length, 10);
+  });
+
+  rule('ends a page of events at so many bytes of data, after one event at least', async (storage) => {
+    const text = 'ü'.repeat(500);
+    for (let index = 0; index < 6; index++) {
+      const key = flag(`f${index}`);
+      const event = happened(key, { data: text, before: index === 5 ? text : null });
+      await commit(storage, { writes: [put(key)], events: [event] });
+    }
+    const page = async (query: Partial<EventQuery>) =>
+      storage.events({ order: 'newest-first', limit: 100, total: true, ...query });
+    const read = async (query: Partial<EventQuery>) => subjects((await page(query)).events);
+    same(await read({ maxBytes: 10 }), ['f5']);
+    same(await read({ maxBytes: 3100 }), ['f5', 'f4']);
+    same(await read({ maxBytes: 3100, offset: 2 }), ['f3', 'f2', 'f1']);
+    same(await read({ maxBytes: 3100, offset: 2, limit: 1 }), ['f3']);
+    same(await read({ maxBytes: 3100, limit: 0 }), []);
+    same(await read({ maxBytes: 3100, order: 'oldest-first' }), ['f0', 'f1', 'f2']);
+    same(await read({ maxBytes: 3100, filter: { subject: flag('f2') } }), ['f2']);
+    same((await read({ maxBytes: 10, withoutData: true })).length, 6);
+    assert.equal((await page({ maxBytes: 10 })).total, 6);
+    same(await page({ maxBytes: 100_000 }), await page({}));
   });
 }
 

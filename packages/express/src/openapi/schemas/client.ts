@@ -4,12 +4,19 @@ import { strictObject } from './strict-object.js';
 const variant = { name: text, weight: { type: 'number', minimum: 0 }, stickiness: text };
 
 export const clientSchemas = {
-  ClientFeatures: strictObject({
-    version: { type: 'integer', const: 2 },
-    features: listOf(referTo('ClientFeature')),
-    segments: { ...listOf(referTo('ClientSegment')), description: 'Those that the flags use.' },
-    query: strictObject({ environment: text }, { project: listOf(text), namePrefix: text }),
-  }),
+  ClientFeatures: strictObject(
+    {
+      version: { type: 'integer', const: 2 },
+      features: listOf(referTo('ClientFeature')),
+      query: strictObject({ environment: text }, { project: listOf(text), namePrefix: text }),
+    },
+    {
+      segments: {
+        ...listOf(referTo('ClientSegment')),
+        description: 'Those that the flags use. Absent for clients that do not know segments.',
+      },
+    },
+  ),
 
   ClientFeature: strictObject(
     {

@@ -1,0 +1,44 @@
+import { createPace, nextTurn } from './turns.js';
+
+/** The JSON text of an answer, in pieces that are made while it is written. No piece is longer than one document. */
+export type JsonChunks = Iterable<string> | AsyncIterable<string>;
+
+/** The longest slice, in characters. */
+const SLICE_LENGTH = 64 * 1024;
+
+/** Answers up to this length are collected: they get a length, and a tag of their content. Longer ones are streamed. */
+export const COLLECTED_LENGTH = 1024 * 1024;
+
+/** A long text of which the first slices are made. Call `rest.return()` if it is not written. */
+export interface StartedText {
+  readonly first: readonly string[];
+  readonly rest: AsyncGenerator<string, void>;
+}
+
+/** Makes the whole text if it is short. Leaves the event loop to other requests between slices. */
+export async function collectChunks(chunks: JsonChunks): Promise<string | StartedText> {
+  const rest = slicesOf(chunks);
+  const first: string[] = [];
+  let length = 0;
+  for (let slice = await rest.next(); !slice.done; slice = await rest.next()) {
+    first.push(slice.value);
+    length += slice.value.length;
+    if (length > COLLECTED_LENGTH) return { first, rest };
+    if (first.length > 1) await nextTurn();
+  }
+  return first.join('');
+}
+
+/** Joins short pieces and cuts long ones. A slice takes one turn to make. */
+async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
+  const isTurnOver = createPace();
+  let text = '';
+  for await (const chunk of chunks) {
+    text += chunk;
+    for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
+    if (!isTurnOver()) continue;
+    if (text !== '') yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}

@@ -1,0 +1,61 @@
+import type { Contents } from '../client/contents.js';
+import { flagText, segmentText } from '../client/texts.js';
+import { ownBytes } from '../own-bytes.js';
+import { envelopeOf, type LongFrame, type Place } from './frames.js';
+
+/** Parts of about this length, in characters, are joined of shorter texts. */
+const PART_LENGTH = 64 * 1024;
+
+/** A message with everything there is, made as the client takes it. */
+export function hydrationFrame(contents: Contents, place: Place): LongFrame {
+  const parts = partsOf(contents, place);
+  return { next: () => parts.next().value };
+}
+
+function* partsOf(contents: Contents, place: Place): Generator<Buffer, undefined> {
+  let part = '';
+  for (const text of textsOf(contents, place)) {
+    if (typeof text === 'string') part += text;
+    if (part !== '' && (typeof text !== 'string' || part.length >= PART_LENGTH)) {
+      yield ownBytes(part);
+      part = '';
+    }
+    if (typeof text !== 'string') yield text;
+  }
+  if (part !== '') yield ownBytes(part);
+  return undefined;
+}
+
+/** The JSON of the message, piece by piece; long pieces as buffers that all clients share. */
+function* textsOf({ flags, segments }: Contents, { id, eventId }: Place): Generator<string | Buffer> {
+  const [start, end] = envelopeOf('unleash-connected', id);
+  yield `${start}{"type":"hydration","eventId":${eventId},"features":[`;
+  yield* separated(flags, sharedFlagText);
+  yield '],"segments":[';
+  yield* separated(segments, sharedSegmentText);
+  yield `]}${end}`;
+}
+
+function* separated<Item>(items: readonly Item[], toText: (item: Item) => string | Buffer): Generator<string | Buffer> {
+  for (const [index, item] of items.entries()) {
+    if (index > 0) yield ',';
+    yield toText(item);
+  }
+}
+
+const sharedFlagText = shareLongTexts(flagText);
+const sharedSegmentText = shareLongTexts(segmentText);
+
+/** Of clients that do not read, each would hold a copy of the text that it is at. A shared one goes with the last of them. */
+function shareLongTexts<Item extends object>(toText: (item: Item) => string): (item: Item) => string | Buffer {
+  const shared = new WeakMap<Item, WeakRef<Buffer>>();
+  return (item) => {
+    const known = shared.get(item)?.deref();
+    if (known) return known;
+    const text = toText(item);
+    if (text.length < PART_LENGTH) return text;
+    const bytes = ownBytes(text);
+    shared.set(item, new WeakRef(bytes));
+    return bytes;
+  };
+}

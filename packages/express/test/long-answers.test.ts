@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { memoryStorage } from '@flags/core';
+import request from 'supertest';
+import { collectChunks } from '../src/chunks.js';
+import { jsonArray, jsonMap, jsonObject } from '../src/json-chunks.js';
+import { writeReply } from '../src/reply.js';
+import { createHostApp, FLAGS } from './host-app.js';
+
+async function textOf(chunks: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += chunk;
+  return text;
+}
+
+describe('JSON that is made in pieces', () => {
+  it.each([
+    [{ features: [], version: 1 }],
+    [{ version: 1, features: [{ name: 'a' }, { name: '"\u2028' }], none: undefined, nothing: null }],
+  ])('is what JSON.stringify makes of %j', async ({ features, ...others }) => {
+    const whole = { ...others, features, last: true };
+    expect(await textOf(jsonObject({ ...whole, features: jsonArray(features, (one) => one) }))).toBe(
+      JSON.stringify(whole),
+    );
+  });
+
+  it('has members of any name', async () => {
+    const names = new Map(['__proto__', 'constructor', '"', 'a'].map((name, at) => [name, at]));
+    expect(await textOf(jsonMap(names, (value) => [value]))).toBe(
+      '{"__proto__":[0],"constructor":[1],"\\"":[2],"a":[3]}',
+    );
+    expect(await textOf(jsonObject({}))).toBe('{}');
+  });
+
+  it('joins short items and leaves long ones alone', async () => {
+    const pieces: string[] = [];
+    for await (const piece of jsonArray(Array(10_000).keys(), (one) => one)) pieces.push(piece);
+    expect(pieces.length).toBeLessThan(10);
+    expect(JSON.parse(pieces.join(''))).toHaveLength(10_000);
+  });
+});
+
+/** A server of one long answer, and what became of the pieces. */
+async function serve(pieces: (made: number) => string | undefined) {
+  const state = { made: 0, ended: false, error: undefined as unknown };
+  async function* chunks() {
+    try {
+      for (let piece = pieces(state.made); piece !== undefined; piece = pieces(state.made)) {
+        state.made += 1;
+        yield piece;
+      }
+    } finally {
+      state.ended = true;
+    }
+  }
+  const server = http.createServer(async (_request, response) => {
+    const slices = await collectChunks(chunks());
+    if (typeof slices === 'string') throw new Error('short');
+    await writeReply(response, { status: 200, headers: {}, slices }).catch((error) => {
+      state.error = error;
+    });
+  });
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function get(url: string): Promise<IncomingMessage> {
+  const [response] = await once(http.get(url), 'response');
+  return response;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate);
+}
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+describe('a long answer', () => {
+  const PIECE = 'x'.repeat(64 * 1024);
+
+  it('is made at the pace at which the client reads', async () => {
+    const { state, url } = await serve((made) => (made < 1000 ? PIECE : undefined));
+    const response = await get(url);
+    let before = -1;
+    // The buffers of the system fill first; then nothing more is made.
+    while (before !== state.made) {
+      before = state.made;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(state.made).toBeLessThan(900);
+    let length = 0;
+    for await (const part of response) length += part.length;
+    expect(length).toBe(1000 * PIECE.length);
+  });
+
+  it('is given up when the client leaves', async () => {
+    const { state, url } = await serve(() => PIECE);
+    const response = await get(url);
+    response.destroy();
+    await until(() => state.ended);
+    expect(state.error).toBeUndefined();
+  });
+
+  it('breaks off with the connection when the rest cannot be made', async () => {
+    const fault = new Error('lost');
+    const { state, url } = await serve((made) => {
+      if (made === 100) throw fault;
+      return PIECE;
+    });
+    const response = await get(url);
+    await expect(
+      (async () => {
+        for await (const _part of response);
+      })(),
+    ).rejects.toThrow('aborted');
+    expect(state).toMatchObject({ error: fault, ended: true });
+  });
+
+  it('leaves the event loop to others between its slices', async () => {
+    const { url } = await serve((made) => {
+      for (const end = performance.now() + 2; performance.now() < end; );
+      return made < 300 ? 'x'.repeat(16 * 1024) : undefined;
+    });
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const response = await get(url);
+    for await (const _part of response);
+    clearInterval(timer);
+    expect(longest).toBeLessThan(150);
+  });
+});
+
+describe('a list longer than 1 MiB', () => {
+  async function createLongList() {
+    const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
+    await flags.createSegment({
+      name: 'all',
+      constraints: [{ contextName: 'userId', operator: 'IN', values: [''] }].map((one) => ({
+        ...one,
+        values: Array.from({ length: 40_000 }, (_, at) => `${at}`.padStart(30, '0')),
+      })),
+    });
+    return { app, flags };
+  }
+  const path = '/api/admin/segments';
+
+  it('comes whole, without a length, and is known again until something changes', async () => {
+    const { app, flags } = await createLongList();
+    const { headers, body } = await request(app).get(path).expect(200);
+    expect(headers['content-length']).toBeUndefined();
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(body.segments[0].constraints[0].values).toHaveLength(40_000);
+    await request(app)
+      .get(path)
+      .set('If-None-Match', headers.etag ?? '')
+      .expect(304, '');
+    await request(app)
+      .get(`${path}?limit=1`)
+      .set('If-None-Match', headers.etag ?? '')
+      .expect(200);
+    const head = await request(app).head(path).expect(200);
+    expect(head.headers.etag).toBe(headers.etag);
+    await flags.createFlag({ project: 'default' }, { name: 'another' });
+    await request(app)
+      .get(path)
+      .set('If-None-Match', headers.etag ?? '')
+      .expect(200);
+  });
+
+  it('has a tag of its content as long as it is short', async () => {
+    const { app, flags } = await createHostApp();
+    const { headers } = await request(app).get(path).expect(200);
+    expect(headers['content-length']).toBe('15');
+    await flags.createFlag({ project: 'default' }, { name: 'another' });
+    await request(app)
+      .get(path)
+      .set('If-None-Match', headers.etag ?? '')
+      .expect(304);
+    expect((await request(app).get(FLAGS)).headers['content-length']).toBeDefined();
+  });
+});
