@@ -1,5 +1,11 @@
 import type { EvaluatedVariant, FallbackVariant } from '../api/evaluated.js';
-import type { ContextualFlags, EnvironmentChoice, EvaluationOperations, Impression } from '../api/evaluation.js';
+import type {
+  ContextualFlags,
+  EnvironmentChoice,
+  EvaluationOperations,
+  EvaluationStatus,
+  Impression,
+} from '../api/evaluation.js';
 import type { EvaluationContext } from '../api/evaluation-context.js';
 import { compareCodePoints } from '../code-point-order.js';
 import type { Engine } from '../engine/engine.js';
@@ -7,6 +13,7 @@ import { explainUnknown } from '../evaluation/explain.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { OFF } from '../evaluation/variants.js';
 import { frozen } from '../frozen.js';
+import type { Storage } from '../storage/port.js';
 import { requireEnvironment } from './find.js';
 
 /** What is asked on the hot path: nothing here waits, and nothing but `configuration` throws. */
@@ -44,9 +51,14 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     onConfigurationChange: (listener: () => void) => changes.add(listener),
 
-    status: () => follower.status(),
-    refresh: () => follower.refresh(),
+    status: () => withWalBytes(engine.storage, follower.status()),
+    refresh: async () => withWalBytes(engine.storage, await follower.refresh()),
   };
+}
+
+function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationStatus {
+  const walBytes = storage.walBytes?.();
+  return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
 
 /** One snapshot for all answers. Without one, as for an environment that does not exist, there are no flags. */
