@@ -25,8 +25,17 @@ export const arrayOf = (item: (number: number) => string, bytes?: number) => fil
 export const within = (head: string, item: (number: number) => string, tail: string, bytes?: number) =>
   filled(head, item, tail, bytes);
 
+/** Made once, for all routes. */
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 /** What anybody may send to anything. */
-export const HOSTILE_BODIES: Readonly<Record<string, () => string>> = {
+const BODIES: Readonly<Record<string, () => string>> = {
   'array of numbers': () => arrayOf(() => '0'),
   'array of empty objects': () => arrayOf(() => '{}'),
   'array of arrays': () => arrayOf(() => '[[]]'),
@@ -36,6 +45,10 @@ export const HOSTILE_BODIES: Readonly<Record<string, () => string>> = {
   'escaped text': () => `"${'\\u0041'.repeat(MEBIBYTE / 6 - 1)}"`,
   spaces: () => ' '.repeat(MEBIBYTE),
 };
+
+export const HOSTILE_BODIES: typeof BODIES = Object.fromEntries(
+  Object.entries(BODIES).map(([name, make]) => [name, once(make)]),
+);
 
 /** In every member of the body at once; `members` are the names that the route knows. */
 export function hostileMembers(members: readonly string[]): Readonly<Record<string, () => string>> {

@@ -1,4 +1,12 @@
-import { createFlags, type DocumentPut, type Flags, memoryStorage, type Storage } from '@flags/core';
+import {
+  type Constraint,
+  createFlags,
+  type DocumentPut,
+  type Flags,
+  isFlagsError,
+  memoryStorage,
+  type Storage,
+} from '@flags/core';
 
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT = { project: 'default' };
@@ -117,10 +125,26 @@ export async function furnish(flags: Flags, size: StoreSize): Promise<void> {
     await flags.createFlag(DEFAULT, { name: flag });
     await flags.archiveFlag({ ...DEFAULT, flag });
   }
+  for (let number = 60; number < 64; number++) await addPatterns(flags, flagName(number));
   await flags.addDependency({ ...DEFAULT, flag: flagName(20) }, { flag: flagName(21) });
   await flags.addDependency({ ...DEFAULT, flag: flagName(22) }, { flag: flagName(21) });
   await makeLargeEvents(flags, size.largeEvents);
   await reportUsage(flags, size);
+}
+
+/** A strategy of 20 patterns that cost as much for every character as is accepted, and that are all tried. */
+async function addPatterns(flags: Flags, flag: string): Promise<void> {
+  for (let repeated = 480; repeated > 1; repeated = Math.floor(repeated * 0.7)) {
+    const value = `(?:a?){${repeated}}b`;
+    const constraint: Constraint = { contextName: 'userId', operator: 'REGEX', value, inverted: true };
+    const constraints = Array.from({ length: 20 }, () => constraint);
+    try {
+      await flags.addStrategy({ ...DEFAULT, flag, environment: 'production' }, { name: 'default', constraints });
+      return;
+    } catch (error) {
+      if (!isFlagsError(error)) throw error;
+    }
+  }
 }
 
 async function makeLargeEvents(flags: Flags, count: number): Promise<void> {

@@ -35,8 +35,12 @@ const INTERVAL = 2;
 /** Shorter ones are of no interest. */
 const LEAST_GAP = 10;
 
-/** Watches this process. Needs a timer every 2 ms; the observer of collections tells of them some turns late. */
-export function createProbe(): Probe {
+/**
+ * Watches this process. Needs a timer every 2 ms; the observer of collections tells of them some turns late.
+ *
+ * @param isThorough collects garbage before each measurement: without it, memory that is free already counts as added by nobody
+ */
+export function createProbe(isThorough: boolean): Probe {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
   let gaps: Gap[] = [];
@@ -62,7 +66,7 @@ export function createProbe(): Probe {
 
   return {
     async begin() {
-      collectGarbage();
+      if (isThorough) collectGarbage();
       await pause(3 * INTERVAL);
       gaps = [];
       collections = [];

@@ -1,6 +1,6 @@
 import { arrayOf, longText, MEBIBYTE, manyParameters, manyValues, operations, padded, within } from './bodies.js';
 import { flagName, strategyId } from './definitions.js';
-import type { BudgetRow } from './row.js';
+import type { BudgetRow, Preparation } from './row.js';
 
 const FEATURES = '/api/admin/projects/default/features';
 const STRATEGIES = (flag: string) => `${FEATURES}/${flag}/environments/production/strategies`;
@@ -27,6 +27,16 @@ const deepPointer = () => `[{"op":"add","path":"${padded('/…', MEBIBYTE - 50)}
 
 const variantsOf = (count: number, member: string) =>
   `[${Array.from({ length: count }, (_, index) => `{"name":"variant-${index}"${member}}`)}]`;
+
+const cloned = (name: string): Preparation => ({
+  method: 'POST',
+  path: `${FEATURES}/largest/clone`,
+  body: () => `{"name":"${name}"}`,
+});
+const archived = (name: string): readonly Preparation[] => [
+  cloned(name),
+  { method: 'DELETE', path: `${FEATURES}/${name}` },
+];
 
 export const PROJECT_ROWS = {
   listProjects: [],
@@ -88,21 +98,24 @@ export const FLAG_ROWS = {
     {
       name: 'of 1 MiB',
       path: `${FEATURES}/largest/clone`,
-      body: () => padded('{"name":"largest-2","ignored":"…"}'),
+      body: () => padded('{"name":"cloned","ignored":"…"}'),
       ...granted,
     },
   ],
   archiveFlag: [
-    { name: 'of 1 MiB', path: `${FEATURES}/largest-2`, ...granted },
+    { name: 'of 1 MiB', path: `${FEATURES}/largest-1`, before: [cloned('largest-1')], ...granted },
     { name: 'that others depend on', path: flagPath(21) },
   ],
   listArchivedFlags: [],
   listProjectArchivedFlags: [],
   reviveFlag: [
-    { name: 'of 1 MiB', path: '/api/admin/archive/revive/largest-2', ...granted },
+    { name: 'of 1 MiB', path: '/api/admin/archive/revive/largest-2', before: archived('largest-2'), ...granted },
     { name: 'small', path: '/api/admin/archive/revive/revived', ...granted },
   ],
-  deleteFlag: [{ name: 'small', path: '/api/admin/archive/deleted', ...granted }],
+  deleteFlag: [
+    { name: 'of 1 MiB', path: '/api/admin/archive/largest-3', before: archived('largest-3'), ...granted },
+    { name: 'small', path: '/api/admin/archive/deleted', ...granted },
+  ],
 } satisfies Record<string, readonly BudgetRow[]>;
 
 export const STRATEGY_ROWS = {
@@ -263,12 +276,3 @@ export const OTHER_ADMIN_ROWS = {
   listFlagEvents: [{ name: 'limit=1000', path: '/api/admin/events/eventful?limit=1000', ...granted }],
   getOpenApi: [],
 } satisfies Record<string, readonly BudgetRow[]>;
-
-/** For a flag whose strategy has the patterns; where they are refused it has none. */
-export const WITH_PATTERNS = {
-  before: [
-    { method: 'POST', path: STRATEGIES(flagName(60)), body: patterns },
-    { method: 'POST', path: `${flagPath(60)}/environments/production/on` },
-  ],
-  after: [{ method: 'POST', path: `${flagPath(60)}/environments/production/off` }],
-} as const;

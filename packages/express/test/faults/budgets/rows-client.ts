@@ -1,6 +1,5 @@
 import { inventedReport, largeRegistration, longText, manyParameters, padded, within } from './bodies.js';
 import type { BudgetRow } from './row.js';
-import { WITH_PATTERNS } from './rows-admin.js';
 
 const granted = { isGranted: true } as const;
 const now = () => new Date().toISOString();
@@ -16,7 +15,7 @@ function contexts(envelope: (members: string) => string): readonly BudgetRow[] {
     { name: 'many properties', body: () => manyProperties(envelope) },
     { name: 'currentTime of 1 MiB', body: () => padded(envelope('"currentTime":"…"')) },
     { name: 'remoteAddress of 1 MiB', body: () => padded(envelope('"remoteAddress":"…"')) },
-    { name: '20 patterns', body: () => long(4096), ...granted, ...WITH_PATTERNS },
+    { name: 'userId of 10,000', body: () => long(10_000), ...granted },
   ];
 }
 
@@ -123,8 +122,8 @@ export const CLIENT_ROWS = {
   evaluateFlags: [
     { name: 'small context', path: '/api/frontend?userId=7', ...granted },
     { name: 'userId of 14,000', path: `/api/frontend?userId=${longText(14_000)}`, ...granted },
+    { name: 'userId of 4,096', path: `/api/frontend?userId=${longText(4096)}`, ...granted },
     { name: 'many properties', path: `/api/frontend?${manyParameters('properties[a]')}` },
-    { name: '20 patterns', path: `/api/frontend?userId=${longText(10_000)}`, ...granted, ...WITH_PATTERNS },
   ],
   evaluateFlagsForContext: contexts(inContext),
   registerFrontend: registrations('page'),

@@ -11,6 +11,8 @@ import { createProbe } from './probe.js';
 export interface Configuration {
   readonly storage: string;
   readonly size: StoreSize;
+  /** Whether garbage is collected before each measurement. */
+  readonly isThorough: boolean;
 }
 
 /** `begin`, `end`: of a measurement; a number: by so many milliseconds the clock goes on. */
@@ -18,7 +20,7 @@ export type Instruction = 'begin' | 'end' | number;
 
 /** Serves the router on a filled store of a new storage, and measures what is asked of it. Answers every message. */
 export function serve(openStorage: (name: string) => Promise<Storage>): void {
-  process.once('message', async ({ storage: name, size }: Configuration) => {
+  process.once('message', async ({ storage: name, size, isThorough }: Configuration) => {
     const storage = await openStorage(name);
     let advance = 0;
     await fillStorage(storage, size);
@@ -35,7 +37,7 @@ export function serve(openStorage: (name: string) => Promise<Storage>): void {
     const server = createServer(app).listen(0, '127.0.0.1');
     await once(server, 'listening');
 
-    const probe = createProbe();
+    const probe = createProbe(isThorough);
     process.on('message', async (instruction: Instruction) => {
       if (typeof instruction === 'number') advance += instruction;
       process.send?.(instruction === 'end' ? await probe.end() : ((await probe.begin()) ?? {}));

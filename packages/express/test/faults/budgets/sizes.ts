@@ -22,7 +22,7 @@ export const SHORT_STORE: StoreSize = {
   reported: 500,
 };
 
-/** Events stay in memory where the storage is memory. */
+/** Events and metrics stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
-  return storage === 'memory' ? { ...size, largeEvents: 3 } : size;
+  return storage === 'memory' ? { ...size, largeEvents: 3, applications: Math.min(size.applications, 30) } : size;
 }

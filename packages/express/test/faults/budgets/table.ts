@@ -28,25 +28,30 @@ export const ROWS: Readonly<Record<Action, readonly BudgetRow[]>> = {
 const KINDS = { admin: ['admin'], client: ['client'], frontend: ['frontend'], ofrep: ['client', 'frontend'] } as const;
 const ALL_KINDS: readonly Kind[] = ['admin', 'client', 'frontend', 'nobody'];
 
+/** `short`: every route and every body, but not every body to every route. */
+export type Extent = 'short' | 'full';
+
+/** Of what all routes are sent, so many are sent to each in the short form; others to the next. */
+const SHORT_SHARE = 2;
+
 /** Every route, every token: what changes anything first, so that what is read is the worst. */
-export function allCases(): readonly Case[] {
-  const writing = ROUTES.filter(({ method }) => method !== 'GET');
-  const reading = ROUTES.filter(({ method }) => method === 'GET');
-  return [...reading.flatMap(firstCase), ...[...writing, ...reading].flatMap(casesOf)];
+export function casesIn(extent: Extent): readonly Case[] {
+  const ordered = [...ROUTES].sort((one, other) => Number(one.method === 'GET') - Number(other.method === 'GET'));
+  return ordered.flatMap((route, index) => casesOf(route, extent === 'full' ? undefined : index));
 }
 
-/** Reading before anything was changed. */
-function firstCase(route: Route): readonly Case[] {
-  return casesOf(route).slice(0, 1);
-}
-
-function casesOf(route: Route): readonly Case[] {
+/** @param index of the route, where it is sent a share alone */
+function casesOf(route: Route, index: number | undefined): readonly Case[] {
+  const share = <T>(all: readonly T[], count: number) => {
+    const start = ((index ?? 0) * count) % Math.max(1, all.length);
+    return index === undefined ? all : all.filter((_, at) => (at - start + all.length) % all.length < count);
+  };
   const admitted: readonly Kind[] = KINDS[route.access];
   const refused = ALL_KINDS.filter((kind) => !admitted.includes(kind));
-  const rows = [...plainRows(route), ...ROWS[route.action], ...commonRows(route)];
+  const rows = [...plainRows(route), ...ROWS[route.action], ...share(commonRows(route), SHORT_SHARE)];
   return [
     ...admitted.flatMap((kind) => rows.map((row) => ({ route, kind, row }))),
-    ...refused.map((kind) => ({
+    ...share(refused, 1).map((kind) => ({
       route,
       kind,
       row: { name: 'array of numbers', body: HOSTILE_BODIES['array of numbers'] } as BudgetRow,
