@@ -1,3 +1,4 @@
+import type { Awaitable } from '@flags/core';
 import { extent } from '../../../../../test/extent.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import type { ServerProgram } from './measured-server.js';
@@ -9,13 +10,13 @@ const EXTENT = extent({ short: 'short', full: 'full' } as const);
 const STORE = extent({ short: SHORT_STORE, full: FULL_STORE });
 
 /** @param place gives `memory`, or where a new storage is to be */
-export function expectBudgets(storage: string, program: () => ServerProgram, place: () => string): void {
+export function expectBudgets(storage: string, program: () => ServerProgram, place: () => Awaitable<string>): void {
   describe(`any request to a server on ${storage} with a heap of 128 MB`, () => {
     let results: readonly Result[];
 
     beforeAll(async () => {
       const size = sizeIn(storage, STORE);
-      const configuration = () => ({ storage: place(), size, isThorough: EXTENT === 'full' });
+      const configuration = async () => ({ storage: await place(), size, isThorough: EXTENT === 'full' });
       results = await measureAll(program(), configuration, casesIn(EXTENT));
     }, 1_200_000);
 

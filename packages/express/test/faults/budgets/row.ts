@@ -1,7 +1,7 @@
 /** One request of the table, or several that are measured together. */
 export interface BudgetRow {
   readonly name: string;
-  /** With its parameters and query; the route's path with {@link PARAMETERS} when absent. */
+  /** With its parameters and query; the route's path with `PARAMETERS` when absent. */
   readonly path?: string | ((round: number) => string);
   /** Made when it is sent: all bodies together are large. */
   readonly body?: (round: number) => string;
@@ -24,7 +24,7 @@ export interface Preparation {
 }
 
 /** What stands in a path where a row gives none. */
-export const PARAMETERS: Readonly<Record<string, string>> = {
+const PARAMETERS: Readonly<Record<string, string>> = {
   projectId: 'default',
   featureName: 'flag-00010',
   environment: 'production',

@@ -1,3 +1,4 @@
+import type { Awaitable } from '@flags/core';
 import { SECRETS } from './definitions.js';
 import type { Answer, MeasuredServer, Sent, ServerProgram } from './measured-server.js';
 import type { Figures } from './probe.js';
@@ -22,15 +23,15 @@ export interface Result {
 /** Sends every row, one after the other. A server that has died is replaced. */
 export async function measureAll(
   program: ServerProgram,
-  configuration: () => Configuration,
+  configuration: () => Awaitable<Configuration>,
   cases: readonly Case[],
   tell: (result: Result) => void = () => undefined,
 ): Promise<readonly Result[]> {
-  let server = await program.start(configuration());
+  let server = await program.start(await configuration());
   const results: Result[] = [];
   try {
     for (const one of cases) {
-      if (!server.isAlive()) server = await program.start(configuration());
+      if (!server.isAlive()) server = await program.start(await configuration());
       const result = await measureCase(server, one);
       results.push(result);
       tell(result);
