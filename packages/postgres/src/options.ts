@@ -67,9 +67,6 @@ const LONGEST_NAME = 63;
 /** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
 export function checkOptions(options: PostgresStorageOptions): CheckedOptions {
   const settings = typeof options === 'string' ? { connectionString: options } : options;
-  if (typeof settings !== 'object' || settings === null) {
-    throw invalid('Give postgresStorage a connection string, or an object with connectionString or pool.');
-  }
   const { migrate = true, feed, listen } = settings;
   const { connectTimeout = 5_000, queryTimeout = 10_000, outcomeTimeout = 10_000 } = settings;
   if (typeof migrate !== 'boolean') throw invalid('migrate must be true or false.');

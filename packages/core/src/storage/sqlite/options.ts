@@ -44,9 +44,6 @@ export interface CheckedOptions {
 /** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
 export function checkOptions(options: SqliteStorageOptions): CheckedOptions {
   const settings = typeof options === 'string' ? { path: options } : options;
-  if (typeof settings !== 'object' || settings === null) {
-    throw invalid('Give sqliteStorage the path of a database file, or an object with path or database.');
-  }
   const { tablePrefix = 'flags_', busyTimeout = 5_000 } = settings;
   if (!isIdentifier(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
     throw invalid(
