@@ -40,6 +40,8 @@ export interface EvaluationStatus {
   readonly checkedAt: string;
   /** Why it is stale. */
   readonly error?: unknown;
+  /** Bytes of the SQLite write-ahead log on disk; absent on other storages. */
+  readonly walBytes?: number;
 }
 
 /** All answers for one context from one state: what changes meanwhile does not show. */
@@ -153,7 +155,7 @@ export interface EvaluationOperations {
    */
   onConfigurationChange(listener: () => void): () => void;
 
-  /** How current the answers are. */
+  /** How current the answers are, and the size of the write-ahead log. Reads nothing but the size of that file. */
   status(): EvaluationStatus;
 
   /**

@@ -3,6 +3,7 @@ import type {
   EnvironmentChoice,
   EvaluatedFlag,
   EvaluationOperations,
+  EvaluationStatus,
   Impression,
 } from '../api/evaluation.js';
 import type { EvaluationContext } from '../api/evaluation-context.js';
@@ -10,6 +11,7 @@ import { compareCodePoints } from '../code-point-order.js';
 import type { Engine } from '../engine/engine.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { frozen } from '../frozen.js';
+import type { Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { refuseUnknownEnvironment, requireEnvironment } from './find.js';
 
@@ -51,9 +53,14 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     onConfigurationChange: (listener: () => void) => changes.add(listener),
 
-    status: () => follower.status(),
-    refresh: () => follower.refresh(),
+    status: () => withWalBytes(engine.storage, follower.status()),
+    refresh: async () => withWalBytes(engine.storage, await follower.refresh()),
   };
+}
+
+function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationStatus {
+  const walBytes = storage.walBytes?.();
+  return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
 
 /** One snapshot for all answers. */

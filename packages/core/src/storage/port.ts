@@ -55,6 +55,12 @@ export interface Storage {
    */
   stamp?(): Awaitable<string>;
 
+  /**
+   * Bytes of the write-ahead log on disk, for `status()` of the flags; undefined when there is none. Leave it out where the
+   * storage has no such file.
+   */
+  walBytes?(): number | undefined;
+
   /** Metrics kept at the same place; used unless `createFlags` is given others. */
   readonly metrics?: MetricsStorage;
 }

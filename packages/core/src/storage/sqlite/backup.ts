@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { assertOpen, busyError, pause, readWhenFree } from './busy.js';
 import type { BackupProgress, Connection } from './database.js';
+import { createPrivateFile } from './private-file.js';
 import { NameNotDurable, publishFile } from './publish-file.js';
 
 /** So many pages are copied before others get their turn; a page mostly has 4 KiB. */
@@ -16,6 +17,7 @@ export async function backUp(connection: Connection, path: string): Promise<void
   const target = checkTarget(path);
   const partial = `${target}.${randomUUID()}.partial`;
   try {
+    createPrivateFile(partial);
     await copyWhenFree(connection, partial);
     await publishFile(partial, target);
   } catch (error) {
@@ -38,7 +40,7 @@ function checkTarget(path: string): string {
 
 /**
  * Begins where no transaction of the host's is open, which the copy would be without, or wait for. The driver takes a
- * database that it meets locked at the first step for one without pages, and leaves no file.
+ * database that it meets locked at the first step for one without pages, and leaves the file empty.
  */
 async function copyWhenFree(connection: Connection, partial: string): Promise<void> {
   const { database, busyTimeout } = connection;
@@ -47,7 +49,7 @@ async function copyWhenFree(connection: Connection, partial: string): Promise<vo
     await readWhenFree(connection, () => undefined);
     if (!database.backup) throw unsupported();
     await database.backup(partial, { progress: pace(connection) });
-    if (existsSync(partial)) return;
+    if ((statSync(partial, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
     if (performance.now() >= deadline) throw busyError(connection);
     await pause();
   }

@@ -38,7 +38,8 @@ export function createFileCheck(database: SqliteDatabase, now?: () => number): (
   return unlessNamesMoved(dirname(path), requireInPlace, now);
 }
 
-function pathOf(database: SqliteDatabase): string {
+/** Empty for a database in memory. */
+export function pathOf(database: SqliteDatabase): string {
   const databases = database.pragma('database_list') as readonly { readonly name: string; readonly file: string }[];
   return databases.find(({ name }) => name === 'main')?.file ?? '';
 }

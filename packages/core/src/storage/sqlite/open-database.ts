@@ -6,6 +6,8 @@ import type { Connection, SqliteDatabase } from './database.js';
 import { driverRefusal, driverVersion } from './driver-refusal.js';
 import driverLoader from './load-driver.cjs';
 import { explainOpening } from './opening-faults.js';
+import { createPrivateFile } from './private-file.js';
+import { limitLog } from './write-ahead-log.js';
 
 /**
  * How long, in milliseconds, SQLite may stop the event loop to wait for a lock before it is asked again later. Most locks are
@@ -17,8 +19,8 @@ const BLOCKING_WAIT = 10;
 type Driver = new (path: string, options: { timeout: number }) => SqliteDatabase;
 
 /**
- * Opens a database file with the host's own better-sqlite3; `:memory:` opens one in memory. What is acknowledged on this
- * connection survives a power cut.
+ * Opens a database file with the host's own better-sqlite3; `:memory:` opens one in memory. A new file gets mode 0600. What is
+ * acknowledged on this connection survives a power cut.
  */
 export async function openDatabase({ path, busyTimeout }: { path: string; busyTimeout: number }): Promise<Connection> {
   const database = open(path);
@@ -27,6 +29,7 @@ export async function openDatabase({ path, busyTimeout }: { path: string; busyTi
     // Changing the journal meets a lock when several processes open a new file at the same moment.
     await readWhenFree(connection, () => database.pragma('journal_mode = WAL'));
     database.pragma('synchronous = FULL');
+    limitLog(database);
     return connection;
   } catch (error) {
     database.close();
@@ -34,14 +37,18 @@ export async function openDatabase({ path, busyTimeout }: { path: string; busyTi
   }
 }
 
-function open(path: string): SqliteDatabase {
+function open(givenPath: string): SqliteDatabase {
   const Database = findDriver();
-  if (path !== ':memory:' && !existsSync(dirname(path))) {
+  // The driver trims it too.
+  const path = givenPath.trim();
+  const isFile = path !== ':memory:';
+  if (isFile && !existsSync(dirname(path))) {
     throw new FlagsError(
       'storage_unsupported',
       `${path} cannot be opened: create the directory ${dirname(path)} first.`,
     );
   }
+  if (isFile) createPrivateFile(path);
   try {
     return new Database(path, { timeout: BLOCKING_WAIT });
   } catch (error) {

@@ -6,7 +6,10 @@ import type { SqliteDatabase } from './database.js';
 export type SqliteStorageOptions =
   | string
   | (SqliteStorageSettings & {
-      /** The file to open with the installed better-sqlite3, created when absent; `:memory:` for a database in memory. */
+      /**
+       * The file to open with the installed better-sqlite3; `:memory:` for a database in memory. It is created when absent, with
+       * mode 0600: only its owner may read it. An existing file keeps its mode.
+       */
       readonly path: string;
     })
   | (SqliteStorageSettings & {
@@ -50,9 +53,9 @@ export function checkOptions(options: SqliteStorageOptions): CheckedOptions {
   const fault = describeUnknownOption(settings, OPTIONS);
   if (fault) throw invalid(`sqliteStorage ${fault}`);
   const { tablePrefix = 'flags_', busyTimeout = 5_000 } = settings;
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
+  if (!isIdentifier(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
     throw invalid(
-      "tablePrefix must begin with a letter or _, hold letters, digits and _ alone, and not be SQLite's own.",
+      "tablePrefix must be a string that begins with a letter or _, holds letters, digits and _ alone, and is not SQLite's own.",
     );
   }
   if (!Number.isSafeInteger(busyTimeout) || busyTimeout < 0) {
@@ -61,13 +64,19 @@ export function checkOptions(options: SqliteStorageOptions): CheckedOptions {
   return { source: checkSource(settings), tablePrefix, busyTimeout };
 }
 
+/** The prefix becomes part of SQL statements. An array or object would be another text each time it is read. */
+function isIdentifier(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
+}
+
 function checkSource(settings: Exclude<SqliteStorageOptions, string>): CheckedOptions['source'] {
   if ('database' in settings) {
     if (typeof settings.database?.prepare === 'function') return { database: settings.database };
     throw invalid('database must be an open better-sqlite3 database.');
   }
   // SQLite takes an empty path as a file that vanishes: the usual result of a missing environment variable.
-  if (typeof settings.path === 'string' && settings.path.trim() !== '') return { path: settings.path };
+  const { path } = settings;
+  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return { path };
   throw invalid('path must be the path of a database file, or ":memory:".');
 }
 

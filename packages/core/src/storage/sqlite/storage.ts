@@ -16,6 +16,7 @@ import { explainOpening } from './opening-faults.js';
 import { type CheckedOptions, checkOptions, type SqliteStorageOptions } from './options.js';
 import { inSnapshot } from './snapshot.js';
 import { stampReader } from './stamp.js';
+import { createLogCleaner, logSizeReader } from './write-ahead-log.js';
 import { createWriteQueue } from './write-queue.js';
 
 /** A storage in a SQLite database, which can be backed up. */
@@ -27,7 +28,7 @@ export interface SqliteStorage extends Storage {
    * put the file in the database's place; there must be no `-wal` and `-shm` of the old database beside it.
    *
    * The file gets its name when it is complete and flushed to disk: a crash leaves no half backup, at most files
-   * `<path>.<id>.partial*`. Nothing is overwritten. `close` waits for backups that are under way.
+   * `<path>.<id>.partial*`. It has mode 0600. Nothing is overwritten. `close` waits for backups that are under way.
    *
    * @throws FlagsError `invalid_input` (no usable path, or one that exists), `storage_unavailable` (the file cannot be
    * written), `storage_busy` (a transaction of the host's stayed open), `storage_unsupported` (a handle without
@@ -47,6 +48,9 @@ export interface SqliteStorage extends Storage {
  *
  * Creates its tables, or brings them up to date. `close` finishes what was asked before, and closes the database only when
  * the storage has opened it; afterwards every call fails with `closed`.
+ *
+ * Empties the write-ahead log of a database that it opened after five seconds without a write. On a handle of the host's,
+ * checkpoints are the host's.
  *
  * What a disk does later (full, failing, damaged, files removed or replaced) makes the calls that it concerns fail with
  * `storage_unavailable`, nothing changed; others go on, and so do these as soon as it is put right. A disk that fails to
@@ -115,7 +119,7 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
 
 function storageOn(opened: Opened): SqliteStorage {
   const { connection, requireFile, release } = opened;
-  const { writeQueue, documents, events, stamp, metrics, backups } = partsOn(opened);
+  const { writeQueue, documents, events, stamp, metrics, backups, logCleaner, walBytes } = partsOn(opened);
   let closing: Promise<void> | undefined;
 
   function requireOpen(): void {
@@ -128,6 +132,7 @@ function storageOn(opened: Opened): SqliteStorage {
 
   async function close(): Promise<void> {
     await writeQueue.close();
+    logCleaner?.stop();
     await backups.ended();
     await metrics.close();
     release();
@@ -138,6 +143,7 @@ function storageOn(opened: Opened): SqliteStorage {
     get: (key) => read(() => documents.get(key)),
     list: (query) => read(() => documents.list(query)),
     stamp: () => read(stamp),
+    walBytes,
     events: (query) =>
       read(() => {
         // A log can still be read; a feed promises what other processes do as well, and they no longer use this file.
@@ -167,9 +173,13 @@ function closedError(): FlagsError {
 function partsOn({ connection, requireFile, tablePrefix }: Opened) {
   const { database } = connection;
   const requireVersion = createVersionCheck(database, tablePrefix);
+  const logCleaner = connection.isHosts ? undefined : createLogCleaner(database);
+  // A process that was killed may have left a large log.
+  logCleaner?.noteWrite();
   const writeQueue = createWriteQueue(connection, () => {
     requireFile();
     requireVersion();
+    logCleaner?.noteWrite();
   });
   return {
     writeQueue,
@@ -178,6 +188,8 @@ function partsOn({ connection, requireFile, tablePrefix }: Opened) {
     stamp: stampReader(database),
     metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }),
     backups: createBackups(connection),
+    logCleaner,
+    walBytes: logSizeReader(database),
   };
 }
 

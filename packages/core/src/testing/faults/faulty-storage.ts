@@ -3,12 +3,15 @@ import type { FaultInjector } from './fault.js';
 import { faultyPort } from './faulty-port.js';
 
 /** A storage that fails when it is told to. */
-export type FaultyStorage = Storage & FaultInjector<Storage>;
+export type FaultyStorage = Storage & FaultInjector<FallibleStorage>;
+
+/** The size of a file is not asked of the storage's connection. */
+type FallibleStorage = Omit<Storage, 'walBytes'>;
 
 /**
  * A storage that goes on working on the given one until faults are injected: any method, before or after it took effect,
- * at once, late or never. For tests of what your service does while its flags cannot be stored. Its `metrics` and
- * `watch` are those of the given storage and do not fail; for metrics see {@link faultyMetrics}.
+ * at once, late or never. For tests of what your service does while its flags cannot be stored. Its `metrics`,
+ * `watch` and `walBytes` are those of the given storage and do not fail; for metrics see {@link faultyMetrics}.
  *
  * @example
  * const storage = faultyStorage(memoryStorage());
@@ -26,7 +29,7 @@ export type FaultyStorage = Storage & FaultInjector<Storage>;
  * hanging.release();
  */
 export function faultyStorage(storage: Storage): FaultyStorage {
-  const faulty = faultyPort<Storage>(storage, {
+  const faulty = faultyPort<FallibleStorage>(storage, {
     get: true,
     list: true,
     commit: true,
@@ -37,6 +40,7 @@ export function faultyStorage(storage: Storage): FaultyStorage {
   return {
     ...faulty,
     ...(storage.watch && { watch: storage.watch.bind(storage) }),
+    ...(storage.walBytes && { walBytes: storage.walBytes.bind(storage) }),
     ...(storage.metrics && { metrics: storage.metrics }),
   };
 }

@@ -5,6 +5,12 @@ import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { closed, creation, flag, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
+/** Passes a check, and is SQL when it is used. */
+function changingText(): () => string {
+  const texts = ['flags_', 'x (y); DROP TABLE users; --'];
+  return () => texts.shift() ?? '';
+}
+
 describe('opening a SQLite storage', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
   let path: string;
@@ -24,6 +30,9 @@ describe('opening a SQLite storage', () => {
     ['a prefix with a dash', { path: ':memory:', tablePrefix: 'my-flags' }],
     ['an empty prefix', { path: ':memory:', tablePrefix: '' }],
     ['a prefix that SQLite keeps for itself', { path: ':memory:', tablePrefix: 'sqlite_flags_' }],
+    ['a prefix in an array', { path: ':memory:', tablePrefix: ['flags_'] }],
+    ['a prefix that is another text every time', { path: ':memory:', tablePrefix: { toString: changingText() } }],
+    ['a path with a zero byte', 'flags.db\0.txt'],
     ['a negative busyTimeout', { path: ':memory:', busyTimeout: -1 }],
     ['an endless busyTimeout', { path: ':memory:', busyTimeout: Number.POSITIVE_INFINITY }],
   ])('refuses %s', async (_, options) => {

@@ -1,0 +1,184 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { until } from '../../../../../test/until.js';
+import { createFlags } from '../../../src/create-flags.js';
+import { memoryStorage } from '../../../src/storage/memory.js';
+import { type SqliteStorage, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
+import { createLogCleaner } from '../../../src/storage/sqlite/write-ahead-log.js';
+import { creation, put } from '../samples.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+import { fill } from './backup-sources.js';
+
+const MEBIBYTE = 1024 * 1024;
+/** Milliseconds without a write after which tests have the log emptied. */
+const IDLE = 20;
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let path: string;
+
+beforeEach(() => {
+  directory = temporaryDirectory();
+  path = join(directory.path, 'flags.db');
+});
+
+afterEach(() => directory.remove());
+
+const logSize = () => statSync(`${path}-wal`).size;
+
+describe('the write-ahead log of a SQLite storage', () => {
+  let storage: SqliteStorage;
+
+  beforeEach(async () => {
+    storage = await sqliteStorage(path);
+  });
+
+  afterEach(() => storage.close());
+
+  it('shrinks to 16 MiB after a long read has made it grow', async () => {
+    const reader = new Database(path, { readonly: true });
+    reader.exec('BEGIN; SELECT COUNT(*) FROM flags_documents');
+    const body = { text: 'x'.repeat(MEBIBYTE) };
+    for (let number = 0; number < 24; number++) {
+      await storage.commit({ writes: [{ ...put(`large-${number}`), body }], events: [] });
+    }
+    expect(storage.walBytes?.()).toBeGreaterThan(24 * MEBIBYTE);
+    reader.close();
+    // The first commit moves the pages into the database, the next begins the log anew.
+    await storage.commit(creation('a'));
+    await storage.commit(creation('b'));
+    expect(storage.walBytes?.()).toBe(16 * MEBIBYTE);
+  });
+
+  it('has its size in the status of the flags', async () => {
+    const flags = await createFlags({ storage });
+    const { walBytes } = flags.status();
+    expect(walBytes).toBeGreaterThan(0);
+    expect(walBytes).toBe(logSize());
+    expect(Object.isFrozen(flags.status())).toBe(true);
+    expect(await flags.refresh()).toMatchObject({ state: 'current', walBytes });
+    await flags.close();
+    expect(flags.status()).not.toHaveProperty('walBytes');
+  });
+
+  it('has its size in the status where the handle is the host’s', async () => {
+    const database = new Database(path);
+    const flags = await createFlags({ storage: sqliteStorage({ database }) });
+    expect(flags.status().walBytes).toBe(logSize());
+    await flags.close();
+    database.close();
+  });
+});
+
+it.each([
+  ['memory', () => memoryStorage()],
+  ['a SQLite database in memory', () => sqliteStorage(':memory:')],
+])('the status of flags on %s has no size of a log', async (_, open) => {
+  const flags = await createFlags({ storage: open() });
+  expect(Object.keys(flags.status())).toEqual(['state', 'checkedAt']);
+  await flags.close();
+});
+
+describe('a write-ahead log that nobody writes to', () => {
+  let database: Database.Database;
+  let cleaner: ReturnType<typeof createLogCleaner>;
+
+  beforeEach(async () => {
+    const storage = await sqliteStorage(path);
+    await fill(storage, 200);
+    database = new Database(path, { timeout: 10 });
+    await storage.close();
+    cleaner = createLogCleaner(database, IDLE);
+  });
+
+  afterEach(() => {
+    cleaner.stop();
+    database.close();
+  });
+
+  /** SQLite writes nothing where nothing changes. */
+  const CHANGE = "INSERT INTO flags_meta (name, value) VALUES ('test', 1) ON CONFLICT DO UPDATE SET value = value + 1";
+
+  function write(): void {
+    database.exec(CHANGE);
+    cleaner.noteWrite();
+  }
+
+  it('is emptied, and again after the next write', async () => {
+    for (let round = 0; round < 3; round++) {
+      write();
+      expect(logSize()).toBeGreaterThan(0);
+      await until(() => logSize() === 0);
+    }
+  });
+
+  it('is left alone while another connection reads from it, and keeps neither readers nor writers waiting', async () => {
+    write();
+    const reader = new Database(path, { readonly: true, timeout: 0 });
+    reader.exec('BEGIN; SELECT COUNT(*) FROM flags_documents');
+    const other = new Database(path, { timeout: 0 });
+    write();
+    const end = performance.now() + 5 * IDLE;
+    await until(() => {
+      other.exec(CHANGE);
+      expect(reader.prepare('SELECT COUNT(*) FROM flags_documents').pluck().get()).toBe(200);
+      return performance.now() > end;
+    });
+    expect(logSize()).toBeGreaterThan(0);
+    reader.close();
+    await until(() => logSize() === 0);
+    expect(database.pragma('busy_timeout', { simple: true })).toBe(10);
+    other.close();
+  });
+
+  it('costs the connection that empties it none of its cached answers', async () => {
+    write();
+    const versionBefore = database.pragma('data_version', { simple: true });
+    await until(() => logSize() === 0);
+    expect(database.pragma('data_version', { simple: true })).toBe(versionBefore);
+  });
+
+  it('is no longer looked for after the end', async () => {
+    write();
+    cleaner.stop();
+    const content = readFileSync(`${path}-wal`);
+    const later = performance.now() + 5 * IDLE;
+    await until(() => performance.now() > later);
+    expect(readFileSync(`${path}-wal`)).toEqual(content);
+  });
+});
+
+describe('the timer that empties the write-ahead log', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'Date', 'hrtime'] });
+  });
+
+  afterEach(() => jest.useRealTimers());
+
+  it('empties it five seconds after the last write, and is gone after close', async () => {
+    const storage = await sqliteStorage(path);
+    await storage.commit(creation('a'));
+    jest.advanceTimersByTime(4_000);
+    await storage.commit(creation('b'));
+    jest.advanceTimersByTime(4_000);
+    expect(logSize()).toBeGreaterThan(0);
+    jest.advanceTimersByTime(2_000);
+    expect(logSize()).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
+    await storage.commit(creation('c'));
+    expect(jest.getTimerCount()).toBe(1);
+    await storage.close();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is not started on a handle of the host’s', async () => {
+    const database = new Database(path);
+    database.pragma('journal_mode = WAL');
+    const storage = await sqliteStorage({ database });
+    await storage.commit(creation('a'));
+    expect(jest.getTimerCount()).toBe(0);
+    expect(database.pragma('journal_size_limit', { simple: true })).toBe(-1);
+    await storage.close();
+    database.close();
+  });
+});

@@ -1,0 +1,177 @@
+import {
+  type Constraint,
+  createFlags,
+  type DocumentPut,
+  type Flags,
+  isFlagsError,
+  memoryStorage,
+  type Storage,
+} from '@flags/core';
+
+const MEBIBYTE = 1024 * 1024;
+const DEFAULT = { project: 'default' };
+export const SECRETS = {
+  admin: `admin-${'a'.repeat(40)}`,
+  client: `client-${'c'.repeat(40)}`,
+  frontend: `frontend-${'f'.repeat(40)}`,
+} as const;
+
+/** How large the store is that the requests meet. */
+export interface StoreSize {
+  readonly flags: number;
+  /** Of all definitions together, in bytes. */
+  readonly bytes: number;
+  /** Strategies that share one segment of nearly 1 MiB. */
+  readonly sharing: number;
+  /** Events that carry nearly 1.3 MB each. */
+  readonly largeEvents: number;
+  readonly applications: number;
+  /** Reported by each application. */
+  readonly reported: number;
+}
+
+export const flagName = (number: number) => `flag-${String(number).padStart(5, '0')}`;
+export const strategyId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+const texts = (count: number, length: number) =>
+  Array.from({ length: count }, (_, index) => `${String(index).padStart(6, '0')}${'u'.repeat(length - 6)}`);
+
+/** Puts the definitions into a new storage, as small flags that share the bytes evenly, and one of 1 MiB. */
+export async function fillStorage(storage: Storage, size: StoreSize): Promise<void> {
+  const left = size.bytes - 2 * MEBIBYTE;
+  const template = await templateOf(Math.floor(left / size.flags));
+  for (let first = 0; first < size.flags; first += 500) {
+    const count = Math.min(500, size.flags - first);
+    await storage.commit({
+      writes: Array.from({ length: count }, (_, at) => copyOf(template, first + at)),
+      events: [],
+    });
+  }
+  await storage.commit({ writes: [largest(template)], events: [] });
+}
+
+interface Template {
+  readonly body: string;
+  readonly summary: string;
+}
+
+/** A flag that is on in production, of so many bytes. */
+async function templateOf(bytes: number): Promise<Template> {
+  const storage = memoryStorage();
+  const flags = await createFlags({ storage, newId: () => strategyId(0), pollInterval: 0, usageInterval: 0 });
+  const name = { ...DEFAULT, flag: flagName(0) };
+  await flags.createFlag(DEFAULT, { name: name.flag });
+  await flags.setVariants(name, [{ name: 'blue' }, { name: 'green' }]);
+  await addStrategy(flags, name.flag, texts(20, 20));
+  const [listed] = await storage.list({ kind: 'flag', part: 'summary' });
+  const [found] = await storage.list({ kind: 'flag', part: 'body' });
+  await flags.close();
+  const body = { ...(found?.content as object), description: '' };
+  const description = 'd'.repeat(Math.max(0, bytes - JSON.stringify(body).length));
+  return { body: JSON.stringify({ ...body, description }), summary: JSON.stringify(listed?.content) };
+}
+
+async function addStrategy(flags: Flags, flag: string, values: readonly string[], segments: readonly number[] = []) {
+  const place = { ...DEFAULT, flag, environment: 'production' };
+  await flags.addStrategy(place, {
+    name: 'flexibleRollout',
+    parameters: { rollout: '50', groupId: flag, stickiness: 'default' },
+    constraints: [{ contextName: 'userId', operator: 'NOT_IN', values }],
+    segments,
+  });
+  await flags.enable(place);
+}
+
+function copyOf({ body, summary }: Template, number: number): DocumentPut {
+  const text = body.replaceAll(flagName(0), flagName(number)).replaceAll(strategyId(0), strategyId(number));
+  const key = { kind: 'flag', id: flagName(number) };
+  return { key, expected: 0, parent: 'default', body: JSON.parse(text), summary: JSON.parse(summary) };
+}
+
+/** The flag `largest`: 1 MiB of strategies, values, variants and description, less what a change may add. */
+function largest({ body, summary }: Template): DocumentPut {
+  const flag = JSON.parse(body.replaceAll(flagName(0), 'largest').replaceAll(strategyId(0), strategyId(999_999)));
+  const [environment] = flag.environments;
+  const [strategy] = environment.strategies;
+  const constraint = strategy.constraints[0];
+  environment.strategies = texts(20, 36).map((id) => {
+    const constraints = [{ ...constraint, values: texts(1000, 20) }];
+    return { ...strategy, id, constraints, parameters: { ...strategy.parameters, rollout: '0' } };
+  });
+  flag.variants = texts(1000, 12).map((name) => ({ ...flag.variants[0], name, weight: 1 }));
+  flag.description = '';
+  flag.description = 'd'.repeat(Math.max(0, MEBIBYTE - 4096 - JSON.stringify(flag).length));
+  const key = { kind: 'flag', id: 'largest' };
+  return { key, expected: 0, parent: 'default', body: flag, summary: JSON.parse(summary) };
+}
+
+/** Makes everything else that the requests name, through the public interface. */
+export async function furnish(flags: Flags, size: StoreSize): Promise<void> {
+  for (const kind of ['admin', 'client', 'frontend'] as const) {
+    const place = kind === 'admin' ? {} : { environment: 'production' };
+    await flags.createToken({ name: `${kind} of the table`, kind, secret: SECRETS[kind], ...place });
+  }
+  await flags.createProject({ id: 'other', name: 'Other' });
+  await flags.createProject({ id: 'empty', name: 'Empty' });
+  await flags.addMember(DEFAULT, { userId: 1, roleId: 4 });
+  await flags.addMember(DEFAULT, { userId: 2, roleId: 5 });
+  const constraints = [{ contextName: 'userId', operator: 'NOT_IN', values: texts(49_000, 17) } as const];
+  await flags.createSegment({ name: 'shared', constraints });
+  for (const name of ['changed', 'deleted']) await flags.createSegment({ name, constraints: [] });
+  for (let number = 0; number < size.sharing; number++) {
+    const place = { ...DEFAULT, flag: flagName(100 + number), environment: 'production' };
+    await flags.addStrategy(place, { name: 'default', segments: [1] });
+  }
+  for (const flag of ['revived', 'deleted', 'archived-parent']) {
+    await flags.createFlag(DEFAULT, { name: flag });
+    await flags.archiveFlag({ ...DEFAULT, flag });
+  }
+  for (let number = 60; number < 64; number++) await addPatterns(flags, flagName(number));
+  await flags.addDependency({ ...DEFAULT, flag: flagName(20) }, { flag: flagName(21) });
+  await flags.addDependency({ ...DEFAULT, flag: flagName(22) }, { flag: flagName(21) });
+  await makeLargeEvents(flags, size.largeEvents);
+  await reportUsage(flags, size);
+}
+
+/** A strategy of 20 patterns that cost as much for every character as is accepted, and that are all tried. */
+async function addPatterns(flags: Flags, flag: string): Promise<void> {
+  for (let repeated = 480; repeated > 1; repeated = Math.floor(repeated * 0.7)) {
+    const value = `(?:a?){${repeated}}b`;
+    const constraint: Constraint = { contextName: 'userId', operator: 'REGEX', value, inverted: true };
+    const constraints = Array.from({ length: 20 }, () => constraint);
+    try {
+      await flags.addStrategy({ ...DEFAULT, flag, environment: 'production' }, { name: 'default', constraints });
+      return;
+    } catch (error) {
+      if (!isFlagsError(error)) throw error;
+    }
+  }
+}
+
+async function makeLargeEvents(flags: Flags, count: number): Promise<void> {
+  const place = { ...DEFAULT, flag: 'eventful', environment: 'production' };
+  await flags.createFlag(DEFAULT, { name: place.flag });
+  const { id } = await flags.addStrategy(place, { name: 'default' });
+  const values = texts(35_000, 16);
+  for (let number = 0; number < count; number++) {
+    values[0] = `change-${number}`;
+    const constraints = [{ contextName: 'userId', operator: 'IN', values } as const];
+    await flags.updateStrategy({ ...place, strategy: id }, { name: 'default', constraints });
+  }
+}
+
+async function reportUsage(flags: Flags, { applications, reported, flags: known }: StoreSize): Promise<void> {
+  const now = new Date().toISOString();
+  const used = Array.from({ length: Math.min(reported, known) }, (_, number) => [flagName(number), { yes: 1, no: 1 }]);
+  const toggles = Object.fromEntries(used);
+  for (let number = 0; number < applications; number++) {
+    const appName = `service-${number}`;
+    await flags.registerApplication({
+      appName,
+      instanceId: 'i',
+      strategies: ['default'],
+      started: now,
+      interval: 60_000,
+    });
+    await flags.reportMetrics({ appName, instanceId: 'i', bucket: { start: now, stop: now, toggles } });
+  }
+}

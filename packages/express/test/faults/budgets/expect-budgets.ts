@@ -1,0 +1,37 @@
+import type { Awaitable } from '@flags/core';
+import { extent } from '../../../../../test/extent.js';
+import { ROUTES } from '../../../src/routes/all-routes.js';
+import type { ServerProgram } from './measured-server.js';
+import { isWithin, measureAll, type Result, tableOf } from './run.js';
+import { FULL_STORE, SHORT_STORE, sizeIn } from './sizes.js';
+import { casesIn, ROWS } from './table.js';
+
+const EXTENT = extent({ short: 'short', full: 'full' } as const);
+const STORE = extent({ short: SHORT_STORE, full: FULL_STORE });
+
+/** @param place gives `memory`, or where a new storage is to be */
+export function expectBudgets(storage: string, program: () => ServerProgram, place: () => Awaitable<string>): void {
+  describe(`any request to a server on ${storage} with a heap of 128 MB`, () => {
+    let results: readonly Result[];
+
+    beforeAll(async () => {
+      const size = sizeIn(storage, STORE);
+      const configuration = async () => ({ storage: await place(), size, isThorough: EXTENT === 'full' });
+      results = await measureAll(program(), configuration, casesIn(EXTENT));
+    }, 1_200_000);
+
+    it('has rows for every route', () => {
+      expect(Object.keys(ROWS).sort()).toEqual(ROUTES.map(({ action }) => action).sort());
+      const routes = new Set(results.map(({ route }) => route));
+      expect(routes).toEqual(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)));
+    });
+
+    it('is answered, as the row says, and never with a fault of the server', () => {
+      expect(tableOf(results.filter(({ isAsExpected }) => !isAsExpected))).toBe(tableOf([]));
+    });
+
+    it('stalls nobody and adds little memory', () => {
+      expect(tableOf(results.filter((result) => result.isAsExpected && !isWithin(result)))).toBe(tableOf([]));
+    });
+  });
+}

@@ -1,0 +1,167 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { buildSync } from 'esbuild';
+import type { Figures } from './probe.js';
+import type { Configuration, Instruction } from './served.js';
+
+/** In megabytes. */
+const HEAP = 128;
+/** In milliseconds; a request that takes longer has stalled the process for good. */
+const PATIENCE = 60_000;
+/** A stream that says nothing for so long, in milliseconds, has said what it has to say. */
+const SILENCE = 300;
+
+/** A request as it is sent. */
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The answer goes on: it is listened to until it is silent. */
+  readonly isEndless?: boolean;
+}
+
+export interface Answer {
+  /** `silent` where there was no answer in time, `reset` where the connection ended without one, `died` with the process. */
+  readonly status: number | 'silent' | 'reset' | 'died';
+  /** Of the body. */
+  readonly bytes: number;
+}
+
+/** A server in a process with a small heap, that measures itself. */
+export interface MeasuredServer {
+  /** Undefined when the process has ended. */
+  measure(asking: () => Promise<void>): Promise<Figures | undefined>;
+  ask(sent: Sent): Promise<Answer>;
+  advance(milliseconds: number): Promise<void>;
+  isAlive(): boolean;
+  stop(): Promise<void>;
+}
+
+export interface ServerProgram {
+  start(configuration: Configuration): Promise<MeasuredServer>;
+  remove(): void;
+}
+
+/**
+ * Bundles a program that calls `serve`, on the sources.
+ *
+ * @param packages the folder `packages` of the workspace
+ */
+export function serverProgram(packages: string, source: string): ServerProgram {
+  const directory = mkdtempSync(join(tmpdir(), 'flags-budgets-'));
+  const outfile = join(directory, basename(source).replace(/ts$/, 'cjs'));
+  buildSync({
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    external: ['better-sqlite3', 'pg'],
+    alias: {
+      '@flags/core': join(packages, 'core/src/index.ts'),
+      '@flags/core/sqlite': join(packages, 'core/src/sqlite.ts'),
+    },
+  });
+  const modules = ['express', 'postgres'].map((name) => join(packages, name, 'node_modules'));
+  const env = { ...process.env, NODE_PATH: modules.join(':') };
+  return {
+    async start(configuration) {
+      const child = fork(outfile, { env, execArgv: [`--max-old-space-size=${HEAP}`] });
+      child.send(configuration);
+      const ready = await nextMessage<{ readonly port: number }>(child);
+      if (!ready) throw new Error('The server has died before it was ready.');
+      return measuredServer(child, ready.port);
+    },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+function measuredServer(child: ChildProcess, port: number): MeasuredServer {
+  const isAlive = () => child.exitCode === null && child.signalCode === null;
+
+  async function tell<T>(instruction: Instruction): Promise<T | undefined> {
+    if (!isAlive() || !child.connected) return undefined;
+    const answered = nextMessage<T>(child);
+    child.send(instruction, () => undefined);
+    return answered;
+  }
+
+  return {
+    async measure(asking) {
+      await tell('begin');
+      await asking();
+      return tell<Figures>('end');
+    },
+    async ask(sent) {
+      const answer = await send(port, sent);
+      if (answer.status === 'silent') child.kill('SIGKILL');
+      if (answer.status !== 'reset') return answer;
+      // A process that has run out of memory takes a moment to end.
+      await Promise.race([ended(child), pause(2000)]);
+      return isAlive() ? answer : { ...answer, status: 'died' };
+    },
+    async advance(milliseconds) {
+      await tell(milliseconds);
+    },
+    isAlive,
+    async stop() {
+      child.kill('SIGKILL');
+      await ended(child);
+    },
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+/** Undefined when the process ends without one. */
+async function nextMessage<T>(child: ChildProcess): Promise<T | undefined> {
+  const over = new AbortController();
+  const timer = setTimeout(() => child.kill('SIGKILL'), 2 * PATIENCE);
+  try {
+    const ending = once(child, 'exit', { signal: over.signal }).then(() => undefined);
+    ending.catch(() => undefined);
+    const message = once(child, 'message', { signal: over.signal }).then(([one]) => one as T);
+    message.catch(() => undefined);
+    return await Promise.race([message, ending]);
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}
+
+function send(port: number, { method, path, headers, body, isEndless }: Sent): Promise<Answer> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    let status: Answer['status'] = 'reset';
+    const asked = request({ port, host: '127.0.0.1', method, path, headers, agent: false });
+    let timer = setTimeout(() => finish('silent'), PATIENCE);
+
+    function finish(outcome: Answer['status']): void {
+      clearTimeout(timer);
+      asked.destroy();
+      resolve({ status: outcome, bytes });
+    }
+
+    asked.on('response', (response) => {
+      status = response.statusCode ?? 'reset';
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (!isEndless) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => finish(status), SILENCE);
+      });
+      response.on('end', () => finish(status));
+      response.on('error', () => finish('reset'));
+    });
+    // A refusal may close the connection while the body is still being sent.
+    asked.on('error', () => finish(status));
+    asked.end(body);
+  });
+}

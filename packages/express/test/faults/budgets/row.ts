@@ -1,0 +1,44 @@
+/** One request of the table, or several that are measured together. */
+export interface BudgetRow {
+  readonly name: string;
+  /** With its parameters and query; the route's path with `PARAMETERS` when absent. */
+  readonly path?: string | ((round: number) => string);
+  /** Made when it is sent: all bodies together are large. */
+  readonly body?: (round: number) => string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How often it is sent; once when absent. */
+  readonly times?: number;
+  /** It must be granted: a row that is refused would measure nothing. */
+  readonly isGranted?: boolean;
+  /** Sent before it, with the admin token; what becomes of them does not matter. */
+  readonly before?: readonly Preparation[];
+  readonly after?: readonly Preparation[];
+  /** Before it, the clock goes on by so many milliseconds. */
+  readonly advance?: number;
+}
+
+export interface Preparation {
+  readonly method: 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly body?: () => string;
+}
+
+/** What stands in a path where a row gives none. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  projectId: 'default',
+  featureName: 'flag-00010',
+  environment: 'production',
+  strategyId: '00000000-0000-4000-8000-000000000010',
+  parentName: 'flag-00021',
+  userId: '3',
+  roleId: '5',
+  segmentId: '1',
+  appName: 'service-0',
+  token: 'unknown',
+  key: 'largest',
+};
+
+/** Fills the parameters of a route's path. */
+export function pathOf(path: string, parameters: Readonly<Record<string, string>> = {}): string {
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => parameters[name] ?? PARAMETERS[name] ?? 'unknown');
+}

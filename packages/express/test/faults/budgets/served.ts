@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createFlags, type Storage } from '@flags/core';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { createFlagsRouter } from '../../../src/create-router.js';
+import { fillStorage, furnish, type StoreSize } from './definitions.js';
+import { createProbe } from './probe.js';
+
+/** What the process is told when it starts. */
+export interface Configuration {
+  readonly storage: string;
+  readonly size: StoreSize;
+  /** Whether garbage is collected before each measurement. */
+  readonly isThorough: boolean;
+}
+
+/** `begin`, `end`: of a measurement; a number: by so many milliseconds the clock goes on. */
+export type Instruction = 'begin' | 'end' | number;
+
+/** Serves the router on a filled store of a new storage, and measures what is asked of it. Answers every message. */
+export function serve(openStorage: (name: string) => Promise<Storage>): void {
+  process.once('message', async ({ storage: name, size, isThorough }: Configuration) => {
+    const storage = await openStorage(name);
+    let advance = 0;
+    await fillStorage(storage, size);
+    const now = () => new Date(Date.now() + advance);
+    const flags = await createFlags({ storage, now, onProblem: () => undefined, onError: report });
+    await furnish(flags, size);
+
+    const app = express();
+    app.use(createFlagsRouter(flags, { auth: 'token' }));
+    app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+      report(error);
+      response.status(500).end();
+    });
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+
+    const probe = createProbe(isThorough);
+    process.on('message', async (instruction: Instruction) => {
+      if (typeof instruction === 'number') advance += instruction;
+      process.send?.(instruction === 'end' ? await probe.end() : ((await probe.begin()) ?? {}));
+    });
+    process.send?.({ port: (server.address() as AddressInfo).port });
+  });
+}
+
+function report(error: unknown): void {
+  console.error(error);
+}

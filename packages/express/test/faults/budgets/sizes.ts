@@ -1,0 +1,28 @@
+import type { StoreSize } from './definitions.js';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** What the promise is made for. */
+export const FULL_STORE: StoreSize = {
+  flags: 10_000,
+  bytes: 16 * MEBIBYTE,
+  sharing: 200,
+  largeEvents: 100,
+  applications: 200,
+  reported: 1000,
+};
+
+/** What fits into a few seconds, with the same documents and bodies at their limits. */
+export const SHORT_STORE: StoreSize = {
+  flags: 1000,
+  bytes: 5 * MEBIBYTE,
+  sharing: 20,
+  largeEvents: 10,
+  applications: 30,
+  reported: 500,
+};
+
+/** Events and metrics stay in memory where the storage is memory. */
+export function sizeIn(storage: string, size: StoreSize): StoreSize {
+  return storage === 'memory' ? { ...size, largeEvents: 3, applications: Math.min(size.applications, 30) } : size;
+}

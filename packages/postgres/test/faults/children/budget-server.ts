@@ -1,0 +1,5 @@
+import { serve } from '../../../../express/test/faults/budgets/served.js';
+import { postgresStorage } from '../../../src/index.js';
+
+/** The name of the storage is the address of its database. */
+serve((url) => postgresStorage(url));
