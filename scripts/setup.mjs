@@ -6,11 +6,12 @@
 // A full installation also serves the server, and stays a full one.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PNPM = 'pnpm@12.21.0';
+const QUIET = ['--reporter=append-only', '--loglevel=warn'];
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** Lies inside node_modules, so that it goes when that folder is removed. */
 const STATE_FILE = join(ROOT, 'node_modules/.setup.json');
@@ -26,9 +27,12 @@ if (!isCurrent || !isSufficient) install();
 
 function install() {
   const scope = installed?.scope === 'all' ? 'all' : requested;
-  // --filter-prod leaves out what only the tests of the server depend on: the programs of a PostgreSQL.
-  const filter = scope === 'server' ? ['--filter-prod', '@flags/example-server...'] : [];
-  pnpm('install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn', ...filter);
+  // Without a fingerprint while pnpm runs: an installation that is interrupted is not taken for a complete one.
+  mkdirSync(dirname(STATE_FILE), { recursive: true });
+  writeFileSync(STATE_FILE, JSON.stringify({ scope }));
+  // The tools in the root's devDependencies are most of the bytes, and --filter never leaves the root out: --prod does.
+  const filter = scope === 'server' ? ['--prod', '--filter-prod', '@flags/example-server...'] : [];
+  pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...filter);
   // Native modules are compiled for one binary interface of Node.
   if (installed?.nodeAbi !== undefined && installed.nodeAbi !== nodeAbi)
     pnpm('rebuild', '--recursive', 'better-sqlite3');
@@ -53,7 +57,7 @@ function fingerprintOfDependencies() {
   return hash.digest('hex');
 }
 
-/** What is installed; a full installation by pnpm itself may be incomplete, and is brought up to date. */
+/** What is installed. Without a state file, somebody has run pnpm itself: that is a full installation, of some age. */
 function readState() {
   if (existsSync(STATE_FILE)) return JSON.parse(readFileSync(STATE_FILE, 'utf8'));
   return existsSync(join(ROOT, 'node_modules/.modules.yaml')) ? { scope: 'all' } : undefined;

@@ -1,4 +1,5 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 
@@ -18,13 +19,9 @@ export interface LogOutput {
  * "log lines dropped" tells a reader who comes back how many are missing.
  */
 export function openLogOutput(): LogOutput {
-  const { isPipe, isTerminal } = kindOfStdout();
-  return isPipe || isTerminal ? streamOutput(process.stdout) : fileOutput(STDOUT);
-}
-
-function kindOfStdout() {
-  const stats = fstatSync(STDOUT);
-  return { isPipe: stats.isFIFO() || stats.isSocket(), isTerminal: process.stdout.isTTY === true };
+  // Pipes and terminals are sockets. fstatSync would tell as well, but in Node 20 an fstatSync of a pipe makes the next
+  // require leave symbolic links unresolved.
+  return process.stdout instanceof Socket ? streamOutput(process.stdout) : fileOutput(STDOUT);
 }
 
 /** Passes lines to a stream, and lets a bounded amount wait in the stream's buffer. */
