@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, integer, nat, option, string } from 'fast-check';
+import { MEMORY, SQLITE } from '../../../core/test/storage-kinds.js';
 import { EXPRESS_4, EXPRESS_5 } from '../express-versions.js';
-import { MEMORY, SQLITE } from './contract-host.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';
 import {
   anyMethod,

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { extent } from '../../../../test/extent.js';
-import { STORAGES } from '../contract/contract-host.js';
+import { STORAGES } from '../../../core/test/storage-kinds.js';
 import { type HostileServer, startHostileServer } from '../contract/hostile-server.js';
 import type { RawRequest } from '../contract/raw-client.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
