@@ -1,5 +1,11 @@
 /** @jest-config-loader esbuild-register */
+import { randomInt } from 'node:crypto';
 import type { Config } from 'jest';
+
+/** Random inputs are the same in every run, but in the full form, which is there to find others. */
+const isFull = process.env.FLAGS_FAULTS === 'full';
+process.env.FLAGS_SEED ??= String(isFull ? randomInt(2 ** 31) : 1);
+if (isFull) console.error(`FLAGS_SEED=${process.env.FLAGS_SEED}`);
 
 /** Tests on a PostgreSQL: one is started for a run that has any of them. */
 const ON_POSTGRES = ['packages/postgres', 'examples/server/test/postgres'];
@@ -25,6 +31,7 @@ const project: Config = {
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: 'node',
+  setupFiles: ['<rootDir>/packages/core/test/properties/seeded-properties.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };
 

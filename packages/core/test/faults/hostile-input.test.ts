@@ -1,4 +1,5 @@
 import { extent } from '../../../../test/extent.js';
+import { SEED } from '../../../../test/seed.js';
 import { createFlags, type Flags, isFlagsError } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
 import { contentOf } from '../properties/stored-content.js';
@@ -7,7 +8,6 @@ import { type HostileValue, hostileValues, spoil } from './hostile-values.js';
 import { type Attempt, furnish, OPERATIONS } from './operations.js';
 
 const BYTES = extent({ short: 1024 * 1024, full: 50 * 1024 * 1024 });
-const SEED = Math.floor(Math.random() * 2 ** 31);
 const ATTEMPTS = Object.values<Attempt | readonly Attempt[]>(OPERATIONS).flat();
 const SILENT = { pollInterval: 0, usageInterval: 0, onProblem: () => undefined };
 

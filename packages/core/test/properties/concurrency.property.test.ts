@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
 import { isFlagsError } from '../../src/index.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { engineOn } from './engine-under-test.js';
@@ -22,7 +23,7 @@ describe.each(PROPERTY_STORAGES)('operations at the same time, on $name', ({ ope
         await expectInvariants(storage);
         await dispose();
       }),
-      { numRuns: 20 },
+      { numRuns: extent({ short: 8, full: 60 }) },
     );
   });
 
@@ -38,7 +39,7 @@ describe.each(PROPERTY_STORAGES)('operations at the same time, on $name', ({ ope
         await expectInvariants(storage);
         await dispose();
       }),
-      { numRuns: 10 },
+      { numRuns: extent({ short: 5, full: 30 }) },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { extent } from '../../../../test/extent.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { expectSameOutcomes } from './same-outcomes.js';
 
@@ -5,6 +6,6 @@ jest.setTimeout(120_000);
 
 describe('the same operations', () => {
   it('come to the same on every storage: results, refusals, documents and events', async () => {
-    await expectSameOutcomes(PROPERTY_STORAGES, 20);
+    await expectSameOutcomes(PROPERTY_STORAGES, extent({ short: 6, full: 60 }));
   });
 });
