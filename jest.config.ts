@@ -1,8 +1,27 @@
 /** @jest-config-loader esbuild-register */
+import { randomInt } from 'node:crypto';
 import type { Config } from 'jest';
+
+/** Random inputs are the same in every run, but in the full form, which is there to find others. */
+const isFull = process.env.FLAGS_FAULTS === 'full';
+process.env.FLAGS_SEED ??= String(isFull ? randomInt(2 ** 31) : 1);
+if (isFull) console.error(`FLAGS_SEED=${process.env.FLAGS_SEED}`);
 
 /** Tests on a PostgreSQL: one is started for a run that has any of them. */
 const ON_POSTGRES = ['packages/postgres', 'examples/server/test/postgres'];
+/** Tests that start many processes of their own: nothing else runs at the same time. */
+const WITH_PROCESSES = [
+  'examples/server/test/faults/',
+  'packages/core/test/faults/(kill|failing-disk)',
+  'packages/core/test/properties/processes',
+  'packages/core/test/storage/sqlite/processes',
+];
+const WITH_PROCESSES_ON_POSTGRES = ['packages/postgres/test/faults/(converging|feed|kill|nodes)'];
+
+/** Test files below any of the paths, which are regular expressions. */
+function below(paths: readonly string[]): string[] {
+  return paths.map((path) => `/${path}.*\\.test\\.ts$`);
+}
 
 const project: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples/server'],
@@ -25,24 +44,33 @@ const project: Config = {
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: 'node',
+  setupFiles: ['<rootDir>/packages/core/test/properties/seeded-properties.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };
+
+const postgres: Config = {
+  globalSetup: '<rootDir>/test/postgres/dist/global-setup.js',
+  globalTeardown: '<rootDir>/test/postgres/dist/global-teardown.js',
+};
+const serial: Config = { runner: '<rootDir>/test/serial-runner.cjs' };
 
 const config: Config = {
   projects: [
     {
       ...project,
       displayName: 'flags',
-      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', ...ON_POSTGRES.map((path) => `<rootDir>/${path}/`)],
+      testRegex: below(['(packages|examples)/[^/]+/test/']),
+      testPathIgnorePatterns: ['/node_modules/', ...below([...ON_POSTGRES, ...WITH_PROCESSES])],
     },
     {
       ...project,
+      ...postgres,
       displayName: 'postgres',
-      testMatch: ON_POSTGRES.map((path) => `<rootDir>/${path}/**/*.test.ts`),
-      globalSetup: '<rootDir>/test/postgres/dist/global-setup.js',
-      globalTeardown: '<rootDir>/test/postgres/dist/global-teardown.js',
+      testRegex: below(ON_POSTGRES),
+      testPathIgnorePatterns: ['/node_modules/', ...below(WITH_PROCESSES_ON_POSTGRES)],
     },
+    { ...project, ...serial, displayName: 'processes', testRegex: below(WITH_PROCESSES) },
+    { ...project, ...serial, ...postgres, displayName: 'processes', testRegex: below(WITH_PROCESSES_ON_POSTGRES) },
   ],
   // Ends what hangs; nothing is proven by how quick a test is.
   testTimeout: 60_000,

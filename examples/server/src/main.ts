@@ -8,6 +8,7 @@ import { closeServer } from './close-server.js';
 import { ConfigError, readConfig, type ServerConfig } from './config.js';
 import { nameOfDatabase } from './database-name.js';
 import { listen, urlOf } from './listen.js';
+import { openLogOutput } from './log-output.js';
 import { openFlags } from './open-flags.js';
 import { welcome } from './welcome.js';
 
@@ -23,11 +24,11 @@ interface Running {
   readonly flags: Flags;
 }
 
-/** Writes each line before it goes on, so that the last ones before an exit are there, and in order. */
-const logger = pino(
-  { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-  pino.destination({ dest: 1, sync: true }),
-);
+/** How long, in milliseconds, the last lines of the log may wait for their reader before the process ends. */
+const LOG_PATIENCE = 500;
+
+const output = openLogOutput();
+const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
 
 async function start(config: ServerConfig): Promise<void> {
   const flags = await openFlags(config.database);
@@ -45,7 +46,7 @@ async function start(config: ServerConfig): Promise<void> {
 async function announce(server: Server, flags: Flags, config: ServerConfig): Promise<void> {
   const access = config.auth === 'none' ? {} : await ensureAdminToken(flags, config.adminToken);
   const url = urlOf(server);
-  process.stdout.write(welcome(config, url, access));
+  output.write(welcome(config, url, access));
   logger.info({ url, database: nameOfDatabase(config.database), auth: config.auth }, 'listening');
 }
 
@@ -68,12 +69,14 @@ async function stop({ server, router, flags }: Running): Promise<void> {
   await closeServer(server, SHUTDOWN_PATIENCE);
   await flags.close();
   logger.info('stopped');
+  await output.flush(LOG_PATIENCE);
   process.exit(0);
 }
 
-function fail(error: unknown): never {
+async function fail(error: unknown): Promise<never> {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
   else logger.fatal({ err: error }, 'failed');
+  await output.flush(LOG_PATIENCE);
   process.exit(1);
 }
 

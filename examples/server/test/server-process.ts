@@ -16,6 +16,9 @@ export interface ServerProcess {
   /** Sends a signal and resolves to the exit code (null: ended by the signal) once it has ended. */
   end(signal: NodeJS.Signals): Promise<number | null>;
   send(signal: NodeJS.Signals): void;
+  /** Leaves standard output unread, so that the pipe fills, until `resumeReading`. */
+  pauseReading(): void;
+  resumeReading(): void;
   readonly exit: Promise<number | null>;
 }
 
@@ -23,6 +26,8 @@ export interface LogLine {
   readonly msg: string;
   readonly level: number;
   readonly url?: string;
+  /** How many lines before this one are missing. */
+  readonly dropped?: number;
   readonly req?: { readonly id: string; readonly method: string; readonly url: string };
   readonly res?: { readonly statusCode: number };
 }
@@ -48,6 +53,8 @@ export async function startServer(
     printed,
     log: () => logLines(printed()),
     send: (signal) => void child.kill(signal),
+    pauseReading: () => void child.stdout.pause(),
+    resumeReading: () => void child.stdout.resume(),
     end(signal) {
       child.kill(signal);
       return exit;

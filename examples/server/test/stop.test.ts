@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { until } from '../../../test/until.js';
 import { closeServer } from '../src/close-server.js';
 import { listen, urlOf } from '../src/listen.js';
 import { endAll, type ServerProcess, startServer } from './server-process.js';
@@ -79,13 +80,11 @@ async function beginCreation(server: ServerProcess, name: string) {
 }
 
 /** Resolves when new connections are refused. */
-async function refusing(url: string): Promise<void> {
-  while (
-    await fetch(`${url}/health`).then(
-      (response) => response.ok,
-      () => false,
-    )
-  ) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+function refusing(url: string): Promise<void> {
+  return until(() =>
+    fetch(`${url}/health`).then(
+      (response) => !response.ok,
+      () => true,
+    ),
+  );
 }

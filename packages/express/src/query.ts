@@ -15,10 +15,9 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   const schema = querySchema(parameters, inputs);
   const properties = Object.entries(propertiesOf(schema));
   const validate = createValidator<QueryValues>(schema);
-  const none = validate({});
   return (url) => {
     const { query } = partsOfTarget(url);
-    if (query === '') return none;
+    if (query === '') return {};
     const given = new URLSearchParams(query);
     return validate(
       Object.fromEntries(

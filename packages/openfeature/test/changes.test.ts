@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createFlags, type Flags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { type Client, ProviderEvents } from '@openfeature/server-sdk';
+import { until } from '../../../test/until.js';
 import { DEFAULT, startHost, stopHosts, switchOn } from './host.js';
-import { until } from './until.js';
 
 const PRODUCTION = { ...DEFAULT, flag: 'checkout', environment: 'production' };
 const DEVELOPMENT = { ...PRODUCTION, environment: 'development' };

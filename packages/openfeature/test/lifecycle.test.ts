@@ -5,9 +5,9 @@ import { createFlags, memoryMetrics, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { OpenFeature, type Provider, ProviderEvents, ProviderStatus } from '@openfeature/server-sdk';
 import Database from 'better-sqlite3';
+import { until } from '../../../test/until.js';
 import { createFlagsProvider } from '../src/provider.js';
 import { DEFAULT, startHost, stopHosts, switchOn } from './host.js';
-import { until } from './until.js';
 
 function changesOf(provider: Provider): string[] {
   const told: string[] = [];

@@ -1,6 +1,7 @@
 import { execSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { extent } from '../../../../test/extent.js';
+import { until } from '../../../../test/until.js';
 import { adminClient } from '../admin-client.js';
 import { endAll, type ServerProcess, startServer } from '../server-process.js';
 import { connectIdle, type IdleClients } from './idle-clients.js';
@@ -31,10 +32,6 @@ function memoryOf({ pid }: ServerProcess): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(path, 'utf8'))?.[1] ?? 0) * KIBIBYTE;
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 describe('idle connections to the event stream', () => {
   it(`take a bounded amount of memory each, hear every change, keep nobody waiting, and leave nothing: ${WANTED}`, async () => {
     const count = possible();
@@ -54,12 +51,17 @@ describe('idle connections to the event stream', () => {
     const [first = 0] = peaks;
     const kib = (bytes: number) => Math.round(bytes / KIBIBYTE);
     console.info(`${count} streams: ${kib((first - empty) / count)} KiB each; peaks ${peaks.map(kib).join(', ')} KiB.`);
-    expect(first - empty).toBeLessThan(count * PER_STREAM + NOISE);
-    // Nothing is kept of those who have left; a process that is busy collects that late.
-    await until(() => memoryOf(server) - first < (count * PER_STREAM) / 4 + NOISE);
+    await checkMemory(async () => {
+      expect(first - empty).toBeLessThan(count * PER_STREAM + NOISE);
+      // Nothing is kept of those who have left; a process that is busy collects that late.
+      await until(() => memoryOf(server) - first < (count * PER_STREAM) / 4 + NOISE);
+    });
     expect(await server.end('SIGTERM')).toBe(0);
   });
 });
+
+/** Few streams cost less than the memory of a process moves by anyway. */
+const checkMemory = extent({ short: async () => undefined, full: (check: () => Promise<void>) => check() });
 
 async function expectToHear(
   clients: IdleClients,

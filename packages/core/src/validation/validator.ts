@@ -10,6 +10,12 @@ const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, val
 ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
 
 /**
+ * By the schema's text: engines and routers with the same settings share one compilation. Ajv keeps every compiled schema
+ * object for ever, so a process that opens many engines, as tests do, must not compile a copy for each.
+ */
+const compiledSchemas = new Map<string, ValidateFunction>();
+
+/**
  * Makes a validator: it gives its input back, typed, or refuses it with `invalid_input` and one detail per fault, each
  * with a JSON Pointer. Nothing is coerced and nothing is filled in; unknown members pass unless the schema forbids them.
  *
@@ -27,12 +33,19 @@ export function createValidator<T>(
 ): (input: unknown) => T {
   let compiled: ValidateFunction<T> | undefined;
   return (input) => {
-    compiled ??= ajv.compile<T>(schema);
+    compiled ??= compile<T>(schema);
     if (!compiled(input)) throw invalidInput(faultsOf(compiled.errors ?? []).map(toDetail));
     const faults = findFaults(input);
     if (faults.length > 0) throw invalidInput(faults);
     return input;
   };
+}
+
+function compile<T>(schema: JsonSchema): ValidateFunction<T> {
+  const text = JSON.stringify(schema);
+  const compiled = compiledSchemas.get(text) ?? ajv.compile(schema);
+  compiledSchemas.set(text, compiled);
+  return compiled as ValidateFunction<T>;
 }
 
 /** Refuses input for these faults; the message names the first of them. */

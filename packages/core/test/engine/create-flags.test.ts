@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { until } from '../../../../test/until.js';
 import { createFlags } from '../../src/create-flags.js';
 import type { FlagsOptions } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
-import { hearing, until } from './listening.js';
+import { hearing } from './listening.js';
 import { losingRaces } from './losing-races.js';
 
 const DEFAULT = { project: 'default' };

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { until } from '../../../../test/until.js';
 import { createFlags } from '../../src/create-flags.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
-import { hearing, until } from './listening.js';
+import { hearing } from './listening.js';
 
 const DEFAULT = { project: 'default' };
 

@@ -1,8 +1,9 @@
+import { until } from '../../../../test/until.js';
 import { createFeed, type Feed } from '../../src/engine/feed.js';
 import { memoryStorage } from '../../src/storage/memory.js';
 import type { EventQuery, Storage } from '../../src/storage/port.js';
 import { faultyStorage, type PortCall } from '../../src/testing.js';
-import { happen, hearing, until } from './listening.js';
+import { happen, hearing } from './listening.js';
 
 /** A feed that looks for events only when it is woken. */
 function feedOf(storage: Storage) {

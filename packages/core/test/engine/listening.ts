@@ -33,12 +33,3 @@ export function hearing() {
     },
   };
 }
-
-/** Resolves when the condition holds; fails when it does not in ten seconds, so that no failed test runs on. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('What was waited for has not come.');
-    await new Promise(setImmediate);
-  }
-}

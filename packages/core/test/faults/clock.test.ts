@@ -3,14 +3,14 @@ import { memoryMetrics } from '../../src/metrics/memory.js';
 import type { MetricsStorage } from '../../src/metrics/port.js';
 import type { Storage } from '../../src/storage/port.js';
 import { expectInvariants } from '../properties/invariants.js';
-import { type OpenStorage, STORAGES } from '../properties/storages.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { DAY, HOUR, MINUTE, SECOND, type SettableClock, settableClock } from '../rules/settable-clock.js';
+import { type OpenStorage, PROPERTY_STORAGES } from '../storage-kinds.js';
 
 const YEAR = 365 * DAY;
 const JUMPS = [HOUR, -2 * HOUR, 10 * YEAR, -20 * YEAR, 10 * YEAR, MINUTE];
 
-describe.each(STORAGES)('on $name, a clock that jumps', ({ open }) => {
+describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   let opened: OpenStorage;
   let storage: Storage;
   let clock: SettableClock;

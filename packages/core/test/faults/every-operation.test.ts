@@ -2,8 +2,8 @@ import { extent } from '../../../../test/extent.js';
 import { isFlagsError, type MetricsStorage } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
 import type { Fault } from '../../src/testing.js';
-import { STORAGES } from '../properties/storages.js';
 import { CHECKOUT, DEFAULT } from '../rules/references.js';
+import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { type Attempt, EVALUATIONS, OPERATIONS } from './operations.js';
 import { createWorld, expectCurrent, expectReplayed, type World } from './world.js';
 
@@ -25,7 +25,7 @@ interface Strike {
 const STRIKES = extent({ short: 4, full: Number.POSITIVE_INFINITY });
 const WRITES: ReadonlySet<string> = new Set(['commit', 'record', 'register', 'forget', 'prune']);
 
-describe.each(extent({ short: STORAGES.slice(0, 1), full: STORAGES }))('on $name', ({ open }) => {
+describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STORAGES }))('on $name', ({ open }) => {
   async function withWorld<T>(work: (world: World) => Promise<T>): Promise<T> {
     const { storage, dispose } = await open();
     const world = await createWorld(storage);
@@ -124,7 +124,7 @@ async function isDoneDespite(
   { attempt, strike }: { readonly attempt: Attempt; readonly strike: Strike },
 ): Promise<boolean> {
   const { port, nth, point, isWrite, error } = strike;
-  const fault: Fault<Storage> & Fault<MetricsStorage> = { nth, point, error };
+  const fault: Fault<Omit<Storage, 'walBytes'>> & Fault<MetricsStorage> = { nth, point, error };
   const injected = world[port].inject(fault);
   world.resetIds();
   const outcome = await settled(attempt(world.flags));

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { extent } from '../../../../test/extent.js';
+import { createRandom } from '../../../../test/seed.js';
 import { createFlags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { expectInvariants } from '../properties/invariants.js';
@@ -10,6 +11,8 @@ import { temporaryDirectory } from '../storage/temporary-directory.js';
 import type { Outcomes } from './children/flag-creator.js';
 import { compileFailingDisk, type DiskFault, failingDisk } from './failing-disk/failing-disk.js';
 import { kill } from './killing.js';
+
+const random = createRandom();
 
 const directory = temporaryDirectory();
 const library = compileFailingDisk(directory.path);
@@ -152,7 +155,7 @@ afterAll(directory.remove);
 
   /** Hears of changes, has the disk fail in between for some calls, and ends while it may be failing. */
   function hearAmongFaults(told: Map<string, string>): Promise<void> {
-    let left = 30 + Math.floor(Math.random() * 100);
+    let left = 30 + Math.floor(random() * 100);
     disk.fail({ call: 'flush', file: LOG, after: 10, times: 6 });
     return new Promise((resolve) => {
       child.on('message', ([change, outcome]: [string, string]) => {
@@ -181,8 +184,8 @@ afterAll(directory.remove);
 });
 
 function anyFault(): DiskFault {
-  const call = Math.random() < 0.7 ? 'flush' : 'write';
-  return { call, file: LOG, after: Math.floor(Math.random() * 4), times: 1 + Math.floor(Math.random() * 6) };
+  const call = random() < 0.7 ? 'flush' : 'write';
+  return { call, file: LOG, after: Math.floor(random() * 4), times: 1 + Math.floor(random() * 6) };
 }
 
 /** The flags that a process finds which opens the files as they are, with nobody left who knows how far the log goes. */

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
+import { createRandom } from '../../../../test/seed.js';
 import { createFlags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import type { Storage } from '../../src/storage/port.js';
@@ -9,6 +10,8 @@ import { expectInvariants } from '../properties/invariants.js';
 import { program } from '../storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { kill } from './killing.js';
+
+const random = createRandom();
 
 const KILLS = extent({ short: 5, full: 100 });
 const PROCESSES = 3;
@@ -39,8 +42,8 @@ describe('processes on one file that are killed while they write', () => {
     const start = program(join(__dirname, 'children/engine-writer.ts'), directory.path);
     children = Array.from({ length: PROCESSES }, () => listenTo(start(path)));
     for (let count = 0; count < KILLS; count++) {
-      await moreChanges(1 + Math.floor(Math.random() * MOST_CHANGES));
-      const [killed] = children.splice(Math.floor(Math.random() * PROCESSES), 1);
+      await moreChanges(1 + Math.floor(random() * MOST_CHANGES));
+      const [killed] = children.splice(Math.floor(random() * PROCESSES), 1);
       if (killed) await kill(killed);
       expect(integrity()).toBe('ok');
       children.push(listenTo(start(path)));

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
 import { isFlagsError } from '../../src/index.js';
+import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { engineOn } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
 import { carryOut, operations } from './random-operations.js';
-import { STORAGES } from './storages.js';
 
 jest.setTimeout(120_000);
 
-describe.each(STORAGES)('operations at the same time, on $name', ({ open }) => {
+describe.each(PROPERTY_STORAGES)('operations at the same time, on $name', ({ open }) => {
   it('keep every rule, and can be replayed from their events', async () => {
     await fc.assert(
       fc.asyncProperty(operations, fc.integer({ min: 2, max: 20 }), async (sequence, width) => {
@@ -22,7 +23,7 @@ describe.each(STORAGES)('operations at the same time, on $name', ({ open }) => {
         await expectInvariants(storage);
         await dispose();
       }),
-      { numRuns: 20 },
+      { numRuns: extent({ short: 8, full: 60 }) },
     );
   });
 
@@ -38,7 +39,7 @@ describe.each(STORAGES)('operations at the same time, on $name', ({ open }) => {
         await expectInvariants(storage);
         await dispose();
       }),
-      { numRuns: 10 },
+      { numRuns: extent({ short: 5, full: 30 }) },
     );
   });
 });

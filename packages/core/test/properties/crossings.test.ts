@@ -1,7 +1,7 @@
 import { createFlags } from '../../src/create-flags.js';
 import { type Flags, isFlagsError } from '../../src/index.js';
+import { type OpenStorage, PROPERTY_STORAGES } from '../storage-kinds.js';
 import { expectInvariants } from './invariants.js';
-import { type OpenStorage, STORAGES } from './storages.js';
 
 jest.setTimeout(120_000);
 
@@ -29,7 +29,7 @@ async function crossInTurn(
 }
 
 // Two instances, so that the turns that changes of one document take within an instance do not settle the race.
-describe.each(STORAGES)('crossing, on $name', ({ open }) => {
+describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
   let opened: OpenStorage;
   let flags: Flags;
   let other: Flags;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import type { StorageKind } from '../storage-kinds.js';
 import { engineOn, type Outcome, outcomeOf } from './engine-under-test.js';
 import { type Operation, operations } from './random-operations.js';
-import type { StorageKind } from './storages.js';
 import { type Content, contentOf } from './stored-content.js';
 
 interface Run {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
 import { memoryStorage } from '../../src/storage/memory.js';
 import { engineOn, outcomeOf } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
@@ -15,7 +16,7 @@ describe('any sequence of operations', () => {
         for (const one of sequence) await outcomeOf(flags, storage, one);
         await expectInvariants(storage);
       }),
-      { numRuns: 100 },
+      { numRuns: extent({ short: 25, full: 400 }) },
     );
   });
 });

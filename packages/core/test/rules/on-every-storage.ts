@@ -1,8 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createFlags, type Flags, type FlagsOptions } from '../../src/index.js';
-import { STORAGES } from './rule-storages.js';
+import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
 
@@ -10,19 +7,17 @@ export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
 export function onEveryStorage(rules: (start: Start) => void): void {
   describe.each(STORAGES)('on $name', ({ open }) => {
     const running: Flags[] = [];
-    let directory: string;
-
-    beforeEach(async () => {
-      directory = await mkdtemp(join(tmpdir(), 'flags-rules-'));
-    });
+    const opened: OpenStorage[] = [];
 
     afterEach(async () => {
       await Promise.all(running.splice(0).map((flags) => flags.close()));
-      await rm(directory, { recursive: true, force: true });
+      await Promise.all(opened.splice(0).map(({ dispose }) => dispose()));
     });
 
     rules(async (options = {}) => {
-      const flags = await createFlags({ ...options, storage: open(join(directory, `${running.length}.db`)) });
+      const { storage, dispose } = await open(`rule_${opened.length}`);
+      opened.push({ storage, dispose });
+      const flags = await createFlags({ ...options, storage });
       running.push(flags);
       return flags;
     });

@@ -1,4 +1,4 @@
-import { STORAGES } from './contract-host.js';
+import { STORAGES } from '../../../core/test/storage-kinds.js';
 import { runConcurrency } from './run-concurrency.js';
 
 runConcurrency(STORAGES);

@@ -1,7 +1,6 @@
-import { type Awaitable, memoryStorage, type Storage } from '@flags/core';
+import type { StorageKind } from '../../../core/test/storage-kinds.js';
 import type { ExpressVersion } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';
-import { createSqliteFile } from './sqlite-file.js';
 import { NOW, strategyId } from './states.js';
 
 export const ADMIN_SECRET = 'secret-of-the-administrator';
@@ -17,33 +16,14 @@ export function secretFor(path: string): string {
   return path.startsWith('/api/frontend') ? FRONTEND_SECRET : ADMIN_SECRET;
 }
 
-/** Where the hosts of the table keep their state. */
-export interface StorageKind {
-  readonly name: string;
-  /** Gives an empty one, which the engine closes, and what is to be done afterwards. */
-  readonly open: () => Promise<OpenStorage>;
-}
-
-interface OpenStorage {
-  readonly storage: Awaitable<Storage>;
-  readonly remove: () => Promise<void>;
-}
-
-export const MEMORY: StorageKind = {
-  name: 'memory',
-  open: async () => ({ storage: memoryStorage(), remove: async () => undefined }),
-};
-export const SQLITE: StorageKind = { name: 'SQLite', open: createSqliteFile };
-export const STORAGES: readonly StorageKind[] = [MEMORY, SQLITE];
-
 export interface ContractHost extends HostApp {
-  /** Closes the engine and removes what it has kept. */
+  /** Closes the engine and removes its storage. */
   readonly stop: () => Promise<void>;
 }
 
 /** A host whose clock stands at {@link NOW}, whose strategies are numbered, and which has a token of each kind. */
 export async function startContractHost(version: ExpressVersion, { open }: StorageKind): Promise<ContractHost> {
-  const { storage, remove } = await open();
+  const { storage, dispose } = await open();
   let strategies = 0;
   const host = await createHostApp({
     version,
@@ -70,7 +50,7 @@ export async function startContractHost(version: ExpressVersion, { open }: Stora
     ...host,
     async stop() {
       await host.flags.close();
-      await remove();
+      await dispose();
     },
   };
 }

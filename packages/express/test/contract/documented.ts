@@ -1,6 +1,9 @@
+import { type Flags, inputSchemas } from '@flags/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Response } from 'supertest';
+import { openApiDocument } from '../../src/openapi/document.js';
 import type { Method } from '../../src/route.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -30,6 +33,17 @@ const FORMATS = {
   'date-time': (text: string) => new Date(text).toISOString() === text,
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/,
 };
+
+const checks = new Map<string, DocumentedCheck>();
+
+/** A check that an answer is one which the OpenAPI document of a token-protected router describes. */
+export function documentedCheckOf({ settings }: Pick<Flags, 'settings'>): DocumentedCheck {
+  const key = JSON.stringify(settings);
+  const document = () => openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' });
+  const check = checks.get(key) ?? createDocumentedCheck(document());
+  checks.set(key, check);
+  return check;
+}
 
 /** Makes a check that an answer is one which the OpenAPI document tells of: status, headers, content and all. */
 export function createDocumentedCheck(source: object): DocumentedCheck {

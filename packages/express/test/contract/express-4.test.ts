@@ -1,12 +1,16 @@
+import { extent } from '../../../../test/extent.js';
+import { MEMORY, STORAGES } from '../../../core/test/storage-kinds.js';
 import { EXPRESS_4 } from '../express-versions.js';
-import { STORAGES } from './contract-host.js';
-import { WRITTEN_ROWS } from './rows/all-rows.js';
-import { DERIVED_ROWS } from './rows/derived.js';
 import { runTable } from './run-table.js';
+import { ALL_ROWS, ONE_ROW_PER_ROUTE } from './selected-rows.js';
 
 it('runs upon Express 4', () => {
   expect(require('express4/package.json').version).toMatch(/^4\./);
   expect(EXPRESS_4.express.application).toHaveProperty('lazyrouter');
 });
 
-runTable({ version: EXPRESS_4, storages: STORAGES, rows: [...WRITTEN_ROWS, ...DERIVED_ROWS] });
+runTable({
+  version: EXPRESS_4,
+  storages: extent({ short: [MEMORY], full: STORAGES }),
+  rows: extent({ short: ONE_ROW_PER_ROUTE, full: ALL_ROWS }),
+});

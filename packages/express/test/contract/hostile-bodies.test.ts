@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
+import { MEMORY } from '../../../core/test/storage-kinds.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { EXPRESS_5 } from '../express-versions.js';
-import { MEMORY } from './contract-host.js';
 import { actionOf } from './endpoints.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';

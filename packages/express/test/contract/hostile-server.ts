@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { StorageKind } from '../../../core/test/storage-kinds.js';
 import type { ExpressVersion } from '../express-versions.js';
-import { type StorageKind, secretFor, startContractHost } from './contract-host.js';
+import { secretFor, startContractHost } from './contract-host.js';
 import { everythingIn } from './everything.js';
 import { askRaw, type Ending, type RawAnswer, type RawRequest } from './raw-client.js';
 import { FEATURES, owned, reported, withStrategy } from './states.js';

@@ -1,6 +1,7 @@
 import { array, assert, asyncProperty, constantFrom, integer, nat, option, string } from 'fast-check';
+import { extent } from '../../../../test/extent.js';
+import { MEMORY, SQLITE } from '../../../core/test/storage-kinds.js';
 import { EXPRESS_4, EXPRESS_5 } from '../express-versions.js';
-import { MEMORY, SQLITE } from './contract-host.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';
 import {
   anyMethod,
@@ -18,8 +19,8 @@ const anyWrite = constantFrom(...REQUESTS.filter(({ route }) => route.body !== u
 const anyPatch = constantFrom(...REQUESTS.filter(({ route }) => route.method === 'PATCH'));
 
 const SERVERS = [
-  { storage: MEMORY, version: EXPRESS_5, numRuns: 250 },
-  { storage: SQLITE, version: EXPRESS_4, numRuns: 40 },
+  { storage: MEMORY, version: EXPRESS_5, numRuns: extent({ short: 80, full: 500 }) },
+  { storage: SQLITE, version: EXPRESS_4, numRuns: extent({ short: 20, full: 100 }) },
 ] as const;
 const JSON_TYPE = ['content-type', 'application/json'] as const;
 

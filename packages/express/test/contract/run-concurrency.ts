@@ -1,5 +1,6 @@
+import type { StorageKind } from '../../../core/test/storage-kinds.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
-import { type ContractHost, type StorageKind, startContractHost } from './contract-host.js';
+import { type ContractHost, startContractHost } from './contract-host.js';
 import { send } from './send.js';
 import { CHECKOUT, checkout, DEFAULT, FEATURES, FLAG, PROJECT, withStrategy } from './states.js';
 

@@ -1,10 +1,8 @@
-import { type Flags, inputSchemas } from '@flags/core';
-import { openApiDocument } from '../../src/openapi/document.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import type { StorageKind } from '../../../core/test/storage-kinds.js';
 import type { ExpressVersion } from '../express-versions.js';
 import { checkRow } from './check-row.js';
-import { type ContractHost, type StorageKind, startContractHost } from './contract-host.js';
-import { createDocumentedCheck, type DocumentedCheck } from './documented.js';
+import { type ContractHost, startContractHost } from './contract-host.js';
+import { documentedCheckOf } from './documented.js';
 import { actionOf } from './endpoints.js';
 import type { Row } from './row.js';
 
@@ -18,7 +16,6 @@ export interface Table {
 export function runTable({ version, storages, rows }: Table): void {
   describe.each(storages)(`upon Express ${version.major}, on $name`, (storage) => {
     let host: ContractHost;
-    let checkDocumented: DocumentedCheck | undefined;
 
     beforeEach(async () => {
       host = await startContractHost(version, storage);
@@ -27,14 +24,9 @@ export function runTable({ version, storages, rows }: Table): void {
     afterEach(() => host.stop());
 
     it.each(rows.map((row) => [titleOf(row), row] as const))('%s', async (_, row) => {
-      checkDocumented ??= createDocumentedCheck(documentOf(host.flags));
-      await checkRow(row, host, checkDocumented);
+      await checkRow(row, host, documentedCheckOf(host.flags));
     });
   });
-}
-
-function documentOf({ settings }: Flags): object {
-  return openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' });
 }
 
 function titleOf({ endpoint, name }: Row): string {

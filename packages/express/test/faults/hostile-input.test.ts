@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { extent } from '../../../../test/extent.js';
-import { STORAGES } from '../contract/contract-host.js';
+import { SEED } from '../../../../test/seed.js';
+import { STORAGES } from '../../../core/test/storage-kinds.js';
 import { type HostileServer, startHostileServer } from '../contract/hostile-server.js';
 import type { RawRequest } from '../contract/raw-client.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
@@ -10,7 +11,6 @@ import { hostileRequests } from './hostile-stream.js';
 const MEBIBYTE = 1024 * 1024;
 const BYTES = extent({ short: MEBIBYTE, full: 50 * MEBIBYTE });
 const AT_ONCE = 16;
-const SEED = Math.floor(Math.random() * 2 ** 31);
 
 const HOSTS = STORAGES.map((storage, index) => {
   return { storage, version: EXPRESS_VERSIONS[index % EXPRESS_VERSIONS.length] as (typeof EXPRESS_VERSIONS)[number] };
@@ -33,7 +33,8 @@ describe.each(HOSTS)(`a server on $storage.name that gets ${BYTES} bytes of host
     await attack(requests, MEBIBYTE / 4);
     const before = usedHeap();
     const answers = await attack(requests, BYTES);
-    expect(usedHeap() - before).toBeLessThan(48 * MEBIBYTE);
+    // Garbage of tests that ran before in this process moves the heap as well: only much input shows what is kept.
+    extent({ short: () => undefined, full: () => expect(usedHeap() - before).toBeLessThan(48 * MEBIBYTE) })();
     expect(answers.refused).toBeGreaterThan(answers.granted);
     await server.expectAlive();
   });

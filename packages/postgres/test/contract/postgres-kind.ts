@@ -1,8 +1,8 @@
-import type { StorageKind } from '../../../express/test/contract/contract-host.js';
+import type { StorageKind } from '../../../core/test/storage-kinds.js';
 import { emptiedStorages } from '../emptied-storage.js';
 
-/** Where hosts of the contract keep their state; for one file of tests. */
+/** PostgreSQL as a kind of storage, for the tests of one file. */
 export function postgresKind(): StorageKind {
   const empty = emptiedStorages();
-  return { name: 'PostgreSQL', open: async () => ({ storage: await empty(), remove: async () => undefined }) };
+  return { name: 'PostgreSQL', open: async (id) => ({ storage: await empty(id), dispose: async () => undefined }) };
 }

@@ -1,17 +1,14 @@
+import { extent } from '../../../../test/extent.js';
 import { expectSameOutcomes } from '../../../core/test/properties/same-outcomes.js';
-import { STORAGES, type StorageKind } from '../../../core/test/properties/storages.js';
-import { emptiedStorages } from '../emptied-storage.js';
+import { PROPERTY_STORAGES } from '../../../core/test/storage-kinds.js';
+import { postgresKind } from '../contract/postgres-kind.js';
 
 jest.setTimeout(120_000);
 
 describe('the same operations', () => {
-  const empty = emptiedStorages();
-  const postgres: StorageKind = {
-    name: 'PostgreSQL',
-    open: async () => ({ storage: await empty(), dispose: async () => undefined }),
-  };
+  const postgres = postgresKind();
 
   it('come to the same on PostgreSQL as on every other storage', async () => {
-    await expectSameOutcomes([...STORAGES, postgres], 10);
+    await expectSameOutcomes([...PROPERTY_STORAGES, postgres], extent({ short: 2, full: 20 }));
   });
 });

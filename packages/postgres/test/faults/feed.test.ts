@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
+import { createRandom } from '../../../../test/seed.js';
 import { until } from '../../../../test/until.js';
 import { nextMessage, program } from '../../../core/test/storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../../../core/test/storage/temporary-directory.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
 import type { Task } from './children/writer.js';
+
+const random = createRandom();
 
 const EVENTS = extent({ short: 1_000, full: 10_000 });
 const LINES = 5;
@@ -58,7 +61,7 @@ describe('a feed reader among four writing processes, while transactions stay op
     while (!isOver()) {
       await client.query('BEGIN');
       await client.query('INSERT INTO orders VALUES (1)');
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
+      await new Promise((resolve) => setTimeout(resolve, random() * 200));
       await client.query('COMMIT');
     }
     client.release();

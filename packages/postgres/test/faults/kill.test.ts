@@ -2,11 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
+import { createRandom } from '../../../../test/seed.js';
 import { until } from '../../../../test/until.js';
 import { expectInvariants } from '../../../core/test/properties/invariants.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownServer } from '../own-database.js';
 import { endProcess, nodeProgram } from './node-process.js';
+
+const random = createRandom();
 
 const NODES = 4;
 const KILLS = extent({ short: 4, full: 60 });
@@ -65,7 +68,7 @@ describe('four nodes that write while their database is killed', () => {
     await Promise.all(children.map((child) => once(child, 'message')));
     for (const child of children) child.on('message', (message: Told) => told.push(message));
     for (let kill = 0; kill < KILLS; kill++) {
-      const goal = acknowledged().length + 1 + Math.floor(Math.random() * MOST_CHANGES);
+      const goal = acknowledged().length + 1 + Math.floor(random() * MOST_CHANGES);
       await until(() => acknowledged().length >= goal);
       await DEATHS[kill % DEATHS.length]?.();
     }

@@ -1,5 +1,6 @@
 import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
+import { createRandom } from '../../../../test/seed.js';
 import { pause } from '../../src/connection/retries.js';
 import { type FeedKind, postgresStorage } from '../../src/index.js';
 import { tableNames } from '../../src/schema/table-names.js';
@@ -8,6 +9,8 @@ import { type StampRow, stampText } from '../../src/stamp/stamp-text.js';
 import { ownServer } from '../own-database.js';
 import { recordedPool } from '../recorded-pool.js';
 import { change } from '../samples.js';
+
+const random = createRandom();
 
 // Of its own: its strangers hold the feeds of other tests back.
 const database = ownServer();
@@ -26,12 +29,12 @@ interface Race {
 
 type Stamped = Storage & { readonly stamp: () => Promise<string> };
 
-const upTo = (milliseconds: number) => pause(Math.random() * milliseconds);
+const upTo = (milliseconds: number) => pause(random() * milliseconds);
 
 /** Statements of a writer come late, its COMMIT too: transactions end in another order than they began in. */
 function openLate({ schema, feed }: Race): Promise<Stamped> {
   const pool = recordedPool(database.pool(), async () => {
-    if (Math.random() < 0.5) await upTo(6);
+    if (random() < 0.5) await upTo(6);
   });
   return postgresStorage({ pool, listen: false, schema, feed }) as Promise<Stamped>;
 }
@@ -40,7 +43,7 @@ function openLate({ schema, feed }: Race): Promise<Stamped> {
 async function changeAnything(storage: Storage, name: string): Promise<void> {
   const { metrics } = storage;
   const sighting = { application: name, instance: { id: name }, at: NOW };
-  const kind = Math.floor(Math.random() * 10);
+  const kind = Math.floor(random() * 10);
   if (kind < 6) await storage.commit(change(name));
   else if (kind < 7) await storage.commit({ ...change(name), events: [] });
   else if (kind < 8) await metrics?.register({ ...sighting, strategies: [] });
@@ -94,7 +97,7 @@ async function disturb({ isOver }: Race): Promise<readonly string[]> {
   while (!isOver()) {
     await client.query('BEGIN; SELECT pg_current_xact_id()');
     await upTo(60);
-    await client.query(Math.random() < 0.5 ? 'COMMIT' : 'ROLLBACK');
+    await client.query(random() < 0.5 ? 'COMMIT' : 'ROLLBACK');
     await upTo(10);
   }
   client.release();

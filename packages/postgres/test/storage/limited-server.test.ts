@@ -1,5 +1,6 @@
 import { createFlags } from '@flags/core';
 import { metricsConformance, storageConformance } from '@flags/core/testing';
+import { extent } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
 import { type LimitedServer, limitedServer } from '../limited-server.js';
@@ -20,21 +21,29 @@ function open(schema: string) {
   return postgresStorage({ pool: server.pool, schema, outcomeTimeout: 300 });
 }
 
-storageConformance('postgresStorage on a database without transaction ids that has commits fail', async () => {
-  schemas += 1;
-  const again = () => open(`rule_${schemas}`);
-  return { storage: await again(), again };
-});
+function conforms(): void {
+  storageConformance('postgresStorage on a database without transaction ids that has commits fail', async () => {
+    schemas += 1;
+    const again = () => open(`rule_${schemas}`);
+    return { storage: await again(), again };
+  });
 
-metricsConformance('the metrics on a database without advisory locks', async () => {
-  schemas += 1;
-  const schema = `metrics_${schemas}`;
-  return {
-    metrics: await metricsOf(open(schema)),
-    again: () => metricsOf(open(schema)),
-    refuse: (flag) => refuseFlag({ url: database.url(), schema }, flag),
-  };
-});
+  metricsConformance('the metrics on a database without advisory locks', async () => {
+    schemas += 1;
+    const schema = `metrics_${schemas}`;
+    return {
+      metrics: await metricsOf(open(schema)),
+      again: () => metricsOf(open(schema)),
+      refuse: (flag) => refuseFlag({ url: database.url(), schema }, flag),
+    };
+  });
+
+  it('has had transactions fail at their end, and none of that was seen', () => {
+    expect(server.lost()).toBeGreaterThan(20);
+  });
+}
+
+extent({ short: () => undefined, full: conforms })();
 
 describe('a database without transaction ids and notifications', () => {
   it('has its tables made once by ten nodes that start at once', async () => {
@@ -42,10 +51,6 @@ describe('a database without transaction ids and notifications', () => {
     const results = await Promise.all(storages.map((storage) => storage.commit(change('checkout'))));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
     await Promise.all(storages.map((storage) => storage.close()));
-  });
-
-  it('has had transactions fail at their end, and none of that was seen', () => {
-    expect(server.lost()).toBeGreaterThan(20);
   });
 
   it('is followed by polling', async () => {

@@ -1,0 +1,108 @@
+import { closeSync, openSync } from 'node:fs';
+import { Writable } from 'node:stream';
+import { until } from '../../../test/until.js';
+import { fileOutput, streamOutput } from '../src/log-output.js';
+import { endAll, type ServerProcess, startServer } from './server-process.js';
+
+const REQUESTS = 3_000;
+/** Makes each line of the log long: together they are several times what the pipe and the server hold back. */
+const PADDING = 'x'.repeat(1_000);
+
+afterEach(endAll);
+
+describe('a server whose standard output is a pipe that nobody reads', () => {
+  it('keeps answering, and counts the lines that it drops', async () => {
+    const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
+    server.pauseReading();
+    expect(await countByStatus(server)).toEqual({ 404: REQUESTS });
+    server.resumeReading();
+    await until(() => droppedLines(server) > 0);
+    expect(droppedLines(server) + requestLines(server)).toBe(REQUESTS);
+    await fetch(`${server.url}/health`);
+    await until(() => server.log().at(-1)?.req?.url === '/health');
+  });
+
+  it('ends on SIGTERM all the same', async () => {
+    const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
+    server.pauseReading();
+    await countByStatus(server);
+    server.send('SIGTERM');
+    await until(() => !isRunning(server.pid));
+    server.resumeReading();
+    expect(await server.exit).toBe(0);
+  });
+});
+
+describe('the output of the log', () => {
+  it('tells how many lines are missing before the next line', () => {
+    const { stream, taken, takeOne } = slowReader();
+    const output = streamOutput(stream, 20);
+    for (const line of ['line 1\n', 'line 2\n', 'line 3\n', 'line 4\n']) output.write(line);
+    while (stream.writableLength > 0) takeOne();
+    output.write('line 5\n');
+    while (stream.writableLength > 0) takeOne();
+    expect(taken).toEqual(['line 1\n', 'line 2\n', expect.stringContaining('"dropped":2'), 'line 5\n']);
+  });
+
+  it('keeps nothing for a reader that has gone', async () => {
+    const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
+    const output = streamOutput(stream);
+    output.write('line 1\n');
+    await output.flush(1_000);
+    output.write('line 2\n');
+    expect(stream.writableLength).toBe(0);
+  });
+
+  const onLinux = process.platform === 'linux' ? it : it.skip;
+  onLinux('drops a line that the disk has no room for', () => {
+    const file = openSync('/dev/full', 'w');
+    expect(() => fileOutput(file).write('line 1\n')).not.toThrow();
+    closeSync(file);
+  });
+});
+
+async function countByStatus({ url }: ServerProcess): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  let sent = 0;
+  const callers = Array.from({ length: 20 }, async () => {
+    while (sent++ < REQUESTS) {
+      const response = await fetch(`${url}/nothing?x=${PADDING}`);
+      await response.arrayBuffer();
+      counts[response.status] = (counts[response.status] ?? 0) + 1;
+    }
+  });
+  await Promise.all(callers);
+  return counts;
+}
+
+function droppedLines({ log }: ServerProcess): number {
+  return log().reduce((sum, { dropped }) => sum + (dropped ?? 0), 0);
+}
+
+function requestLines({ log }: ServerProcess): number {
+  return log().filter(({ req }) => req?.url.startsWith('/nothing')).length;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A stream that takes a chunk when it is told to. */
+function slowReader() {
+  const taken: string[] = [];
+  let takeOne = () => {};
+  const stream = new Writable({
+    decodeStrings: false,
+    highWaterMark: 1,
+    write(chunk: string, _encoding, done) {
+      taken.push(chunk);
+      takeOne = done;
+    },
+  });
+  return { stream, taken, takeOne: () => takeOne() };
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { memoryStorage } from '../src/index.js';
+import { sqliteStorage } from '../src/sqlite.js';
+import type { Storage } from '../src/storage/port.js';
+import { temporaryDirectory } from './storage/temporary-directory.js';
+
+/** A kind of storage that tests run on. All test suites share the kinds of this file. */
+export interface StorageKind {
+  readonly name: string;
+  /** Opens an empty storage. Storages that one test has open at the same time have different ids. */
+  readonly open: (id?: string) => Promise<OpenStorage>;
+}
+
+export interface OpenStorage {
+  readonly storage: Storage;
+  /** Closes the storage, if it is still open, and removes its files. */
+  readonly dispose: () => Promise<void>;
+}
+
+export const MEMORY: StorageKind = {
+  name: 'memory',
+  async open() {
+    const storage = memoryStorage();
+    return { storage, dispose: async () => storage.close() };
+  },
+};
+
+/**
+ * A SQLite file. It is never flushed to the disk: no rule is about power failures, and flushing is most of the time of a
+ * test. The tests of the SQLite storage itself open files as users do.
+ */
+export const SQLITE: StorageKind = {
+  name: 'SQLite',
+  async open() {
+    const directory = temporaryDirectory();
+    const database = new Database(join(directory.path, 'flags.db'));
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = OFF');
+    const storage = await sqliteStorage({ database });
+    return {
+      storage,
+      async dispose() {
+        await storage.close();
+        database.close();
+        directory.remove();
+      },
+    };
+  },
+};
+
+const SQLITE_IN_MEMORY: StorageKind = {
+  name: 'SQLite in memory',
+  async open() {
+    const storage = await sqliteStorage(':memory:');
+    return { storage, dispose: async () => storage.close() };
+  },
+};
+
+/** Each rule holds on these. A package that has another storage puts it in the place of these. */
+export const STORAGES: readonly StorageKind[] = [MEMORY, SQLITE];
+
+/** Random operations are tried on these. */
+export const PROPERTY_STORAGES: readonly StorageKind[] = [MEMORY, SQLITE, SQLITE_IN_MEMORY];

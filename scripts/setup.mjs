@@ -1,0 +1,64 @@
+// Installs the dependencies with pnpm, unless node_modules already has them.
+//
+//   node scripts/setup.mjs           all dependencies
+//   node scripts/setup.mjs server    only those that examples/server needs to be built and run
+//
+// A full installation also serves the server, and stays a full one.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PNPM = 'pnpm@12.21.0';
+const QUIET = ['--reporter=append-only', '--loglevel=warn'];
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+/** Lies inside node_modules, so that it goes when that folder is removed. */
+const STATE_FILE = join(ROOT, 'node_modules/.setup.json');
+
+const requested = process.argv[2] === 'server' ? 'server' : 'all';
+const fingerprint = fingerprintOfDependencies();
+const nodeAbi = process.versions.modules;
+const installed = readState();
+
+const isCurrent = installed?.fingerprint === fingerprint && installed.nodeAbi === nodeAbi;
+const isSufficient = installed?.scope === 'all' || installed?.scope === requested;
+if (!isCurrent || !isSufficient) install();
+
+function install() {
+  const scope = installed?.scope === 'all' ? 'all' : requested;
+  // Without a fingerprint while pnpm runs: an installation that is interrupted is not taken for a complete one.
+  mkdirSync(dirname(STATE_FILE), { recursive: true });
+  writeFileSync(STATE_FILE, JSON.stringify({ scope }));
+  // The tools in the root's devDependencies are most of the bytes, and --filter never leaves the root out: --prod does.
+  const filter = scope === 'server' ? ['--prod', '--filter-prod', '@flags/example-server...'] : [];
+  pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...filter);
+  // Native modules are compiled for one binary interface of Node.
+  if (installed?.nodeAbi !== undefined && installed.nodeAbi !== nodeAbi)
+    pnpm('rebuild', '--recursive', 'better-sqlite3');
+  writeFileSync(STATE_FILE, JSON.stringify({ scope, fingerprint, nodeAbi }));
+}
+
+function pnpm(...options) {
+  const { status } = spawnSync('npx', ['--yes', '--prefer-offline', PNPM, ...options], { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Changes whenever pnpm could install anything else. */
+function fingerprintOfDependencies() {
+  const hash = createHash('sha256');
+  const parents = ['packages', 'examples', 'test'].flatMap((parent) =>
+    readdirSync(join(ROOT, parent)).map((name) => join(parent, name)),
+  );
+  const manifests = ['.', 'benchmarks', ...parents.sort()].map((folder) => join(folder, 'package.json'));
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]) {
+    if (existsSync(join(ROOT, file))) hash.update(file).update(readFileSync(join(ROOT, file)));
+  }
+  return hash.digest('hex');
+}
+
+/** What is installed. Without a state file, somebody has run pnpm itself: that is a full installation, of some age. */
+function readState() {
+  if (existsSync(STATE_FILE)) return JSON.parse(readFileSync(STATE_FILE, 'utf8'));
+  return existsSync(join(ROOT, 'node_modules/.modules.yaml')) ? { scope: 'all' } : undefined;
+}

@@ -1,0 +1,60 @@
+// Runs the tests on other runtimes, which come from the npm registry.
+//
+//   npm run test:runtimes                      all runtimes
+//   npm run test:runtimes -- node@24 bun       only these
+//
+// Each version of Node runs the whole of `npm test`, in a copy of the working tree with modules of its own: native modules
+// are compiled for one version. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const SUITE = 'test/runtimes/suite.mjs';
+const RUNTIMES = {
+  'node@20': onNode,
+  'node@22': onNode,
+  'node@24': onNode,
+  'node@26': onNode,
+  bun: () => run('bun@1.4.5', `bun ${SUITE}`, ROOT),
+  deno: () => run('deno@2.9.6', `deno run --allow-all --node-modules-dir=manual ${SUITE}`, ROOT),
+};
+
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(RUNTIMES);
+const unknown = wanted.filter((name) => !Object.hasOwn(RUNTIMES, name));
+if (unknown.length > 0) {
+  console.error(`Unknown: ${unknown.join(', ')}. Choose among ${Object.keys(RUNTIMES).join(', ')}.`);
+  process.exit(1);
+}
+
+const failed = wanted.filter((name) => {
+  console.log(`\n== ${name}`);
+  return !RUNTIMES[name](name);
+});
+for (const name of wanted) console.log(`${failed.includes(name) ? 'FAILED' : 'ok    '} ${name}`);
+process.exit(failed.length === 0 ? 0 : 1);
+
+function onNode(name) {
+  const copy = mkdtempSync(join(tmpdir(), 'flags-runtime-'));
+  try {
+    for (const file of trackedFiles()) cpSync(join(ROOT, file), join(copy, file));
+    return run(name, 'node --version && npm test', copy);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** Runs a command with a package of the registry first on its PATH. */
+function run(runtime, command, cwd) {
+  const options = { cwd, stdio: 'inherit', env: { ...process.env, CI: 'true' } };
+  return spawnSync('npx', ['--yes', '--prefer-offline', '-p', runtime, '-c', command], options).status === 0;
+}
+
+/** The files of the repository as they are now, with new ones and without removed ones. */
+function trackedFiles() {
+  const options = { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 };
+  const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], options);
+  return stdout.split('\0').filter((file) => file !== '' && existsSync(join(ROOT, file)));
+}

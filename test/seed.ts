@@ -1,0 +1,16 @@
+/**
+ * Where all random inputs of a run begin: the same in every run of `npm test`, another one in each run of the full form,
+ * which prints it. `FLAGS_SEED=…` repeats a run.
+ */
+export const SEED = Number(process.env.FLAGS_SEED ?? 1);
+
+/** A source of random numbers from 0 to 1, as `Math.random` is one, that begins at {@link SEED} (mulberry32). */
+export function createRandom(): () => number {
+  let state = SEED;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
