@@ -40,7 +40,7 @@ function lazyProperties(sources: readonly OpenFeatureContext[]): Record<string, 
   const context = sources.at(-1);
   const sourceOf = (name: PropertyKey) =>
     sources.find((source) => Object.hasOwn(source, name) && !(source === context && KNOWN.has(String(name))));
-  const read = (name: PropertyKey) => valueOf((sourceOf(name) as Record<PropertyKey, unknown> | undefined)?.[name]);
+  const read = (name: PropertyKey) => toProperty((sourceOf(name) as Record<PropertyKey, unknown> | undefined)?.[name]);
   return new Proxy<Record<string, unknown>>(
     {},
     {
@@ -54,10 +54,10 @@ function lazyProperties(sources: readonly OpenFeatureContext[]): Record<string, 
 }
 
 function readable(members: OpenFeatureContext): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, valueOf(value)]));
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, toProperty(value)]));
 }
 
-function valueOf(value: unknown): unknown {
+function toProperty(value: unknown): unknown {
   return typeof value === 'object' ? textOf(value) : value;
 }
 

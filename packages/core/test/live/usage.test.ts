@@ -113,7 +113,6 @@ onEveryStorage((start) => {
       const flags = await adasCheckout(start);
       flags.isEnabled('none', {}, { fallback: true });
       flags.getVariant('none');
-      flags.isEnabled('checkout', {}, { environment: 'none' });
       flags.explain('checkout');
       flags.configuration();
       await flags.archiveFlag(CHECKOUT);
