@@ -1,3 +1,5 @@
+import type { CorsOptions } from '@flags/express';
+
 /** What the reference server is told by its environment. */
 export interface ServerConfig {
   /** 0: any free port. */
@@ -8,6 +10,8 @@ export interface ServerConfig {
   readonly auth: 'token' | 'none';
   /** The secret of an admin token that is to exist. */
   readonly adminToken?: string;
+  /** Which pages may use the frontend API and OFREP; only those of the server's own origin when absent. */
+  readonly cors?: CorsOptions;
 }
 
 /** Something the person who starts the server has to put right. The message is one line that says how. */
@@ -28,6 +32,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
     database: environment.FLAGS_DB || './flags.db',
     auth: readAuth(environment.FLAGS_AUTH || 'token'),
     ...(adminToken !== undefined && { adminToken }),
+    ...(environment.FLAGS_CORS && { cors: { origins: readOrigins(environment.FLAGS_CORS) } }),
   };
 }
 
@@ -35,6 +40,18 @@ function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigError(`PORT must be a whole number from 0 (any free port) to 65535, not ${JSON.stringify(text)}.`);
+}
+
+function readOrigins(text: string): CorsOptions['origins'] {
+  if (text.trim() === '*') return '*';
+  const origins = text.split(',').map((origin) => origin.trim());
+  for (const origin of origins) {
+    if (URL.canParse(origin) && new URL(origin).origin === origin) continue;
+    throw new ConfigError(
+      `FLAGS_CORS must be "*" or origins with commas between them, such as https://shop.example.org (no path, no slash at the end), not ${JSON.stringify(origin)}.`,
+    );
+  }
+  return origins;
 }
 
 function readAuth(text: string): 'token' | 'none' {

@@ -33,7 +33,11 @@ const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, ou
 async function start(config: ServerConfig): Promise<void> {
   const flags = await openFlags(config.database);
   try {
-    const router = createFlagsRouter(flags, { auth: config.auth, onFault: noteFault });
+    const router = createFlagsRouter(flags, {
+      auth: config.auth,
+      onFault: noteFault,
+      ...(config.cors && { cors: config.cors }),
+    });
     const server = await listen(createApp({ flags, router, logger }), config);
     await announce(server, flags, config);
     stopOnSignal({ server, router, flags });

@@ -32,6 +32,22 @@ describe('the configuration', () => {
     expect(() => readConfig({ PORT })).toThrow(/^PORT must be a whole number from 0 .* to 65535, not /);
   });
 
+  it('takes the origins of pages from FLAGS_CORS', () => {
+    expect(readConfig({ FLAGS_CORS: '*' }).cors).toEqual({ origins: '*' });
+    expect(readConfig({ FLAGS_CORS: 'https://shop.example.org, http://localhost:3000' }).cors).toEqual({
+      origins: ['https://shop.example.org', 'http://localhost:3000'],
+    });
+    expect(readConfig({ FLAGS_CORS: '' })).not.toHaveProperty('cors');
+  });
+
+  it.each(['shop', 'https://shop.example.org/', 'https://a.org,,https://b.org', '*,https://a.org', 'https://a.org/x'])(
+    'refuses the origins %j by name',
+    (FLAGS_CORS) => {
+      expect(() => readConfig({ FLAGS_CORS })).toThrow(ConfigError);
+      expect(() => readConfig({ FLAGS_CORS })).toThrow(/^FLAGS_CORS must be "\*" or origins /);
+    },
+  );
+
   it.each(['basic', 'NONE', 'true'])('refuses the authentication %j by name', (FLAGS_AUTH) => {
     expect(() => readConfig({ FLAGS_AUTH })).toThrow(/^FLAGS_AUTH must be "token" .* or "none" /);
   });

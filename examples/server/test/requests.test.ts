@@ -81,6 +81,23 @@ describe('the reference server', () => {
   });
 });
 
+describe('a server with FLAGS_CORS', () => {
+  it('lets pages of those origins ask for flags, and no others', async () => {
+    const origin = 'https://shop.example.org';
+    const open = await startServer({ FLAGS_DB: ':memory:', FLAGS_ADMIN_TOKEN: TOKEN, FLAGS_CORS: origin });
+    const allowed = async (from: string) => {
+      const response = await fetch(`${open.url}/api/frontend`, {
+        method: 'OPTIONS',
+        headers: { origin: from, 'access-control-request-method': 'GET' },
+      });
+      return response.headers.get('access-control-allow-origin');
+    };
+    expect(await allowed(origin)).toBe(origin);
+    expect(await allowed('https://elsewhere.example.org')).toBeNull();
+    await open.end('SIGTERM');
+  });
+});
+
 describe('a server whose storage fails', () => {
   it('answers 500 with the id under which the log has the cause', async () => {
     injectFault(file.path);

@@ -146,13 +146,8 @@ describe('a long answer', () => {
 describe('a list longer than 1 MiB', () => {
   async function createLongList() {
     const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
-    await flags.createSegment({
-      name: 'all',
-      constraints: [{ contextName: 'userId', operator: 'IN', values: [''] }].map((one) => ({
-        ...one,
-        values: Array.from({ length: 40_000 }, (_, at) => `${at}`.padStart(30, '0')),
-      })),
-    });
+    const values = Array.from({ length: 40_000 }, (_, at) => `${at}`.padStart(30, '0'));
+    await flags.createSegment({ name: 'all', constraints: [{ contextName: 'userId', operator: 'IN', values }] });
     return { app, flags };
   }
   const path = '/api/admin/segments';

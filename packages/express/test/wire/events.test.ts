@@ -117,7 +117,7 @@ describe('a page of large events', () => {
       expect(body.totalEvents).toBe(20);
       seen.push(...body.events.map(({ featureName }: { featureName: string }) => featureName));
       pages += 1;
-      path = /<(.+)>; rel="next"/.exec(headers.link ?? '')?.[1];
+      path = nextIn(headers.link);
     }
     expect(seen).toEqual(names.toReversed());
     expect(pages).toBe(7);
@@ -148,3 +148,7 @@ describe('a page of large events', () => {
     }
   });
 });
+
+function nextIn(link: string | undefined): string | undefined {
+  return /<(.+)>; rel="next"/.exec(link ?? '')?.[1];
+}
