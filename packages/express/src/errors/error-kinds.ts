@@ -34,6 +34,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | RefusalCode, ErrorKind>> =
   flag_exists: nameExists,
   member_exists: { status: 400, name: 'NameExistsError' },
   token_exists: nameExists,
+  token_deleted: invalidOperation,
   segment_exists: nameExists,
   flag_archived: invalidOperation,
   flag_not_archived: invalidOperation,
