@@ -7,6 +7,7 @@ import type { ClientDocuments } from './client/documents.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors/invalid-input.js';
 import { linkToNext, queryParametersOf } from './page-query.js';
+import { projectAskedFor, readThenCheck } from './permission.js';
 import { createQueryReader } from './query.js';
 import { createReplies } from './replies.js';
 import { JSON_TYPE, jsonReply, type Reply } from './reply.js';
@@ -30,6 +31,8 @@ export interface Exchange {
   readonly request: Request;
   readonly response: Response;
   readonly visitor: Visitor;
+  /** The project that permission was asked for. */
+  readonly project?: string | null;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
@@ -40,14 +43,22 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
-  async function answer({ request, response, visitor }: Exchange): Promise<Reply> {
+  async function answer({ request, response, visitor, project: asked = null }: Exchange): Promise<Reply> {
     const params = paramsOf(request);
     const query = readQuery(request.url);
-    const body = route.body === undefined ? undefined : checkBody(await readBody(request, response));
+    const read = async () => (route.body === undefined ? undefined : checkBody(await readBody(request, response)));
+    const { body, project } = route.permissionByBody
+      ? await readThenCheck(route, visitor, read)
+      : { body: await read(), project: asked };
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
     const result = await route.handle({
-      flags: flags.as(visitor.name),
+      flags: flags.as(visitor.token ?? visitor.name),
       scope: visitor.scope,
+      tokenId: visitor.token?.id,
+      tokenKind: visitor.token?.kind,
+      project,
+      check: visitor.check,
+      hasValidToken: visitor.hasValidToken,
       params,
       query,
       body,
@@ -57,7 +68,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       openApi,
       clientIp: () => request.ip,
       lastEventId: lastEventIdOf(request),
-      isStillAdmitted: () => visitor.isStillAdmitted(route.action, params.projectId ?? null),
+      isStillAdmitted: () => visitor.isStillAdmitted(route.action, project),
     });
     return replyTo(request, route, result);
   }
@@ -65,8 +76,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const answerOnce = route.lasting === undefined ? answer : answeringOnce(answer, () => flags.stamp(route.lasting));
   return async (exchange) => {
     const { request, visitor } = exchange;
-    await visitor.check(route.action, paramsOf(request).projectId ?? null);
-    return unlessKnown(request, route, await answerOnce(exchange));
+    const project = await projectAskedFor(route, flags, paramsOf(request));
+    if (!route.permissionByBody) await visitor.check(route.action, project);
+    return unlessKnown(request, route, await answerOnce({ ...exchange, project }));
   };
 }
 
@@ -142,7 +154,7 @@ function serializedReply({ bytes }: Serialized): Reply {
 function streamReply({ method }: Request, stream: NonNullable<RouteResult['stream']>): Reply {
   const headers = {
     'content-type': 'text/event-stream',
-    'cache-control': 'no-cache, no-transform',
+    'cache-control': 'private, no-cache, no-transform',
     'x-accel-buffering': 'no',
   };
   return { status: 200, headers, stream: method === 'HEAD' ? (response) => void response.end() : stream };

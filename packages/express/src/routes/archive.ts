@@ -1,8 +1,9 @@
+import type { Flags } from '@flags/core';
 import { readList } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { archivedFlagListToWire, flagToWire } from '../wire/flag.js';
 import { ARCHIVE } from './paths.js';
-import { projectRef } from './refs.js';
+import { locatedFlag, projectRef } from './refs.js';
 
 export const archiveRoutes: readonly Route[] = [
   route({
@@ -52,8 +53,9 @@ export const archiveRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Flag' },
     errors: ['flag_not_found', 'revision_mismatch'],
     ifMatch: 'flag',
-    async handle({ flags, params, context }) {
-      const flag = await flags.reviveFlag({ flag: params.featureName }, context);
+    projectOf: projectOfFlag,
+    async handle({ flags, params, project, context }) {
+      const flag = await flags.reviveFlag(locatedFlag(params, project), context);
       return { body: flagToWire(flag), revision: flag.revision };
     },
   }),
@@ -67,9 +69,14 @@ export const archiveRoutes: readonly Route[] = [
     reply: { status: 200 },
     errors: ['flag_not_found', 'flag_not_archived', 'revision_mismatch'],
     ifMatch: 'flag',
-    async handle({ flags, params, context }) {
-      await flags.deleteFlag({ flag: params.featureName }, context);
+    projectOf: projectOfFlag,
+    async handle({ flags, params, project, context }) {
+      await flags.deleteFlag(locatedFlag(params, project), context);
       return {};
     },
   }),
 ];
+
+async function projectOfFlag(flags: Flags, { featureName = '' }: Readonly<Record<string, string>>): Promise<string> {
+  return (await flags.locateFlag({ flag: featureName })).project;
+}

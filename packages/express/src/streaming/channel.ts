@@ -13,9 +13,14 @@ export interface Channel {
   /** Sends what the client has missed since it was here, or everything when that cannot be told. */
   join(listener: Listener, lastEventId: string | undefined): void;
   leave(listener: Listener): void;
-  /** Sends what a client has not been sent; one that is too far behind is cut off, and comes back for everything. */
-  deliver(listener: Listener): void;
-  /** Looks for changes, and sends them. */
+  /** The number of the latest change. */
+  readonly latest: number;
+  /**
+   * Sends what a client has not been sent, up to that change; one that is too far behind is cut off, and comes back for
+   * everything.
+   */
+  deliver(listener: Listener, latest: number): void;
+  /** Looks for changes. */
   advance(): void;
 }
 
@@ -42,14 +47,14 @@ export function createChannel(flags: Flags, view: View): Channel {
     return hydration;
   }
 
-  function deliver(listener: Listener): void {
+  function deliver(listener: Listener, latest: number): void {
     const position = positions.get(listener);
-    if (position === undefined) return;
+    if (position === undefined || position >= latest) return;
     const missed = journal.since(position);
     if (missed === undefined) listener.cut();
     if (missed === undefined || !listener.isReady) return;
-    positions.set(listener, journal.latest);
-    listener.send(missed);
+    positions.set(listener, latest);
+    listener.send(missed.slice(0, latest - position));
   }
 
   return {
@@ -62,11 +67,11 @@ export function createChannel(flags: Flags, view: View): Channel {
       listener.send(missed ?? [hydrate()]);
     },
     leave: (listener) => void positions.delete(listener),
-    deliver,
-    advance() {
-      catchUp();
-      for (const listener of positions.keys()) deliver(listener);
+    get latest() {
+      return journal.latest;
     },
+    deliver,
+    advance: catchUp,
   };
 }
 

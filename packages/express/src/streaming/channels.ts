@@ -8,7 +8,7 @@ const IDLE_CHANNELS = 20;
 /** One channel for all who see the same. */
 export interface Channels {
   of(view: View): Channel;
-  /** Looks for changes in all channels that somebody listens to. */
+  /** Looks for changes in all channels that somebody listens to; who listens is sent them by `deliver`. */
   advance(): void;
   /** Forgets channels that nobody listens to any more, but for the latest. */
   forgetIdle(): void;

@@ -14,6 +14,8 @@ function eventToWire(event: FlagsEvent) {
     type: eventTypeToWire(event.type),
     createdAt: event.at,
     createdBy: event.actor,
+    createdByTokenId: event.actorTokenId,
+    createdByTokenType: event.actorTokenKind,
     project: event.project,
     featureName: event.flag,
     environment: event.environment,

@@ -1,7 +1,7 @@
 import type { Segment, SegmentUse } from '@flags/core';
 
-export function segmentToWire({ id, name, description, constraints, createdAt, createdBy }: Segment) {
-  return { id, name, description, constraints, createdAt, createdBy };
+export function segmentToWire({ id, name, description, constraints, project, createdAt, createdBy }: Segment) {
+  return { id, name, description, constraints, project, createdAt, createdBy };
 }
 
 export function segmentListToWire(segments: readonly Segment[]) {

@@ -1,14 +1,17 @@
 import type { CreatedToken, Token } from '@flags/core';
 
-/** `username` and `projects` are the older and the newer clients' words for `tokenName` and `project`. */
-export function tokenToWire({ id, name, kind, project, environment, createdAt, expiresAt }: Token) {
+/** A token, or what an event tells of one: events of release 0.1, and of tokens for one project, have no `projects`. */
+type ShownToken = Omit<Token, 'projects'> & Partial<Pick<Token, 'projects'>>;
+
+/** `username` is the older clients' word for `tokenName`; `project` is the first of `projects`, which they do not know. */
+export function tokenToWire({ id, name, kind, project, projects, environment, createdAt, expiresAt }: ShownToken) {
   return {
     id,
     tokenName: name,
     username: name,
     type: kind,
     project,
-    projects: [project],
+    projects: projects ?? [project],
     environment,
     createdAt,
     expiresAt,
@@ -16,7 +19,7 @@ export function tokenToWire({ id, name, kind, project, environment, createdAt, e
 }
 
 export function tokenListToWire(tokens: readonly Token[]) {
-  return { tokens: tokens.map(tokenToWire) };
+  return { tokens: tokens.map((token) => tokenToWire(token)) };
 }
 
 export function createdTokenToWire({ token, secret }: CreatedToken) {
