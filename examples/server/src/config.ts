@@ -8,6 +8,10 @@ export interface ServerConfig {
   readonly auth: 'token' | 'none';
   /** The secret of an admin token that is to exist. */
   readonly adminToken?: string;
+  /** Whose pages may change flags. */
+  readonly trustedOrigins: readonly string[];
+  /** Without authentication: further hosts that requests may name. */
+  readonly allowedHosts: readonly string[];
 }
 
 /** Something the person who starts the server has to put right. The message is one line that says how. */
@@ -28,6 +32,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
     database: environment.FLAGS_DB || './flags.db',
     auth: readAuth(environment.FLAGS_AUTH || 'token'),
     ...(adminToken !== undefined && { adminToken }),
+    trustedOrigins: readList(environment.FLAGS_TRUSTED_ORIGINS).map(checkOrigin),
+    allowedHosts: readList(environment.FLAGS_ALLOWED_HOSTS).map(checkHost),
   };
 }
 
@@ -41,5 +47,24 @@ function readAuth(text: string): 'token' | 'none' {
   if (text === 'token' || text === 'none') return text;
   throw new ConfigError(
     `FLAGS_AUTH must be "token" (callers need an admin token) or "none" (everyone may do everything), not ${JSON.stringify(text)}.`,
+  );
+}
+
+/** Separated by commas. */
+function readList(text = ''): readonly string[] {
+  return text.split(',').flatMap((item) => item.trim() || []);
+}
+
+function checkOrigin(text: string): string {
+  if (URL.canParse(text) && new URL(text).origin === text) return text;
+  throw new ConfigError(
+    `FLAGS_TRUSTED_ORIGINS must be origins such as https://admin.example.org, separated by commas, not ${JSON.stringify(text)}.`,
+  );
+}
+
+function checkHost(text: string): string {
+  if (/^(?:\[[\da-f:.]+\]|[a-z\d._-]+)(?::\d{1,5})?$/i.test(text)) return text;
+  throw new ConfigError(
+    `FLAGS_ALLOWED_HOSTS must be hosts such as flags.example.org, separated by commas, not ${JSON.stringify(text)}.`,
   );
 }

@@ -9,7 +9,7 @@ import { ConfigError, readConfig, type ServerConfig } from './config.js';
 import { nameOfDatabase } from './database-name.js';
 import { listen, urlOf } from './listen.js';
 import { openFlags } from './open-flags.js';
-import { welcome } from './welcome.js';
+import { DELETED_ADMIN_TOKEN, welcome } from './welcome.js';
 
 /** How long, in milliseconds, requests may go on after the first signal. */
 const SHUTDOWN_PATIENCE = 10_000;
@@ -32,7 +32,8 @@ const logger = pino(
 async function start(config: ServerConfig): Promise<void> {
   const flags = await openFlags(config.database);
   try {
-    const router = createFlagsRouter(flags, { auth: config.auth, onFault: noteFault });
+    const { auth, trustedOrigins, allowedHosts } = config;
+    const router = createFlagsRouter(flags, { auth, trustedOrigins, allowedHosts, onFault: noteFault });
     const server = await listen(createApp({ flags, router, logger }), config);
     await announce(server, flags, config);
     stopOnSignal({ server, router, flags });
@@ -46,6 +47,7 @@ async function announce(server: Server, flags: Flags, config: ServerConfig): Pro
   const access = config.auth === 'none' ? {} : await ensureAdminToken(flags, config.adminToken);
   const url = urlOf(server);
   process.stdout.write(welcome(config, url, access));
+  if (access.isDeleted) logger.warn(DELETED_ADMIN_TOKEN);
   logger.info({ url, database: nameOfDatabase(config.database), auth: config.auth }, 'listening');
 }
 

@@ -42,5 +42,6 @@ function redactLong(name: string): string {
 }
 
 function redactSecrets(text: string): string {
-  return text.replaceAll(/[^/&=?]*[0-9a-f]{40}[^/&=?]*/gi, HIDDEN);
+  const parts = text.split(/([/&=?])/);
+  return parts.map((part) => (/[0-9a-f]{40}/i.test(part) ? HIDDEN : part)).join('');
 }

@@ -45,7 +45,7 @@ describe.each(EXPRESS_VERSIONS)('a stream, upon Express $major', (version) => {
     expect(client.status).toBe(200);
     expect(client.headers).toMatchObject({
       'content-type': 'text/event-stream',
-      'cache-control': 'no-cache, no-transform',
+      'cache-control': 'private, no-cache, no-transform',
     });
     expect(client.messages).toMatchObject([
       {
@@ -179,6 +179,26 @@ describe('a stream', () => {
     await until(() => client.heartbeats() >= 2);
     await flags.deleteToken({ token: created.token.id });
     await until(client.hasEnded);
+  });
+
+  it.each(['deleted', 'expired'])('ends before the next change is sent when its token is %s', async (how) => {
+    let now = new Date('2026-01-01T10:00:00Z');
+    const flags = await start({ router: { auth: 'token', heartbeatInterval: 3_600_000 }, flags: { now: () => now } });
+    const token = { name: 'web', kind: 'client', environment: 'production' } as const;
+    const expiresAt = how === 'expired' ? '2026-01-01T11:00:00Z' : null;
+    const created = await flags.createToken({ ...token, expiresAt });
+    const other = await flags.createToken({ ...token, name: 'other' });
+    const ended = await join({ authorization: created.secret });
+    const kept = await join({ authorization: other.secret });
+    await flags.createFlag({ project: 'default' }, { name: 'before' });
+    await received(ended, 2);
+    now = new Date('2026-01-01T11:00:00Z');
+    if (how === 'deleted') await flags.deleteToken({ token: created.token.id });
+    await flags.createFlag({ project: 'default' }, { name: 'after' });
+    await until(ended.hasEnded);
+    await received(kept, 3);
+    expect(JSON.stringify(ended.messages)).not.toContain('after');
+    expect(kept.hasEnded()).toBe(false);
   });
 
   it('ends when its permission is withdrawn', async () => {

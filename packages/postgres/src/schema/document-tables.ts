@@ -51,6 +51,7 @@ CREATE INDEX ${index('events_by_time')} ON ${table('events')} (at);
  */
 export function actorTokenColumns({ table }: TableNames): string {
   return `
-ALTER TABLE ${table('events')} ADD COLUMN actor_token_id text, ADD COLUMN actor_token_kind text;
+ALTER TABLE ${table('events')}
+  ADD COLUMN IF NOT EXISTS actor_token_id text, ADD COLUMN IF NOT EXISTS actor_token_kind text;
 `;
 }
