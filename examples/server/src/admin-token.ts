@@ -1,35 +1,65 @@
-import { type Flags, isFlagsError } from '@flags/core';
+import { type CreatedToken, type Flags, isFlagsError, type NewToken } from '@flags/core';
 import { ConfigError } from './config.js';
 
-/** How an administrator gets in. `secret` is there when a token was made just now, and then only. */
+/** How an administrator gets in. */
 export interface AdminAccess {
+  /** There when a token was made just now, and then only. */
   readonly secret?: string;
+  /** The given token was deleted, and stays deleted. */
+  readonly isDeleted?: true;
 }
 
+/** Other servers may create tokens at the same moment, and take the name. */
+const ATTEMPTS = 5;
+
 /**
- * Sees to it that there is an admin token: the given one, or one made at the first start.
+ * Sees to it that there is an admin token: the given one, or one made at the first start. A token that was deleted does
+ * not come back with a restart.
  *
  * @throws ConfigError when the given one cannot be an admin token
  */
 export async function ensureAdminToken(flags: Flags, given: string | undefined): Promise<AdminAccess> {
-  if (given !== undefined) {
-    await ensureGivenToken(flags, given);
-    return {};
-  }
+  if (given !== undefined) return ensureGivenToken(flags, given);
   if (await hasUsableAdminToken(flags)) return {};
-  const { secret } = await flags.createToken({ name: 'first admin', kind: 'admin' });
+  const { secret } = await createAdmin(flags, { name: 'first admin' });
   return { secret };
 }
 
-async function ensureGivenToken(flags: Flags, secret: string): Promise<void> {
+/** A token that is stored already is accepted as it is, also with a secret that is too short for a new one. */
+async function ensureGivenToken(flags: Flags, secret: string): Promise<AdminAccess> {
+  const known = await flags.verifyToken(secret);
+  if (known?.kind === 'admin') return {};
+  if (known !== undefined) throw unusable('It is the secret of a token of another kind.');
   try {
-    await flags.createToken({ name: 'admin by configuration', kind: 'admin', secret });
+    await createAdmin(flags, { name: 'admin by configuration', secret });
+    return {};
   } catch (error) {
     if (!isFlagsError(error)) throw error;
-    if (error.code === 'invalid_input') throw unusable(error.details.map((detail) => detail.message).join(' '));
+    if (error.code === 'invalid_input') {
+      throw unusable('A secret has 32 to 255 printable characters, and no spaces.');
+    }
+    if (error.code === 'token_deleted') return { isDeleted: true };
     if (error.code !== 'token_exists') throw error;
-    const known = await flags.verifyToken(secret);
-    if (known?.kind !== 'admin') throw unusable('It is the secret of a token that has expired or is of another kind.');
+    return acceptExisting(flags, secret);
+  }
+}
+
+/** Another server may have created it just now. */
+async function acceptExisting(flags: Flags, secret: string): Promise<AdminAccess> {
+  if ((await flags.verifyToken(secret))?.kind === 'admin') return {};
+  throw unusable('It is the secret of a token that has expired or is of another kind.');
+}
+
+/** Under a name that no other admin token has: the name, or the name with a number. */
+async function createAdmin(flags: Flags, { name, secret }: Pick<NewToken, 'name' | 'secret'>): Promise<CreatedToken> {
+  for (let attempt = 1; ; attempt++) {
+    const names = new Set((await flags.listTokens()).map((token) => token.name));
+    const free = [name, ...Array.from(names, (_, index) => `${name} ${index + 2}`)].find((one) => !names.has(one));
+    try {
+      return await flags.createToken({ name: free ?? name, kind: 'admin', ...(secret !== undefined && { secret }) });
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isFlagsError(error) || error.code !== 'token_exists') throw error;
+    }
   }
 }
 

@@ -12,6 +12,10 @@ export interface ServerConfig {
   readonly adminToken?: string;
   /** Which pages may use the frontend API and OFREP; only those of the server's own origin when absent. */
   readonly cors?: CorsOptions;
+  /** Whose pages may change flags. */
+  readonly trustedOrigins: readonly string[];
+  /** Without authentication: further hosts that requests may name. */
+  readonly allowedHosts: readonly string[];
 }
 
 /** Something the person who starts the server has to put right. The message is one line that says how. */
@@ -33,6 +37,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
     auth: readAuth(environment.FLAGS_AUTH || 'token'),
     ...(adminToken !== undefined && { adminToken }),
     ...(environment.FLAGS_CORS && { cors: { origins: readOrigins(environment.FLAGS_CORS) } }),
+    trustedOrigins: readList(environment.FLAGS_TRUSTED_ORIGINS).map(checkOrigin),
+    allowedHosts: readList(environment.FLAGS_ALLOWED_HOSTS).map(checkHost),
   };
 }
 
@@ -58,5 +64,24 @@ function readAuth(text: string): 'token' | 'none' {
   if (text === 'token' || text === 'none') return text;
   throw new ConfigError(
     `FLAGS_AUTH must be "token" (callers need an admin token) or "none" (everyone may do everything), not ${JSON.stringify(text)}.`,
+  );
+}
+
+/** Separated by commas. */
+function readList(text = ''): readonly string[] {
+  return text.split(',').flatMap((item) => item.trim() || []);
+}
+
+function checkOrigin(text: string): string {
+  if (URL.canParse(text) && new URL(text).origin === text) return text;
+  throw new ConfigError(
+    `FLAGS_TRUSTED_ORIGINS must be origins such as https://admin.example.org, separated by commas, not ${JSON.stringify(text)}.`,
+  );
+}
+
+function checkHost(text: string): string {
+  if (/^(?:\[[\da-f:.]+\]|[a-z\d._-]+)(?::\d{1,5})?$/i.test(text)) return text;
+  throw new ConfigError(
+    `FLAGS_ALLOWED_HOSTS must be hosts such as flags.example.org, separated by commas, not ${JSON.stringify(text)}.`,
   );
 }

@@ -10,7 +10,11 @@ import { TIMEOUTS } from './timeouts.js';
  *
  * @throws ConfigError when the port or the host cannot be had
  */
-export async function listen(app: RequestListener, { port, host }: ServerConfig, timeouts = TIMEOUTS): Promise<Server> {
+export async function listen(
+  app: RequestListener,
+  { port, host }: Pick<ServerConfig, 'port' | 'host'>,
+  timeouts = TIMEOUTS,
+): Promise<Server> {
   const { head, request, silence, check } = timeouts;
   const server = createServer(
     { headersTimeout: head, requestTimeout: request, connectionsCheckingInterval: check },

@@ -10,7 +10,7 @@ import { nameOfDatabase } from './database-name.js';
 import { listen, urlOf } from './listen.js';
 import { openLogOutput } from './log-output.js';
 import { openFlags } from './open-flags.js';
-import { welcome } from './welcome.js';
+import { DELETED_ADMIN_TOKEN, welcome } from './welcome.js';
 
 /** How long, in milliseconds, requests may go on after the first signal. */
 const SHUTDOWN_PATIENCE = 10_000;
@@ -33,10 +33,13 @@ const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, ou
 async function start(config: ServerConfig): Promise<void> {
   const flags = await openFlags(config.database);
   try {
+    const { auth, cors, trustedOrigins, allowedHosts } = config;
     const router = createFlagsRouter(flags, {
-      auth: config.auth,
+      auth,
+      trustedOrigins,
+      allowedHosts,
       onFault: noteFault,
-      ...(config.cors && { cors: config.cors }),
+      ...(cors && { cors }),
     });
     const server = await listen(createApp({ flags, router, logger }), config);
     await announce(server, flags, config);
@@ -51,6 +54,7 @@ async function announce(server: Server, flags: Flags, config: ServerConfig): Pro
   const access = config.auth === 'none' ? {} : await ensureAdminToken(flags, config.adminToken);
   const url = urlOf(server);
   output.write(welcome(config, url, access));
+  if (access.isDeleted) logger.warn(DELETED_ADMIN_TOKEN);
   logger.info({ url, database: nameOfDatabase(config.database), auth: config.auth }, 'listening');
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { redactUrl } from '@flags/express';
 import type { Logger } from 'pino';
 import { type HttpLogger, pinoHttp } from 'pino-http';
 
@@ -18,18 +19,13 @@ function requestFields(request: IncomingMessage & { readonly originalUrl?: strin
   return {
     id: request.id,
     method: request.method,
-    url: withoutSecret(request.originalUrl ?? request.url ?? ''),
+    url: redactUrl(request.originalUrl ?? request.url ?? ''),
     remoteAddress: request.socket.remoteAddress,
   };
 }
 
 function responseFields(response: ServerResponse) {
   return { statusCode: response.statusCode };
-}
-
-/** `DELETE /api/admin/api-tokens/…` may name a token by its secret; one that is made has 48 hexadecimal digits, anywhere. */
-function withoutSecret(url: string): string {
-  return url.replace(/(\/api(?:-|%2d)tokens\/).*/i, '$1[hidden]').replaceAll(/[0-9a-f]{40,}/gi, '[hidden]');
 }
 
 function level(status: number, error: Error | undefined): 'info' | 'error' {

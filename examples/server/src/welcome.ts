@@ -1,10 +1,15 @@
 import type { AdminAccess } from './admin-token.js';
 import type { ServerConfig } from './config.js';
 
+/** The server starts all the same: others may need it. */
+export const DELETED_ADMIN_TOKEN =
+  'FLAGS_ADMIN_TOKEN is the secret of a token that was deleted, and that stays deleted: take the variable away, or set a new secret.';
+
 /** What a person who starts the server reads: how to make the first call. The log follows. */
 export function welcome(config: ServerConfig, url: string, access: AdminAccess): string {
   if (config.auth === 'none') return `${call(url)}\n\nFLAGS_AUTH=none: whoever reaches ${url} may change every flag.\n`;
   if (access.secret !== undefined) return firstStart(url, access.secret);
+  if (access.isDeleted) return `${DELETED_ADMIN_TOKEN}\n`;
   if (config.adminToken !== undefined) return `${call(url, '$FLAGS_ADMIN_TOKEN')}\n`;
   return laterStart();
 }

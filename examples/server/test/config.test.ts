@@ -2,7 +2,14 @@ import { ConfigError, readConfig } from '../src/config.js';
 
 describe('the configuration', () => {
   it('has a default for everything', () => {
-    expect(readConfig({})).toEqual({ port: 4242, host: '127.0.0.1', database: './flags.db', auth: 'token' });
+    expect(readConfig({})).toEqual({
+      port: 4242,
+      host: '127.0.0.1',
+      database: './flags.db',
+      auth: 'token',
+      trustedOrigins: [],
+      allowedHosts: [],
+    });
   });
 
   it('is read from the environment', () => {
@@ -12,6 +19,8 @@ describe('the configuration', () => {
       FLAGS_DB: ':memory:',
       FLAGS_AUTH: 'none',
       FLAGS_ADMIN_TOKEN: 'secret',
+      FLAGS_TRUSTED_ORIGINS: 'https://a.example.org, http://localhost:5173,',
+      FLAGS_ALLOWED_HOSTS: 'flags.example.org,flags.example.org:8080',
     };
     expect(readConfig(environment)).toEqual({
       port: 0,
@@ -19,6 +28,8 @@ describe('the configuration', () => {
       database: ':memory:',
       auth: 'none',
       adminToken: 'secret',
+      trustedOrigins: ['https://a.example.org', 'http://localhost:5173'],
+      allowedHosts: ['flags.example.org', 'flags.example.org:8080'],
     });
   });
 
@@ -50,5 +61,16 @@ describe('the configuration', () => {
 
   it.each(['basic', 'NONE', 'true'])('refuses the authentication %j by name', (FLAGS_AUTH) => {
     expect(() => readConfig({ FLAGS_AUTH })).toThrow(/^FLAGS_AUTH must be "token" .* or "none" /);
+  });
+
+  it.each(['a.example.org', 'https://a.example.org/', '*'])(
+    'refuses the origin %j by name',
+    (FLAGS_TRUSTED_ORIGINS) => {
+      expect(() => readConfig({ FLAGS_TRUSTED_ORIGINS })).toThrow(/^FLAGS_TRUSTED_ORIGINS must be origins such as /);
+    },
+  );
+
+  it.each(['https://a.example.org', 'a b', '*'])('refuses the host %j by name', (FLAGS_ALLOWED_HOSTS) => {
+    expect(() => readConfig({ FLAGS_ALLOWED_HOSTS })).toThrow(/^FLAGS_ALLOWED_HOSTS must be hosts such as /);
   });
 });

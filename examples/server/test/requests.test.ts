@@ -3,7 +3,7 @@ import { adminClient } from './admin-client.js';
 import { databaseOfEachTest } from './database-file.js';
 import { type LogLine, type ServerProcess, startServer } from './server-process.js';
 
-const TOKEN = 'a-secret-for-this-test';
+const TOKEN = 'a-secret-for-this-test-of-32-characters';
 const file = databaseOfEachTest();
 let server: ServerProcess;
 
@@ -34,7 +34,7 @@ describe('the reference server', () => {
     await server.end('SIGTERM');
     expect(requestsOf(server)).toEqual([
       ['POST', '/api/admin/projects/default/features', 201],
-      ['GET', '/api/admin/projects/default?x=1', 200],
+      ['GET', '/api/admin/projects/default?x=[hidden]', 200],
     ]);
   });
 

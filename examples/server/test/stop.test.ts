@@ -49,7 +49,7 @@ describe('a server that is told to stop', () => {
 
 describe('closing a server', () => {
   it('cuts off a request that does not finish in time', async () => {
-    const server = await listen(() => undefined, { port: 0, host: '127.0.0.1', database: ':memory:', auth: 'none' });
+    const server = await listen(() => undefined, { port: 0, host: '127.0.0.1' });
     const answer = fetch(urlOf(server)).then(
       () => 'answered',
       () => 'cut off',

@@ -4,6 +4,7 @@ import type { FlagsOptions } from './api/options.js';
 import type { ChangeContext } from './api/refs.js';
 import { detached } from './detached.js';
 import { createProject, DEFAULT_PROJECT } from './domain/project.js';
+import { type ActorIdentity, actorFromKey, actorKey } from './engine/actor-identity.js';
 import type { Versioned } from './engine/aggregate.js';
 import { projectDocuments } from './engine/aggregates.js';
 import { type AttributedContext, createPerform } from './engine/change.js';
@@ -120,12 +121,12 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     newId,
     isUser,
   };
-  const engineOf = (actor: string): Engine => ({
+  const engineOf = (actor: ActorIdentity): Engine => ({
     ...base,
     change: async (change) => perform({ ...change, context: attributed(change.context, actor) }),
   });
   try {
-    await addDefaultProject(engineOf(actor));
+    await addDefaultProject(engineOf({ name: actor }));
   } catch (error) {
     await closeLive(live);
     throw error;
@@ -153,14 +154,15 @@ async function addDefaultProject({ change, now }: Engine): Promise<void> {
 }
 
 /** Makes the interface for an actor. A router asks for one with every request, so the latest are remembered. */
-function createAttribution(engineOf: (actor: string) => Engine, stopWatching: () => void): (actor: string) => Flags {
+function createAttribution(engineOf: (actor: ActorIdentity) => Engine, stopWatching: () => void): Flags['as'] {
   const lifetime = createLifetime();
-  const flagsOf = remember(ACTORS, (actor): Flags => {
-    const engine = engineOf(actor);
+  const as: Flags['as'] = (actor) => flagsOf(actorKey(actor));
+  const flagsOf = remember(ACTORS, (key): Flags => {
+    const engine = engineOf(actorFromKey(key));
     return {
       ...createOperations(engine, lifetime),
       settings: engine.settings,
-      as: flagsOf,
+      as,
       closing: lifetime.closing,
       close: () => {
         engine.feed.endUnsettled();
@@ -171,12 +173,13 @@ function createAttribution(engineOf: (actor: string) => Engine, stopWatching: ()
       },
     };
   });
-  return flagsOf;
+  return as;
 }
 
-function attributed(context: ChangeContext | undefined, actor: unknown): AttributedContext {
-  const named: unknown = context?.actor ?? actor;
-  if (typeof named === 'string' && named !== '') return { ...context, actor: named };
+function attributed(context: ChangeContext | undefined, { name, token }: ActorIdentity): AttributedContext {
+  const named: unknown = context?.actor ?? name;
+  const actorToken = context?.actor === undefined ? token : undefined;
+  if (typeof named === 'string' && named !== '') return { ...context, actor: named, ...(actorToken && { actorToken }) };
   throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
 }
 

@@ -19,6 +19,7 @@ export const ERROR_CODES = [
   'flag_exists',
   'member_exists',
   'token_exists',
+  'token_deleted',
   'segment_exists',
   'flag_archived',
   'flag_not_archived',

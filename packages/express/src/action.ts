@@ -1,6 +1,6 @@
 /**
  * What a request does. `authorize` is asked about it, and the OpenAPI document calls the operation so. Where it is an
- * operation of the engine it bears that name.
+ * operation of the engine it bears that name. `useSegment` alone is no request: a strategy begins to use a segment.
  */
 export type Action =
   | 'listProjects'
@@ -42,6 +42,7 @@ export type Action =
   | 'deleteSegment'
   | 'listSegmentUses'
   | 'listStrategySegments'
+  | 'useSegment'
   | 'listSeenFlags'
   | 'countEvaluations'
   | 'listApplications'

@@ -1,6 +1,7 @@
 import { describeNonFlags, type Flags, inputSchemas } from '@flags/core';
 import type { RequestHandler } from 'express';
-import { createGate } from './auth/gate.js';
+import { createGate, type GateOptions } from './auth/gate.js';
+import { createHostCheck } from './auth/host-name.js';
 import { createBodyReader } from './body.js';
 import { createClientDocuments } from './client/documents.js';
 import { createCors } from './cors.js';
@@ -8,7 +9,15 @@ import { createDispatch } from './dispatch.js';
 import { createEndpoint, type EndpointParts } from './endpoint.js';
 import { createHandler } from './handler.js';
 import { openApiDocument } from './openapi/document.js';
-import { type Actor, bodyLimitOf, checkOptions, type FlagsRouterOptions, heartbeatIntervalOf } from './options.js';
+import type { AuthMode } from './openapi/security.js';
+import {
+  type Actor,
+  bodyLimitOf,
+  checkOptions,
+  type FlagsRouterOptions,
+  heartbeatIntervalOf,
+  type SessionRouterOptions,
+} from './options.js';
 import { createResponseCaches } from './response-cache.js';
 import { accessOf, createRouteLookup } from './route-lookup.js';
 import { ROUTES } from './routes/all-routes.js';
@@ -46,7 +55,10 @@ export interface FlagsRouter extends RequestHandler {
  * const app = express();
  * app.use(createFlagsRouter(flags, { auth: 'token' }));
  */
-export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: FlagsRouterOptions<A>): FlagsRouter {
+export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: FlagsRouterOptions<A>): FlagsRouter;
+/** The same with sessions and API tokens together. */
+export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: SessionRouterOptions<A>): FlagsRouter;
+export function createFlagsRouter<A extends Actor>(flags: Flags, options: GateOptions<A>): FlagsRouter {
   const fault = describeNonFlags(flags);
   if (fault) throw new TypeError(`createFlagsRouter ${fault}`);
   checkOptions(options);
@@ -57,6 +69,7 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
     endpoints: new Map(ROUTES.map((route) => [route, createEndpoint(route, parts)])),
     gate: createGate(flags, options),
     cors: options.cors && createCors(options.cors),
+    checkHost: options.auth === 'none' ? createHostCheck(options) : undefined,
   });
   const handle = createHandler(dispatch, { findRoutes, onFault: options.onFault ?? (() => undefined) });
   const router: RequestHandler = (request, response, next) => {
@@ -75,10 +88,10 @@ function assertExpress(request: { readonly path?: unknown }): void {
   );
 }
 
-function createParts<A extends Actor>(flags: Flags, options: FlagsRouterOptions<A>): EndpointParts {
+function createParts<A extends Actor>(flags: Flags, options: GateOptions<A>): EndpointParts {
   const inputs = inputSchemas(flags.settings);
   const cacheFor = createResponseCaches();
-  const auth = typeof options.auth === 'function' ? 'host' : options.auth;
+  const auth = authModeOf(options.auth);
   let document: Serialized | undefined;
   return {
     flags,
@@ -94,4 +107,9 @@ function createParts<A extends Actor>(flags: Flags, options: FlagsRouterOptions<
       return document;
     },
   };
+}
+
+function authModeOf(auth: GateOptions<Actor>['auth']): AuthMode {
+  if (typeof auth === 'function') return 'host';
+  return typeof auth === 'object' ? 'session' : auth;
 }

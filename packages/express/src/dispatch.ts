@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { Gate } from './auth/gate.js';
+import type { HostCheck } from './auth/host-name.js';
 import type { Cors } from './cors.js';
 import type { Endpoint } from './endpoint.js';
 import type { Answer } from './handler.js';
@@ -14,15 +15,18 @@ export interface DispatchParts {
   readonly endpoints: ReadonlyMap<Route, Endpoint>;
   readonly gate: Gate;
   readonly cors: Cors | undefined;
+  /** Only where anybody is let in. */
+  readonly checkHost: HostCheck | undefined;
 }
 
 /** Finds the row that a request is for, lets the request in, and has it answered; undefined for what passes through. */
-export function createDispatch({ findRoutes, endpoints, gate, cors }: DispatchParts): Answer {
+export function createDispatch({ findRoutes, endpoints, gate, cors, checkHost }: DispatchParts): Answer {
   const turn = createTurn();
   return async (request, response) => {
     const { path } = request;
     const access = accessOf(path);
     if (access === undefined) return undefined;
+    checkHost?.(request);
     const preflight = cors?.(request, response);
     if (preflight) return preflight;
     const known = isDecodable(path) ? findRoutes(path) : [];

@@ -11,6 +11,7 @@ import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors/invalid-input.js';
 import { ownBytes } from './own-bytes.js';
 import { linkToNext, queryParametersOf } from './page-query.js';
+import { projectAskedFor, readThenCheck } from './permission.js';
 import { createQueryReader } from './query.js';
 import { discard, JSON_TYPE, jsonReply, type Reply } from './reply.js';
 import type { ResponseCache } from './response-cache.js';
@@ -40,6 +41,8 @@ export interface Exchange {
   readonly visitor: Visitor;
   /** The data version before the answer was read, for rows whose answer depends on it and storages that have one. */
   readonly stamp?: string | undefined;
+  /** The project that permission was asked for. */
+  readonly project?: string | null;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
@@ -50,14 +53,22 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
-  async function answer({ request, response, visitor, stamp }: Exchange): Promise<Reply> {
+  async function answer({ request, response, visitor, stamp, project: asked = null }: Exchange): Promise<Reply> {
     const params = paramsOf(request);
     const query = readQuery(request.url);
-    const body = route.body === undefined ? undefined : checkBody(await readBody(request, response));
+    const read = async () => (route.body === undefined ? undefined : checkBody(await readBody(request, response)));
+    const { body, project } = route.permissionByBody
+      ? await readThenCheck(route, visitor, read)
+      : { body: await read(), project: asked };
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
     const result = await route.handle({
-      flags: flags.as(visitor.name),
+      flags: flags.as(visitor.token ?? visitor.name),
       scope: visitor.scope,
+      tokenId: visitor.token?.id,
+      tokenKind: visitor.token?.kind,
+      project,
+      check: visitor.check,
+      hasValidToken: visitor.hasValidToken,
       params,
       query,
       body,
@@ -68,7 +79,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       clientIp: () => request.ip,
       lastEventId: headerOf(request, 'last-event-id'),
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
-      isStillAdmitted: () => visitor.isStillAdmitted(route.action, params.projectId ?? null),
+      isStillAdmitted: () => visitor.isStillAdmitted(route.action, project),
     });
     return replyTo(request, route, { result, stamp });
   }
@@ -80,8 +91,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     route.lasting === undefined ? answerWhole : answeringOnce({ answer, readStamp, cache: parts.replies });
   return async (exchange) => {
     const { request, visitor } = exchange;
-    await visitor.check(route.action, paramsOf(request).projectId ?? null);
-    return unlessKnown(request, route, await answerOnce(exchange));
+    const project = await projectAskedFor(route, flags, paramsOf(request));
+    if (!route.permissionByBody) await visitor.check(route.action, project);
+    return unlessKnown(request, route, await answerOnce({ ...exchange, project }));
   };
 }
 

@@ -1,6 +1,7 @@
-import { describeUnknownOption, type FlagsError } from '@flags/core';
+import { describeUnknownOption, type FlagsError, type Token } from '@flags/core';
 import type { Request } from 'express';
 import type { Action } from './action.js';
+import { isHost } from './auth/host-name.js';
 
 /** Who makes a request. Your own user type will do, as long as it has a name. */
 export interface Actor {
@@ -18,7 +19,11 @@ export type Authenticate<A extends Actor> = (request: Request) => A | null | und
  * Tells whether an actor may do something. Anything but true is a refusal. What it throws goes to your application's error
  * handler, also a `FlagsError` of an operation that it calls.
  *
- * @param project the project that the path names; null where it names none (the archive, events, tokens, metrics, …)
+ * `useSegment` is asked, beside the action of the request, for every segment that a strategy begins to use.
+ *
+ * @param project the project that the path names, or that owns the flag or segment which the path names. null for what
+ * belongs to the instance: its segments, API tokens, and everything that lists several projects (the list of projects, the
+ * whole archive, events, metrics, the playground); and for flags and segments that do not exist
  */
 export type Authorize<A extends Actor> = (
   actor: A,
@@ -29,6 +34,32 @@ export type Authorize<A extends Actor> = (
 /** The built-in ways know actors by name only: `authorize` cannot ask for more of them. */
 export type BuiltInAuth<A extends Actor> = Actor extends A ? 'token' | 'none' : never;
 
+/** Sessions of people, and API tokens of programs. */
+export interface SessionAuth<A extends Actor> {
+  /** The signed-in user of a request, as your application knows it; null when there is none. */
+  readonly session: Authenticate<A>;
+  readonly tokens: true;
+}
+
+/** What `createFlagsRouter` takes for sessions and API tokens together. */
+export interface SessionRouterOptions<A extends Actor = Actor>
+  extends Omit<FlagsRouterOptions<A>, 'auth' | 'authorize'> {
+  /**
+   * Under `/api/admin`, a request is that of the API token of kind `admin` in its header `Authorization`, or else of the
+   * signed-in user. The other paths are for SDKs: they take API tokens as with `auth: 'token'`, and no sessions. A token of
+   * another kind is refused, whoever is signed in.
+   *
+   * @example
+   * createFlagsRouter(flags, {
+   *   auth: { session: (request) => request.user ?? null, tokens: true },
+   *   authorize: (actor, action, project) => 'kind' in actor || actor.canAdminister(project),
+   * });
+   */
+  readonly auth: SessionAuth<A>;
+  /** Everything is allowed to everyone who comes in when absent. Users and tokens are asked about: a token has a `kind`. */
+  readonly authorize?: Authorize<A | Token>;
+}
+
 /** What `createFlagsRouter` takes. Only `auth` is required. */
 export interface FlagsRouterOptions<A extends Actor = Actor> {
   /**
@@ -37,8 +68,11 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * - `'token'`: requests carry an API token (`Authorization: <token>` or `Bearer <token>`), of kind `admin` under
    *   `/api/admin`, `client` under `/api/client`, `frontend` under `/api/frontend` and either of these under `/ofrep`. The
    *   actor has the token's name, and sees the token's project and environment.
-   * - `'none'`: everyone, as the actor `anonymous`.
-   * - a function: the users of your application, under all of them.
+   * - `'none'`: everyone, as the actor `anonymous`. The header `Host` has to name this machine: see `allowedHosts`.
+   * - a function: the users of your application, under all of them. Where it returns an API token (of `verifyToken`), the
+   *   token's kind has to fit the path, and the request sees the token's projects and environment.
+   * - `{ session, tokens: true }`: the users of your application and API tokens together. Prefer it to a function that
+   *   does both; see {@link SessionRouterOptions}.
    */
   readonly auth: Authenticate<A> | BuiltInAuth<A>;
   /** Everything is allowed to everyone who comes in when absent. */
@@ -47,6 +81,18 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
   readonly bodyLimit?: number;
   /** Which pages may use the frontend API and OFREP from a browser; those of the router's own origin alone when absent. */
   readonly cors?: CorsOptions;
+  /**
+   * Origins, such as `https://admin.example.org`, whose pages may change flags with the cookies of a signed-in user. Without
+   * it, only pages of the router's own host may: other pages get 403 `cross_origin`. Requests with an API token, and
+   * those that no browser sends, always pass. Needed where a proxy rewrites the header `Host`.
+   */
+  readonly trustedOrigins?: readonly string[];
+  /**
+   * Only for `auth: 'none'`: hosts, such as `flags.example.org` or `flags.example.org:8080`, that requests may name in the
+   * header `Host` beside `localhost`, addresses and names without a dot. Other hosts get 403 `host_not_allowed`: a page
+   * could have its own name resolve to this machine (DNS rebinding).
+   */
+  readonly allowedHosts?: readonly string[];
   /**
    * Milliseconds between two signs of life on a stream, at which clients are also asked again for their permission;
    * 15,000 when absent. The timer runs while somebody listens, and does not keep the process alive.
@@ -58,7 +104,7 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * application's error handler. Other faults go there anyway.
    *
    * @example
-   * onFault: (error, request) => logger.error({ err: error, url: request.originalUrl })
+   * onFault: (error, request) => logger.error({ err: error, url: redactUrl(request.originalUrl) })
    */
   readonly onFault?: (error: FlagsError, request: Request) => void;
 }
@@ -82,16 +128,21 @@ const OPTIONS: Readonly<Record<keyof FlagsRouterOptions, true>> = {
   cors: true,
   heartbeatInterval: true,
   onFault: true,
+  trustedOrigins: true,
+  allowedHosts: true,
 };
 
 /** Refuses options that would leave the router open or without effect; TypeScript's callers cannot give them. */
-export function checkOptions<A extends Actor>(options: FlagsRouterOptions<A> | undefined): void {
+export function checkOptions<A extends Actor>(
+  options: FlagsRouterOptions<A> | SessionRouterOptions<A> | undefined,
+): void {
   const { auth, authorize, bodyLimit, cors, heartbeatInterval, onFault } = options ?? {};
   const fault = describeUnknownOption(options ?? {}, Object.keys(OPTIONS));
   if (fault) throw new TypeError(`createFlagsRouter ${fault}`);
-  if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function') {
-    throw new TypeError(`createFlagsRouter: auth must be 'token', 'none' or a function.`);
+  if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function' && !isSessionAuth(auth)) {
+    throw new TypeError(`createFlagsRouter: auth must be 'token', 'none', a function or { session, tokens: true }.`);
   }
+  checkOriginOptions(options as Partial<FlagsRouterOptions> | undefined);
   if (authorize !== undefined && typeof authorize !== 'function') {
     throw new TypeError('createFlagsRouter: authorize must be a function.');
   }
@@ -106,6 +157,24 @@ export function checkOptions<A extends Actor>(options: FlagsRouterOptions<A> | u
   }
   if (heartbeatInterval !== undefined && !(heartbeatInterval > 0 && heartbeatInterval <= MAX_INTERVAL)) {
     throw new TypeError('createFlagsRouter: heartbeatInterval must be a positive number of milliseconds.');
+  }
+}
+
+function isSessionAuth(auth: unknown): boolean {
+  const { session, tokens } = Object(auth) as { readonly session?: unknown; readonly tokens?: unknown };
+  return typeof session === 'function' && tokens === true;
+}
+
+function checkOriginOptions({ trustedOrigins = [], allowedHosts = [] }: Partial<FlagsRouterOptions> = {}): void {
+  if (!(Array.isArray(trustedOrigins) && trustedOrigins.every(isOrigin))) {
+    throw new TypeError(
+      `createFlagsRouter: trustedOrigins must be a list such as ['https://admin.example.org'], without paths.`,
+    );
+  }
+  if (!(Array.isArray(allowedHosts) && allowedHosts.every(isHost))) {
+    throw new TypeError(
+      `createFlagsRouter: allowedHosts must be a list such as ['flags.example.org'], without schemes.`,
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema, StampSubject } from '@flags/core';
+import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema, StampSubject, TokenKind } from '@flags/core';
 import type { Action } from './action.js';
 import type { JsonChunks } from './chunks.js';
 import type { CLIENT_SPEC_HEADER } from './client/client-spec.js';
@@ -51,6 +51,13 @@ export interface Route {
   /** A header of the request that decides on the form of the answer. */
   readonly vary?: typeof CLIENT_SPEC_HEADER;
   readonly deprecated?: true;
+  /**
+   * Finds the project that permission is asked for, where the path does not name it; null: the instance. What it refuses
+   * counts as null: the operation refuses it again, after the permission.
+   */
+  projectOf?(flags: Flags, params: Readonly<Record<string, string>>): Promise<string | null>;
+  /** The body names the project that permission is asked for: it is read first. */
+  readonly permissionByBody?: true;
   /** As a method, so that a row may be written for its own path's parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
 }
@@ -145,6 +152,13 @@ export interface RouteRequest<Parameter extends string = string> {
   readonly flags: Flags;
   /** What the token names. */
   readonly scope: Scope;
+  /** Of the API token that the actor uses. */
+  readonly tokenId: string | undefined;
+  readonly tokenKind: TokenKind | undefined;
+  /** The project that permission was asked for. */
+  readonly project: string | null;
+  /** Asks for a permission beside that of the row; refuses with `forbidden`. */
+  readonly check: (action: Action, project: string | null) => Promise<void>;
   readonly params: Readonly<Record<Parameter, string>>;
   /** The documented parameters that were given, of the types that their schemas name. */
   readonly query: QueryValues;
@@ -163,6 +177,8 @@ export interface RouteRequest<Parameter extends string = string> {
   readonly lastEventId: string | undefined;
   /** Asks again whether the actor may come in. */
   readonly isStillAdmitted: () => Promise<boolean>;
+  /** Asks whether the API token is still valid; absent where there is none. */
+  readonly hasValidToken: (() => Promise<boolean>) | undefined;
 }
 
 /** What a handler answers; the status is the row's. */

@@ -15,6 +15,11 @@ describe('the options', () => {
     ['one origin that is not in a list', { auth: 'none', cors: { origins: 'https://shop.example.org' } }],
     ['an origin with a slash, which no browser sends', { auth: 'none', cors: { origins: ['https://a.example.org/'] } }],
     ['an origin without a scheme', { auth: 'none', cors: { origins: ['shop.example.org'] } }],
+    ['sessions without tokens', { auth: { session: () => null } }],
+    ['sessions that are no function', { auth: { session: true, tokens: true } }],
+    ['a trusted origin with a path', { auth: 'none', trustedOrigins: ['https://a.example.org/'] }],
+    ['a trusted origin that is not in a list', { auth: 'none', trustedOrigins: 'https://a.example.org' }],
+    ['an allowed host with a scheme', { auth: 'none', allowedHosts: ['https://a.example.org'] }],
     ['no time between heartbeats', { auth: 'none', heartbeatInterval: 0 }],
     ['more time between heartbeats than a timer has', { auth: 'none', heartbeatInterval: 2 ** 31 }],
   ])('refuses %s', async (_case, options) => {

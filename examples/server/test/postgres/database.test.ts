@@ -4,7 +4,7 @@ import { adminClient } from '../admin-client.js';
 import { endAll, runToEnd, startServer } from '../server-process.js';
 
 const PASSWORD = 'p4ssw0rd-of-the-database';
-const ADMIN = 'secret-of-the-administrator';
+const ADMIN = 'secret-of-the-administrator-of-everything';
 
 /** The test server trusts everybody, so it takes the password for what it is worth. */
 function withPassword(url: string): string {

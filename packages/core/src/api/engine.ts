@@ -7,7 +7,7 @@ import type { MetricsOperations } from './metrics.js';
 import type { ProjectOperations } from './projects.js';
 import type { SegmentOperations } from './segments.js';
 import type { StrategyOperations } from './strategies.js';
-import type { TokenOperations } from './tokens.js';
+import type { Token, TokenOperations } from './tokens.js';
 import type { VariantOperations } from './variants.js';
 
 /*
@@ -57,12 +57,14 @@ export interface Flags
   readonly settings: Settings;
 
   /**
-   * The same engine with every change attributed to this actor, unless a call's context names another.
+   * The same engine with every change attributed to this actor, unless a call's context names another. Of an API token the
+   * event log keeps the name, the id and the kind.
    *
+   * @param actor a name, or the token that `verifyToken` returns
    * @example
    * await flags.as('ada@example.org').enable({ project: 'default', flag: 'checkout', environment: 'production' });
    */
-  as(actor: string): Flags;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): Flags;
 
   /**
    * A text that is another one after every change of what is stored, by this process or another; one for projects is

@@ -1,3 +1,5 @@
+import type { TokenKind } from './tokens.js';
+
 /** One fact that happened, recorded in the same commit as the change it tells of. */
 export interface FlagsEvent {
   /** Unique; identifies, does not order. */
@@ -8,6 +10,9 @@ export interface FlagsEvent {
   /** ISO 8601, UTC, milliseconds. */
   readonly at: string;
   readonly actor: string;
+  /** The id and the kind of the API token that the actor used; null where the actor used none, and in older events. */
+  readonly actorTokenId: string | null;
+  readonly actorTokenKind: TokenKind | null;
   readonly project: string | null;
   readonly flag: string | null;
   readonly environment: string | null;

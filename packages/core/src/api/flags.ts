@@ -179,22 +179,33 @@ export interface FlagOperations {
   archiveFlag(ref: FlagRef, context?: ChangeContext): Promise<void>;
 
   /**
-   * Takes a flag out of the archive, off in every environment. Not archived: nothing happens.
+   * Finds the project of a flag, archived or not, by the flag's name alone.
+   *
+   * @throws FlagsError `flag_not_found`
+   * @example
+   * const { project } = await flags.locateFlag({ flag: 'checkout' });
+   */
+  locateFlag(ref: { readonly flag: string }): Promise<FlagRef>;
+
+  /**
+   * Takes a flag out of the archive, off in every environment. Not archived: nothing happens. With a `project`, a flag of
+   * another project is not found.
    *
    * @throws FlagsError `flag_not_found`, `revision_mismatch`
    * @example
    * await flags.reviveFlag({ flag: 'checkout' });
    */
-  reviveFlag(ref: { readonly flag: string }, context?: ChangeContext): Promise<Flag>;
+  reviveFlag(ref: { readonly flag: string; readonly project?: string }, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Deletes an archived flag for good, with what metrics know of it; its name is free again.
+   * Deletes an archived flag for good, with what metrics know of it; its name is free again. With a `project`, a flag of
+   * another project is not found.
    *
    * @throws FlagsError `flag_not_found`, `flag_not_archived`, `revision_mismatch`
    * @example
    * await flags.deleteFlag({ flag: 'checkout' });
    */
-  deleteFlag(ref: { readonly flag: string }, context?: ChangeContext): Promise<void>;
+  deleteFlag(ref: { readonly flag: string; readonly project?: string }, context?: ChangeContext): Promise<void>;
 
   /**
    * Archived flags, of one project or of all, in name order (code points).

@@ -64,10 +64,11 @@ export interface ProjectOperations {
   updateProject(ref: ProjectRef, changes: ProjectChanges, context?: ChangeContext): Promise<Project>;
 
   /**
-   * Deletes a project and, for good, its archived flags and its tokens. Crossing with a flag's creation exactly one of the two succeeds.
+   * Deletes a project and, for good, its archived flags, its segments and its tokens. Crossing with the creation of a flag, or of a token
+   * for several projects, exactly one of the two succeeds.
    *
    * @throws FlagsError `project_not_found`, `project_protected` (the project `default`), `project_not_empty` (it has
-   * flags that are not archived), `revision_mismatch`
+   * flags that are not archived, or API tokens name it beside other projects), `revision_mismatch`
    * @example
    * await flags.deleteProject({ project: 'shop' });
    */

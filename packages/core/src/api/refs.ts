@@ -32,4 +32,17 @@ export interface ChangeContext {
    * moved on, or does not exist yet, the operation fails with `revision_mismatch` and changes nothing.
    */
   readonly ifRevision?: number | readonly number[];
+  /**
+   * Your own permission check: called before a strategy begins to use a segment, when a strategy is added, updated or
+   * patched. Segments that the strategy already uses are not asked about. What it throws, or rejects with, refuses the
+   * change. It may be called again for the same segment when the change is retried.
+   */
+  readonly onSegmentUse?: (segment: SegmentUseRequest) => void | Promise<void>;
+}
+
+/** A segment that a strategy is about to use. */
+export interface SegmentUseRequest {
+  readonly segment: number;
+  /** The project that the segment belongs to; null: the instance. */
+  readonly project: string | null;
 }

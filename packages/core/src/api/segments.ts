@@ -10,6 +10,8 @@ export interface Segment {
   readonly name: string;
   readonly description: string;
   readonly constraints: readonly Constraint[];
+  /** The id of the only project whose flags may use it; null: flags of every project may. */
+  readonly project: string | null;
   /** ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;
   readonly createdBy: string;
@@ -22,6 +24,8 @@ export interface NewSegment {
   /** `''` when absent. */
   readonly description?: string;
   readonly constraints: readonly Constraint[];
+  /** The id of the only project whose flags may use it; absent or null: flags of every project may. */
+  readonly project?: string | null;
 }
 
 /** Absent members stay as they are. */
@@ -49,7 +53,8 @@ export interface SegmentOperations {
   /**
    * Creates a segment. Of simultaneous creations of one name exactly one succeeds.
    *
-   * @throws FlagsError `invalid_input`, `segment_exists`, `revision_mismatch` (with any `ifRevision`)
+   * @throws FlagsError `invalid_input`, `project_not_found`, `segment_exists`, `revision_mismatch` (with any
+   * `ifRevision`)
    * @example
    * const { id } = await flags.createSegment({
    *   name: 'beta', constraints: [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }],
@@ -59,9 +64,11 @@ export interface SegmentOperations {
   createSegment(input: NewSegment, context?: ChangeContext): Promise<Segment>;
 
   /**
-   * Changes a segment, for all strategies that use it at once.
+   * Changes a segment, for all strategies that use it at once. Crossing with a strategy of another project that begins to
+   * use it, exactly one of the two succeeds.
    *
-   * @throws FlagsError `invalid_input`, `segment_not_found`, `segment_exists`, `revision_mismatch`
+   * @throws FlagsError `invalid_input`, `segment_not_found`, `segment_exists`, `project_not_found`, `segment_in_use`
+   * (flags of other projects than the new `project` use it), `revision_mismatch`
    * @example
    * await flags.updateSegment({ segment: id }, { constraints: [] });
    */
@@ -71,7 +78,7 @@ export interface SegmentOperations {
    * Deletes a segment that no strategy uses, archived flags included. Crossing with a strategy that begins to use it,
    * exactly one of the two succeeds first: either this fails, or the strategy refers to a segment that never holds.
    *
-   * @throws FlagsError `segment_not_found`, `segment_in_use` (naming the flags), `revision_mismatch`
+   * @throws FlagsError `segment_not_found`, `segment_in_use`, `revision_mismatch`
    * @example
    * await flags.deleteSegment({ segment: id });
    */

@@ -12,8 +12,10 @@ export interface Token {
   /** What it is for; the actor of changes made with it. */
   readonly name: string;
   readonly kind: TokenKind;
-  /** A project's id, or `*`; `*` for admin. */
+  /** The first of {@link projects}. */
   readonly project: string;
+  /** Ids of projects, or `*` alone for every project; `*` for admin. */
+  readonly projects: readonly string[];
   /** An environment's name; `*` for admin. */
   readonly environment: string;
   /** ISO 8601, UTC, milliseconds. */
@@ -23,18 +25,24 @@ export interface Token {
 }
 
 export interface NewToken {
-  /** 1–100 characters. */
+  /** 1–100 characters, unique among the tokens of its kind; not `system`, the actor of the library itself. */
   readonly name: string;
   readonly kind: TokenKind;
   /** A project's id, or `*` (when absent). */
   readonly project?: string;
-  /** An environment's name; required for `client` and `frontend`, absent or `*` for `admin`. */
+  /** 1–100 ids of projects, or `*`, for a token of several projects. Ignored when `project` is given. */
+  readonly projects?: readonly string[];
+  /**
+   * The name of an environment. When absent, a `client` or `frontend` token gets the instance's environment
+   * (`settings.environment`). Absent or `*` for `admin`.
+   */
   readonly environment?: string;
   /** ISO 8601; absent or null: it does not expire. */
   readonly expiresAt?: string | null;
   /**
-   * A secret of your own, for a token given by configuration; 1–255 printable characters without spaces. When absent a
-   * secret `<project>:<environment>.<48 random hex digits>` is made (192 bits).
+   * A secret of your own, for a token given by configuration; 32–255 printable characters without spaces. When absent,
+   * the service creates `<project>:<environment>.<48 random hex digits>` (192 bits), with `[]` in place of the project
+   * for several projects.
    */
   readonly secret?: string;
 }
@@ -47,10 +55,11 @@ export interface CreatedToken {
 
 export interface TokenOperations {
   /**
-   * Creates an API token. Of simultaneous creations with one secret exactly one succeeds.
+   * Creates an API token. Of simultaneous creations with one secret, or with one name and kind, exactly one succeeds.
    *
-   * @throws FlagsError `invalid_input`, `project_not_found`, `environment_not_found`, `token_exists` (the given secret is
-   * in use), `revision_mismatch` (with any `ifRevision`)
+   * @throws FlagsError `invalid_input`, `project_not_found`, `environment_not_found`, `token_exists` (the name or the
+   * given secret is in use), `token_deleted` (a token with the given secret was deleted, and stays deleted),
+   * `revision_mismatch` (with any `ifRevision`)
    * @example
    * const { secret } = await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
    */

@@ -113,6 +113,6 @@ export function refuseArchived(flag: FlagState): void {
 
 function refuseTaken(existing: FlagState | undefined, name: string): void {
   if (!existing) return;
-  const where = existing.archived ? 'by an archived flag' : `in the project ${existing.project}`;
-  throw new FlagsError('flag_exists', `The flag name ${name} is taken ${where}; choose another.`);
+  // Neither the project nor the archive is named: the caller may not see them.
+  throw new FlagsError('flag_exists', `The flag name ${name} is taken; choose another.`);
 }

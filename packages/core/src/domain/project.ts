@@ -69,14 +69,22 @@ export function updateProject(project: ProjectState, changes: ProjectChanges): P
   return changed ? [{ type: 'project-updated', ...changed }] : [];
 }
 
-/** @param flagCount how many flags of the project are not archived */
-export function deleteProject(project: ProjectState, flagCount: number): ProjectEvent[] {
+/**
+ * @param flagCount how many flags of the project are not archived
+ * @param sharedTokenCount how many API tokens name this project beside others: they would open a later project of its id
+ */
+export function deleteProject(project: ProjectState, flagCount: number, sharedTokenCount = 0): ProjectEvent[] {
   if (project.id === DEFAULT_PROJECT) {
     throw new FlagsError('project_protected', `The project ${DEFAULT_PROJECT} cannot be deleted.`);
   }
   if (flagCount > 0) {
     const flags = flagCount === 1 ? 'a flag that is' : `${flagCount} flags that are`;
     throw new FlagsError('project_not_empty', `The project ${project.id} has ${flags} not archived; archive first.`);
+  }
+  if (sharedTokenCount > 0) {
+    const tokens = sharedTokenCount === 1 ? 'an API token' : `${sharedTokenCount} API tokens`;
+    const message = `The project ${project.id} shares ${tokens} with other projects; delete the tokens first.`;
+    throw new FlagsError('project_not_empty', message);
   }
   return [{ type: 'project-deleted', data: null, before: project }];
 }

@@ -1,4 +1,4 @@
-import type { NewSegment, SegmentChanges } from '../api/segments.js';
+import type { NewSegment, SegmentChanges, SegmentUse } from '../api/segments.js';
 import type { Constraint } from '../api/strategies.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from './domain-event.js';
@@ -15,6 +15,8 @@ interface SegmentContent {
   readonly name: string;
   readonly description: string;
   readonly constraints: readonly Constraint[];
+  /** Absent: it belongs to the instance. */
+  readonly project?: string;
 }
 
 export type SegmentEvent =
@@ -35,25 +37,47 @@ export interface SegmentBirth {
 }
 
 export function createSegment(
-  { name, description = '', constraints }: NewSegment,
+  { name, description = '', constraints, project }: NewSegment,
   birth: SegmentBirth,
 ): SegmentEvent[] {
   const { id, createdAt, createdBy } = birth;
-  return [
-    { type: 'segment-created', data: { id, name, description, constraints, createdAt, createdBy }, before: null },
-  ];
+  const content = { id, name, description, constraints, ...withProject(project) };
+  return [{ type: 'segment-created', data: { ...content, createdAt, createdBy }, before: null }];
 }
 
-export function updateSegment(segment: SegmentState, changes: SegmentChanges): SegmentEvent[] {
-  const changed = pickChanged<SegmentContent>(segment, changes, ['name', 'description', 'constraints']);
-  return changed ? [{ type: 'segment-updated', data: { ...segment, ...changed.data }, before: segment }] : [];
+/** @param uses the strategies that use it; looked at where the project changes */
+export function updateSegment(
+  segment: SegmentState,
+  changes: SegmentChanges,
+  uses: readonly SegmentUse[] = [],
+): SegmentEvent[] {
+  const { project: from, ...kept } = segment;
+  const { project: to = from ?? null } = changes;
+  if (movesAway(segment, changes) && uses.some(({ project }) => project !== to)) {
+    const message = `The segment ${segment.id} is used by strategies of other projects; take it out of them first.`;
+    throw new FlagsError('segment_in_use', message);
+  }
+  const { project: _project, ...content } = changes;
+  const changed = pickChanged<SegmentContent>(segment, content, ['name', 'description', 'constraints']);
+  if (!changed && to === (from ?? null)) return [];
+  return [{ type: 'segment-updated', data: { ...kept, ...changed?.data, ...withProject(to) }, before: segment }];
 }
 
-/** @param usedBy the names of the flags whose strategies use it */
-export function deleteSegment(segment: SegmentState, usedBy: readonly string[]): SegmentEvent[] {
-  if (usedBy.length > 0) {
-    const message = `The segment ${segment.id} is used by strategies of ${usedBy.join(', ')}; take it out of them first.`;
+/** Whether a change gives a segment to a project that it did not belong to. */
+export function movesAway({ project: from }: SegmentState, { project: to = from }: SegmentChanges): boolean {
+  return to !== undefined && to !== null && to !== from;
+}
+
+/** @param useCount how many strategies use it; they are not named, as the caller may not see them */
+export function deleteSegment(segment: SegmentState, useCount: number): SegmentEvent[] {
+  if (useCount > 0) {
+    const strategies = useCount === 1 ? 'a strategy' : `${useCount} strategies`;
+    const message = `The segment ${segment.id} is used by ${strategies}; list its uses, and take it out of them first.`;
     throw new FlagsError('segment_in_use', message);
   }
   return [{ type: 'segment-deleted', data: null, before: segment }];
+}
+
+function withProject(project: string | null | undefined): Pick<SegmentContent, 'project'> {
+  return project === null || project === undefined ? {} : { project };
 }

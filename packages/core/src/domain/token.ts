@@ -2,8 +2,14 @@ import type { Token } from '../api/tokens.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from './domain-event.js';
 
+/** A token as lists store it. */
+export interface StoredToken extends Omit<Token, 'projects'> {
+  /** Only of a token for several projects. `project` is the first: release 0.1 reads that one alone. */
+  readonly projects?: readonly string[];
+}
+
 /** A token as it is stored: one document. */
-export interface TokenState extends Token {
+export interface TokenState extends StoredToken {
   /** SHA-256 of the secret, in hexadecimal. The secret itself is stored nowhere. */
   readonly hash: string;
 }
@@ -17,8 +23,25 @@ export function evolveToken(_token: TokenState | undefined, event: TokenEvent): 
   return event.type === 'token-created' ? event.data : undefined;
 }
 
-export function createToken(existing: TokenState | undefined, token: TokenState): TokenEvent[] {
+/** What a new token must not repeat. */
+export interface TokenSurroundings {
+  /** The token with the same secret. */
+  readonly existing: TokenState | undefined;
+  /** Whether a token with this secret was deleted before. */
+  readonly wasDeleted: boolean;
+  /** All other tokens. */
+  readonly others: readonly StoredToken[];
+}
+
+export function createToken({ existing, wasDeleted, others }: TokenSurroundings, token: TokenState): TokenEvent[] {
+  const { kind, name } = token;
   if (existing) throw new FlagsError('token_exists', 'A token with this secret exists; choose another secret.');
+  if (wasDeleted) {
+    throw new FlagsError('token_deleted', 'The token with this secret was deleted; choose another secret.');
+  }
+  if (others.some((other) => other.kind === kind && other.name === name)) {
+    throw new FlagsError('token_exists', `A token of kind ${kind} named ${name} exists; choose another name.`);
+  }
   return [{ type: 'token-created', data: token, before: null }];
 }
 
@@ -27,11 +50,21 @@ export function deleteToken(token: TokenState): TokenEvent[] {
 }
 
 /** Whether the token is accepted at a time; at the moment of its expiry it no longer is. */
-export function isCurrent(token: Token, now: Date): boolean {
-  return token.expiresAt === null || now.getTime() < Date.parse(token.expiresAt);
+export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
+  return expiresAt === null || now.getTime() < Date.parse(expiresAt);
 }
 
-/** What may be shown of a token: not its hash. */
-export function withoutHash({ hash: _hash, ...token }: TokenState): Token {
+/** Whether the token names this project beside others. */
+export function isForSeveral({ projects = [] }: StoredToken, project: string): boolean {
+  return projects.includes(project);
+}
+
+/** What lists store of a token: not its hash. */
+export function withoutHash({ hash: _hash, ...token }: TokenState): StoredToken {
   return token;
+}
+
+/** What may be shown of a token. */
+export function toToken({ id, name, kind, project, projects, environment, createdAt, expiresAt }: StoredToken): Token {
+  return { id, name, kind, project, projects: [...(projects ?? [project])], environment, createdAt, expiresAt };
 }

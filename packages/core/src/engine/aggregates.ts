@@ -1,10 +1,9 @@
-import type { Token } from '../api/tokens.js';
 import { dependenciesOf, enabledEnvironments, evolveFlag, type FlagEvent, type FlagState } from '../domain/flag.js';
 import { evolveProject, type ProjectEvent, type ProjectState } from '../domain/project.js';
 import { evolveSegment, type SegmentEvent, type SegmentState } from '../domain/segment.js';
 import type { SegmentRegistry } from '../domain/segment-registry.js';
 import { segmentsOf } from '../domain/segment-uses.js';
-import { evolveToken, type TokenEvent, type TokenState, withoutHash } from '../domain/token.js';
+import { evolveToken, type StoredToken, type TokenEvent, type TokenState, withoutHash } from '../domain/token.js';
 import type { Aggregate, Documents } from './aggregate.js';
 
 /** What lists of flags are made of. The name is the document's id, the project its parent. */
@@ -63,15 +62,15 @@ export const tokenDocuments: Aggregate<TokenState, TokenEvent> = {
   evolve: evolveToken,
   parentOf: projectOfToken,
   projectOf: projectOfToken,
-  summarize: (token): Token => withoutHash(token),
+  summarize: (token): StoredToken => withoutHash(token),
 };
 
 /** Lists show segments whole. */
 export const segmentDocuments: Aggregate<SegmentState, SegmentEvent> = {
   kind: 'segment',
   evolve: evolveSegment,
-  parentOf: () => null,
-  projectOf: () => null,
+  parentOf: ({ project }) => project ?? null,
+  projectOf: ({ project }) => project ?? null,
   summarize: () => null,
 };
 
@@ -92,6 +91,17 @@ export function edgeId({ parent, child }: DependencyEdge): string {
 export const segmentRegistries: Documents<SegmentRegistry> = { kind: 'segment-registry', parentOf: () => null };
 export const SEGMENT_REGISTRY = 'all';
 
-function projectOfToken({ project }: Token): string | null {
-  return project === '*' ? null : project;
+/** Every new token writes it: those who give out a name at the same moment do so one after the other. */
+export interface TokenRegistry {
+  /** The id of the token that was created last. */
+  readonly lastToken: string;
+}
+
+/** There is one, with the id {@link TOKEN_REGISTRY}. */
+export const tokenRegistries: Documents<TokenRegistry> = { kind: 'token-registry', parentOf: () => null };
+export const TOKEN_REGISTRY = 'all';
+
+/** A token of several projects belongs to none of them alone. */
+function projectOfToken({ project, projects }: StoredToken): string | null {
+  return project === '*' || projects !== undefined ? null : project;
 }

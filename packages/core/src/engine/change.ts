@@ -15,6 +15,8 @@ const LONGEST_PAUSE = 50;
 /** A context in which it is settled who acts. */
 export interface AttributedContext extends ChangeContext {
   readonly actor: string;
+  /** The API token that the actor uses. */
+  readonly actorToken?: { readonly id: string; readonly kind: string };
 }
 
 /** One change of one document, and of others along with it. */
@@ -137,7 +139,7 @@ interface Decided<State> {
   readonly own: DocumentChange<State> | undefined;
   readonly along: readonly DocumentChange[];
   readonly vacant: readonly Vacancy[];
-  readonly actor: string;
+  readonly context: AttributedContext;
   readonly reader: TrackingReader;
 }
 
@@ -145,29 +147,29 @@ async function decide<State, Event extends DomainEvent>(
   change: Change<State, Event>,
   storage: Pick<Storage, 'get'>,
 ): Promise<Decided<State>> {
-  const { actor } = change.context;
+  const { context } = change;
   const reader = createTrackingReader(storage);
   const id = typeof change.id === 'function' ? await change.id(reader.read) : change.id;
   const found = await reader.read(change.aggregate, id);
   await refuseMoved(change, { id, found }, reader.read);
-  const decision = await change.decide(found, reader.read, actor);
+  const decision = await change.decide(found, reader.read, context.actor);
   const { events, along, vacant = [] } = 'events' in decision ? decision : { events: decision, along: [] };
   const own = changeDocument(change.aggregate, { id, found, events });
-  return { found, own, along: along.filter((other) => other !== undefined), vacant, actor, reader };
+  return { found, own, along: along.filter((other) => other !== undefined), vacant, context, reader };
 }
 
 async function commit<State>(
   { storage, feed, take }: ChangeEnvironment,
   decided: Decided<State> & { readonly own: DocumentChange<State>; readonly at: string },
 ): Outcome<State> {
-  const { own, along, vacant, actor, reader, at } = decided;
+  const { own, along, vacant, context, reader, at } = decided;
   const changes = [own, ...along];
   await feed.settled();
   const result = await storage.commit({
     writes: changes.map(({ write }) => write),
     checks: reader.checksBeside(changes.map(({ write }) => write.key)),
     vacant,
-    events: changes.flatMap((one) => stamp(one, { at, actor })),
+    events: changes.flatMap((one) => stamp(one, { at, context })),
   });
   if (!result.ok) return 'lost';
   for (const [index, { write, found, next }] of changes.entries()) {
@@ -193,9 +195,13 @@ async function refuseMoved<State, Event extends DomainEvent>(
   throw new FlagsError('revision_mismatch', message);
 }
 
-function stamp({ write, events, project }: DocumentChange, { at, actor }: { at: string; actor: string }): NewEvent[] {
+function stamp(
+  { write, events, project }: DocumentChange,
+  { at, context: { actor, actorToken } }: { at: string; context: AttributedContext },
+): NewEvent[] {
+  const token = actorToken && { actorTokenId: actorToken.id, actorTokenKind: actorToken.kind };
   return events.map(({ type, environment = null, data, before }) => {
-    return { type, at, actor, subject: write.key, project, environment, data, before };
+    return { type, at, actor, ...token, subject: write.key, project, environment, data, before };
   });
 }
 

@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
 import { belonging, refuseUnknownFlag } from './find.js';
 import { followReferences } from './follow-references.js';
+import { assertSegmentsUsable } from './segment-access.js';
 
 /** Changes an existing flag of the project that the reference names; gives it as it is afterwards. */
 export async function changeFlag(
@@ -21,6 +22,7 @@ export async function changeFlag(
     decide: async (found, read) => {
       const { state } = await belonging(found, { ref, read });
       const events = await decide(state, read);
+      await assertSegmentsUsable(read, { project: state.project, events, context });
       return { events, along: await followReferences(read, state, events) };
     },
   });

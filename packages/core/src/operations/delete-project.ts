@@ -3,19 +3,23 @@ import type { DomainEvent } from '../domain/domain-event.js';
 import type { FlagState } from '../domain/flag.js';
 import { deleteFlag } from '../domain/flag-lifecycle.js';
 import { deleteProject } from '../domain/project.js';
-import { deleteToken, type TokenState } from '../domain/token.js';
+import { deleteSegment, type SegmentState } from '../domain/segment.js';
+import { unregisterSegment } from '../domain/segment-registry.js';
+import { deleteToken, isForSeveral } from '../domain/token.js';
 import type { Aggregate, Documents, Versioned } from '../engine/aggregate.js';
-import { flagDocuments, projectDocuments, tokenDocuments } from '../engine/aggregates.js';
+import { flagDocuments, projectDocuments, segmentDocuments, tokenDocuments } from '../engine/aggregates.js';
 import { changeDocument, type DocumentChange } from '../engine/document-change.js';
 import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
 import { refuseUnknownProject } from './find.js';
 import { listStoredFlags } from './flag-lists.js';
 import { followReferences } from './follow-references.js';
+import { changeRegistry } from './segments.js';
+import { listStoredTokens } from './tokens.js';
 
 /**
- * Deletes a project with its archive and its tokens in one commit, which is repeated if anything came into the project
- * meanwhile. A token that stayed would open a later project of the same id.
+ * Deletes a project with its archive, its segments and its tokens in one commit, which is repeated if anything came into
+ * the project meanwhile. A token or segment that stayed would belong to a later project of the same id.
  */
 export async function deleteProjectWithContents(
   engine: Engine,
@@ -30,14 +34,21 @@ export async function deleteProjectWithContents(
     decide: async (found, read) => {
       const project = (found ?? refuseUnknownProject(ref.project)).state;
       const { live, archive } = await readFlags(engine, project.id, read);
-      const events = deleteProject(project, live);
+      const sharedTokens = (await listStoredTokens(engine)).filter((token) => isForSeveral(token, project.id));
+      const events = deleteProject(project, live, sharedTokens.length);
       forgotten = archive.map(({ state }) => state.name);
-      const tokens = await readTokens(engine, project.id, read);
+      const tokens = await readListed(engine, { documents: tokenDocuments, project: project.id, read });
+      const segments = await readListed(engine, { documents: segmentDocuments, project: project.id, read });
       const along = [
+        ...segments.map((segment) => remove(segmentDocuments, segment, deleteSegment(segment.state, 0))),
+        await unregisterSegments(read, segments),
         ...(await Promise.all(archive.map((flag) => removeFlag(read, flag)))).flat(),
         ...tokens.map((token) => remove(tokenDocuments, token, deleteToken(token.state))),
       ];
-      const vacant = [flagDocuments, tokenDocuments].map(({ kind }) => ({ kind, parent: project.id }));
+      const vacant = [flagDocuments, tokenDocuments, segmentDocuments].map(({ kind }) => ({
+        kind,
+        parent: project.id,
+      }));
       return { events, along, vacant };
     },
   });
@@ -59,10 +70,24 @@ async function readFlags(
   return { live: listed.length - names.length + found.length - archive.length, archive };
 }
 
-async function readTokens({ storage }: Engine, project: string, read: Read): Promise<readonly Found<TokenState>[]> {
-  const listed = await storage.list({ kind: tokenDocuments.kind, parent: project, part: 'summary' });
+async function readListed<State>(
+  { storage }: Engine,
+  { documents, project, read }: { documents: Documents<State>; project: string; read: Read },
+): Promise<readonly Found<State>[]> {
+  const listed = await storage.list({ kind: documents.kind, parent: project, part: 'summary' });
   const ids = listed.map(({ key }) => key.id);
-  return readAll(read, tokenDocuments, ids);
+  return readAll(read, documents, ids);
+}
+
+/** The names of the project's segments are free again. */
+async function unregisterSegments(
+  read: Read,
+  segments: readonly Found<SegmentState>[],
+): Promise<DocumentChange | undefined> {
+  if (segments.length === 0) return undefined;
+  return changeRegistry(read, (registry) =>
+    segments.reduce((all, { state }) => unregisterSegment(all, state.name), registry),
+  );
 }
 
 /** Those that are still there. */

@@ -1,5 +1,7 @@
 import type { FlagOperations } from '../api/flags.js';
+import type { FlagState } from '../domain/flag.js';
 import { archiveFlag, deleteFlag, reviveFlag } from '../domain/flag-lifecycle.js';
+import type { Versioned } from '../engine/aggregate.js';
 import { flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { changeFlag } from './change-flag.js';
@@ -11,8 +13,8 @@ import { followReferences } from './follow-references.js';
 /** Archives, revives and deletes flags. */
 export function flagLifecycleOperations(
   engine: Engine,
-): Pick<FlagOperations, 'archiveFlag' | 'reviveFlag' | 'deleteFlag'> {
-  const { change, metrics, retention } = engine;
+): Pick<FlagOperations, 'archiveFlag' | 'locateFlag' | 'reviveFlag' | 'deleteFlag'> {
+  const { change, metrics, read, retention } = engine;
   return {
     async archiveFlag(ref, context) {
       await changeFlag(engine, { ref, context }, async (flag) => {
@@ -20,24 +22,29 @@ export function flagLifecycleOperations(
       });
     },
 
-    async reviveFlag({ flag }, context) {
+    async locateFlag({ flag }) {
+      const { project } = belongingTo(await read(flagDocuments, flag), { flag });
+      return { project, flag };
+    },
+
+    async reviveFlag({ flag, project }, context) {
       const lastSeenAt = await readLastSeenAt(metrics, flag);
       const revived = await change({
         aggregate: flagDocuments,
         id: flag,
         context,
-        decide: (found) => reviveFlag((found ?? refuseUnknownFlag(flag)).state),
+        decide: (found) => reviveFlag(belongingTo(found, { flag, project })),
       });
       return toFlag(revived ?? refuseUnknownFlag(flag), lastSeenAt);
     },
 
-    async deleteFlag({ flag }, context) {
+    async deleteFlag({ flag, project }, context) {
       await change({
         aggregate: flagDocuments,
         id: flag,
         context,
         decide: async (found, read) => {
-          const { state } = found ?? refuseUnknownFlag(flag);
+          const state = belongingTo(found, { flag, project });
           const events = deleteFlag(state);
           return { events, along: await followReferences(read, state, events) };
         },
@@ -45,4 +52,13 @@ export function flagLifecycleOperations(
       await retention.forget([flag]);
     },
   };
+}
+
+/** A flag that was found by its name; of the project, where one is named. */
+function belongingTo(
+  found: Versioned<FlagState> | undefined,
+  { flag, project }: { readonly flag: string; readonly project?: string | undefined },
+): FlagState {
+  if (!found || (project !== undefined && found.state.project !== project)) return refuseUnknownFlag(flag);
+  return found.state;
 }

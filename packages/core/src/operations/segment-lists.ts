@@ -137,8 +137,8 @@ export function idOfSegment(segment: number): string {
 }
 
 export function toSegment({ state, revision }: Versioned<SegmentState>): Segment {
-  const { id, name, description, constraints, createdAt, createdBy } = state;
-  return { id, name, description, constraints, createdAt, createdBy, revision };
+  const { id, name, description, constraints, project = null, createdAt, createdBy } = state;
+  return { id, name, description, constraints, project, createdAt, createdBy, revision };
 }
 
 export function refuseUnknownSegment(segment: number): never {

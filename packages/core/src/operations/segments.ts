@@ -1,6 +1,6 @@
 import type { NewSegment, SegmentChanges, SegmentOperations } from '../api/segments.js';
 import { detached } from '../detached.js';
-import { createSegment, deleteSegment, updateSegment } from '../domain/segment.js';
+import { createSegment, deleteSegment, movesAway, updateSegment } from '../domain/segment.js';
 import {
   NO_SEGMENTS,
   registerSegment,
@@ -13,6 +13,7 @@ import { type DocumentChange, writeIndex } from '../engine/document-change.js';
 import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
 import { assertUsersAffordable } from './affordable.js';
+import { findProject } from './find.js';
 import { idOfSegment, listUses, refuseUnknownSegment, segmentListOperations, toSegment } from './segment-lists.js';
 
 /** Constraints that strategies of many flags share. */
@@ -44,7 +45,9 @@ export function segmentOperations(engine: Engine): SegmentOperations {
           const { state } = found ?? refuseUnknownSegment(segment);
           const { name = state.name, constraints } = changes;
           if (constraints) assertUsersAffordable(engine, { id: state.id, constraints });
-          const events = updateSegment(state, changes);
+          await findProjectOf(read, changes);
+          const uses = movesAway(state, changes) ? await listUses(engine, state.id) : [];
+          const events = updateSegment(state, changes, uses);
           if (name === state.name) return events;
           return { events, along: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };
         },
@@ -59,8 +62,7 @@ export function segmentOperations(engine: Engine): SegmentOperations {
         context,
         decide: async (found, read) => {
           const { state } = found ?? refuseUnknownSegment(segment);
-          const flags = (await listUses(engine, state.id)).map(({ flag }) => flag);
-          const events = deleteSegment(state, [...new Set(flags)]);
+          const events = deleteSegment(state, (await listUses(engine, state.id)).length);
           return { events, along: [await changeRegistry(read, (all) => unregisterSegment(all, state.name))] };
         },
       });
@@ -71,6 +73,7 @@ export function segmentOperations(engine: Engine): SegmentOperations {
 /** Under the next id, whose name nobody else has. */
 async function register(read: Read, segment: NewSegment, origin: { createdAt: string; createdBy: string }) {
   const id = await nextId(read);
+  await findProjectOf(read, segment);
   const events = createSegment(segment, { id, ...origin });
   return { events, along: [await changeRegistry(read, (all) => registerSegment(all, { id, name: segment.name }))] };
 }
@@ -80,11 +83,17 @@ function detachedSegment<T extends SegmentChanges>(input: T): T {
   return { ...input, ...(input.constraints && { constraints: detached(input.constraints) }) };
 }
 
+/** Refuses a project that does not exist. */
+async function findProjectOf(read: Read, { project }: SegmentChanges): Promise<void> {
+  if (typeof project === 'string') await findProject(read, { project });
+}
+
 async function nextId(read: Read): Promise<number> {
   return ((await read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS).lastId + 1;
 }
 
-async function changeRegistry(
+/** A change of the names and ids that are in use. */
+export async function changeRegistry(
   read: Read,
   apply: (registry: SegmentRegistry) => SegmentRegistry,
 ): Promise<DocumentChange> {

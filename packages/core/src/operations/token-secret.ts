@@ -5,9 +5,10 @@ const SECRET_BYTES = 24;
 /** As much of the hash as names a token: 128 bits. */
 const ID_LENGTH = 32;
 
-/** A new secret of the form `<project>:<environment>.<48 hexadecimal digits>`. */
-export function createSecret(project: string, environment: string): string {
-  return `${project}:${environment}.${randomBytes(SECRET_BYTES).toString('hex')}`;
+/** A new secret of the form `<project>:<environment>.<48 hexadecimal digits>`; `[]` stands for several projects. */
+export function createSecret(projects: readonly string[], environment: string): string {
+  const scope = projects.length === 1 ? projects[0] : '[]';
+  return `${scope}:${environment}.${randomBytes(SECRET_BYTES).toString('hex')}`;
 }
 
 /** SHA-256 in hexadecimal; a secret has too many bits to be guessed from it, so it needs no slow hash. */

@@ -1,11 +1,12 @@
-import type { NewToken, Token, TokenOperations } from '../api/tokens.js';
-import { createToken, deleteToken, isCurrent, type TokenState, withoutHash } from '../domain/token.js';
-import { projectDocuments, tokenDocuments } from '../engine/aggregates.js';
+import type { NewToken, TokenOperations } from '../api/tokens.js';
+import { createToken, deleteToken, isCurrent, type StoredToken, type TokenState, toToken } from '../domain/token.js';
+import { projectDocuments, TOKEN_REGISTRY, tokenDocuments, tokenRegistries } from '../engine/aggregates.js';
+import { type DocumentChange, touch, writeIndex } from '../engine/document-change.js';
 import type { Engine } from '../engine/engine.js';
 import type { Read } from '../engine/reader.js';
 import { FlagsError } from '../errors.js';
 import { toTimestamp } from '../validation/iso-date.js';
-import { refuseUnknownProject, requireEnvironment } from './find.js';
+import { findProject, requireEnvironment } from './find.js';
 import { createTokenFinder } from './known-tokens.js';
 import { cutPage, pageBounds } from './pages.js';
 import { createSecret, hashSecret, idOfHash } from './token-secret.js';
@@ -14,27 +15,30 @@ import { createSecret, hashSecret, idOfHash } from './token-secret.js';
 export function tokenOperations(engine: Engine): TokenOperations {
   const { change, read, validate, now } = engine;
   const findToken = createTokenFinder(engine);
+  const listTokens = async () => (await listStoredTokens(engine)).map(toToken);
   return {
     async createToken(input, context) {
       const valid = validate.newToken(input);
-      const secret = valid.secret ?? createSecret(valid.project ?? '*', valid.environment ?? '*');
-      const token = toToken(valid, secret, now());
+      const isGiven = valid.secret !== undefined;
+      const { secret, state } = newToken(engine, valid);
       await change({
         aggregate: tokenDocuments,
-        id: token.id,
+        id: state.id,
         context,
         decide: async (existing, read) => {
-          await requireScope(engine, token, read);
-          return createToken(existing?.state, token);
+          const along = await claimScopeAndName(engine, state, read);
+          const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
+          const others = await listStoredTokens(engine);
+          return { events: createToken({ existing: existing?.state, wasDeleted, others }, state), along };
         },
       });
-      return { token: withoutHash(token), secret };
+      return { token: toToken(state), secret };
     },
 
-    listTokens: () => listTokens(engine),
+    listTokens,
 
     async pageTokens(query = {}) {
-      return cutPage(await listTokens(engine), pageBounds(engine, query), {
+      return cutPage(await listTokens(), pageBounds(engine, query), {
         cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
       });
     },
@@ -52,36 +56,71 @@ export function tokenOperations(engine: Engine): TokenOperations {
     async verifyToken(secret) {
       if (typeof secret !== 'string') return undefined;
       const token = await findToken(hashSecret(secret));
-      return token && isCurrent(token, now()) ? withoutHash(token) : undefined;
+      return token && isCurrent(token, now()) ? toToken(token) : undefined;
     },
   };
 }
 
 /** Oldest first; those of one moment by id. */
-async function listTokens({ storage }: Engine): Promise<readonly Token[]> {
+export async function listStoredTokens({ storage }: Pick<Engine, 'storage'>): Promise<readonly StoredToken[]> {
   const listed = await storage.list({ kind: tokenDocuments.kind, part: 'summary' });
-  const tokens = listed.map(({ content }) => content as Token);
+  const tokens = listed.map(({ content }) => content as StoredToken);
   return tokens.sort((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
 }
 
-function toToken(input: NewToken, secret: string, now: Date): TokenState {
-  const { name, kind, project = '*', environment = '*', expiresAt = null } = input;
+/** What comes from outside the decision. A token for servers or browsers without an environment is for the default one. */
+function newToken({ settings, now }: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
+  const { name, kind, expiresAt = null } = input;
+  const { environment = kind === 'admin' ? '*' : settings.environment } = input;
+  const projects = projectsOf(input);
+  const [project = '*'] = projects;
+  const secret = input.secret ?? createSecret(projects, environment);
   const hash = hashSecret(secret);
-  return {
+  const state: TokenState = {
     id: idOfHash(hash),
     name,
     kind,
     project,
+    ...(projects.length > 1 && { projects }),
     environment,
-    createdAt: now.toISOString(),
+    createdAt: now().toISOString(),
     expiresAt: expiresAt === null ? null : toTimestamp(expiresAt),
     hash,
   };
+  return { secret, state };
 }
 
-async function requireScope(engine: Engine, { project, environment }: Token, read: Read): Promise<void> {
-  if (project !== '*' && !(await read(projectDocuments, project))) refuseUnknownProject(project);
+/** Each once; `*` includes all others. */
+function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] {
+  const named = project === undefined ? projects : [project];
+  return named.includes('*') ? ['*'] : [...new Set(named)];
+}
+
+/**
+ * Finds the environment and the projects, and changes the documents that crossing changes have to see moved: the registry,
+ * for those who give out the same name, and each of several projects, for those who delete it.
+ */
+async function claimScopeAndName(
+  engine: Engine,
+  { id, project, projects = [], environment }: TokenState,
+  read: Read,
+): Promise<readonly DocumentChange[]> {
+  if (project !== '*') await findProject(read, { project });
   if (environment !== '*') requireEnvironment(engine, environment);
+  const touched = await Promise.all(projects.map((one) => touchProject(read, one)));
+  const found = await read(tokenRegistries, TOKEN_REGISTRY);
+  return [...touched, writeIndex(tokenRegistries, { id: TOKEN_REGISTRY, found, next: { lastToken: id } })];
+}
+
+async function touchProject(read: Read, project: string): Promise<DocumentChange> {
+  return touch(projectDocuments, { id: project, found: await findProject(read, { project }) });
+}
+
+/** The event log remembers every deletion, also those by release 0.1. */
+async function hasBeenDeleted({ storage }: Engine, id: string): Promise<boolean> {
+  const filter = { subject: { kind: tokenDocuments.kind, id }, type: 'token-deleted' };
+  const { events } = await storage.events({ order: 'newest-first', filter, limit: 1, withoutData: true });
+  return events.length > 0;
 }
 
 /** Names nothing: what was given may be a secret. */

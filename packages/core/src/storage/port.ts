@@ -156,6 +156,9 @@ export interface NewEvent {
   /** ISO 8601, UTC, milliseconds. */
   readonly at: string;
   readonly actor: string;
+  /** The id and the kind of the API token that the actor used; absent where there was none. */
+  readonly actorTokenId?: string;
+  readonly actorTokenKind?: string;
   /** The document it happened to; one of the commit's writes. */
   readonly subject: DocumentKey;
   readonly project: string | null;

@@ -91,10 +91,21 @@ function bodyOf(write: DocumentWrite | undefined): unknown {
 
 /** The event of a creation tells the whole document: its text is made once. */
 function prepareEvent(event: NewEvent, subject: PreparedSubject): PreparedEvent {
-  const { type, at, actor, project, environment } = event;
+  const { type, at, actor, actorTokenId, actorTokenKind, project, environment } = event;
   const data = subject.text !== undefined && event.data === subject.body ? subject.text : toJson(event.data);
   const values = { data, before: toJson(event.before) };
-  return { type, at, actor, subject: copyKey(event.subject), project, environment, ...values, write: subject.write };
+  return {
+    type,
+    at,
+    actor,
+    ...(actorTokenId !== undefined && { actorTokenId }),
+    ...(actorTokenKind !== undefined && { actorTokenKind }),
+    subject: copyKey(event.subject),
+    project,
+    environment,
+    ...values,
+    write: subject.write,
+  };
 }
 
 function copyKey({ kind, id }: DocumentKey): DocumentKey {

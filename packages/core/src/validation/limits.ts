@@ -11,6 +11,9 @@ export const LIMITS = {
   title: 1000,
   /** Of a token. */
   secret: 255,
+  /** The shortest secret that a new token may be given. */
+  shortestSecret: 32,
+  projectsPerToken: 100,
   strategiesPerEnvironment: 100,
   parameters: 100,
   parameterText: 1_048_576,

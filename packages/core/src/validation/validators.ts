@@ -18,6 +18,7 @@ import { parseIsoDate } from './iso-date.js';
 import { LIMITS } from './limits.js';
 import { findPatchFaults } from './schemas/json-patch.js';
 import { findStrategyFaults } from './strategy-faults.js';
+import { findTokenFaults } from './token-faults.js';
 import { createValidator } from './validator.js';
 import { findVariantsFaults } from './variant-faults.js';
 
@@ -42,7 +43,7 @@ export function createValidators(settings: Settings) {
     registration: createValidator<ClientRegistration>(schemas.registration),
     metricsReport: createValidator<MetricsReport>(schemas.metricsReport, findPeriodFaults),
     bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkFaults),
-    newToken: createValidator<NewToken>(schemas.newToken, findScopeFaults),
+    newToken: createValidator<NewToken>(schemas.newToken, findTokenFaults),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),
   };
@@ -72,21 +73,4 @@ function findBulkFaults({ reports = [] }: BulkReport): readonly ErrorDetail[] {
   return reports.flatMap((report, index) =>
     findPeriodFaults(report).map(({ message, path }) => ({ message, path: `/reports/${index}${path}` })),
   );
-}
-
-/** An admin token is for everything; any other is for one environment. */
-function findScopeFaults({ kind, project, environment }: NewToken): readonly ErrorDetail[] {
-  if (kind !== 'admin') {
-    return environment === undefined || environment === '*'
-      ? [{ message: `must name an environment for a ${kind} token`, path: '/environment' }]
-      : [];
-  }
-  return [
-    ...(isEverything(project) ? [] : [{ message: 'must be * for an admin token', path: '/project' }]),
-    ...(isEverything(environment) ? [] : [{ message: 'must be * for an admin token', path: '/environment' }]),
-  ];
-}
-
-function isEverything(scope: string | undefined): boolean {
-  return scope === undefined || scope === '*';
 }

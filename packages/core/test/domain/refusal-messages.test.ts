@@ -50,11 +50,11 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
     dependOn(ON, { children: ['basket', 'search'] }),
     'The flag checkout cannot depend on another while basket, search depend on it.',
   ],
-  ['creating a flag twice', create(flag), 'The flag name checkout is taken in the project shop; choose another.'],
+  ['creating a flag twice', create(flag), 'The flag name checkout is taken; choose another.'],
   [
     'creating a flag whose name is in the archive',
     create(flagState({ archived: true })),
-    'The flag name checkout is taken by an archived flag; choose another.',
+    'The flag name checkout is taken; choose another.',
   ],
   ['deleting a live flag', () => deleteFlag(flag), 'Archive the flag checkout before deleting it for good.'],
   [
@@ -119,8 +119,23 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
   ],
   [
     'creating a token twice',
-    () => createToken(secret, secret),
+    () => createToken({ existing: secret, wasDeleted: false, others: [] }, secret),
     'A token with this secret exists; choose another secret.',
+  ],
+  [
+    'naming two tokens of a kind alike',
+    () => createToken({ existing: undefined, wasDeleted: false, others: [secret] }, secret),
+    'A token of kind admin named web exists; choose another name.',
+  ],
+  [
+    'giving the secret of a deleted token',
+    () => createToken({ existing: undefined, wasDeleted: true, others: [] }, secret),
+    'The token with this secret was deleted; choose another secret.',
+  ],
+  [
+    'deleting a project that a token for several projects names',
+    () => deleteProject(project, 0, 1),
+    'The project shop shares an API token with other projects; delete the tokens first.',
   ],
 ];
 

@@ -32,7 +32,7 @@ describe('a segment', () => {
     const updated = updateSegment(segment, changes);
     expect(updated).toEqual([{ type: 'segment-updated', data: { ...segment, ...changes }, before: segment }]);
     expect(after(segment, updated)).toEqual({ ...segment, ...changes });
-    const deleted = deleteSegment(segment, []);
+    const deleted = deleteSegment(segment, 0);
     expect(deleted).toEqual([{ type: 'segment-deleted', data: null, before: segment }]);
     expect(after(segment, deleted)).toBeUndefined();
   });
@@ -42,10 +42,21 @@ describe('a segment', () => {
     expect(updateSegment(segment, { name: 'early' })).toHaveLength(1);
   });
 
-  it('is not deleted while flags use it', () => {
-    const error = refusalOf(() => deleteSegment(segment, ['checkout', 'basket']));
+  it('is not deleted while strategies use it', () => {
+    const error = refusalOf(() => deleteSegment(segment, 2));
     expect(error.code).toBe('segment_in_use');
-    expect(error.message).toContain('checkout, basket');
+    expect(error.message).toContain('2 strategies');
+  });
+
+  it('moves to a project whose flags alone use it, and back to the instance', () => {
+    const use = { project: 'shop', flag: 'checkout', environment: 'production', strategy: 'a' };
+    const moved = { ...segment, project: 'shop' };
+    expect(after(segment, updateSegment(segment, { project: 'shop' }, [use]))).toEqual(moved);
+    expect(updateSegment(moved, { project: 'shop' }, [use])).toEqual([]);
+    expect(after(moved, updateSegment(moved, { project: null }, [use]))).toEqual(segment);
+    const error = refusalOf(() => updateSegment(segment, { project: 'other' }, [use]));
+    expect(error.code).toBe('segment_in_use');
+    expect(error.message).not.toContain('shop');
   });
 });
 

@@ -3,7 +3,9 @@ import {
   deleteToken,
   evolveToken,
   isCurrent,
+  isForSeveral,
   type TokenState,
+  toToken,
   withoutHash,
 } from '../../src/domain/token.js';
 import { refusalOf } from './refusal.js';
@@ -19,12 +21,31 @@ const TOKEN: TokenState = {
   hash: 'hash',
 };
 
+const NOTHING = { existing: undefined, wasDeleted: false, others: [] };
+
 describe('a token', () => {
   it('is created once', () => {
-    expect(createToken(undefined, TOKEN).reduce(evolveToken, undefined)).toEqual(TOKEN);
-    const refusal = refusalOf(() => createToken(TOKEN, TOKEN));
+    expect(createToken(NOTHING, TOKEN).reduce(evolveToken, undefined)).toEqual(TOKEN);
+    const refusal = refusalOf(() => createToken({ ...NOTHING, existing: TOKEN }, TOKEN));
     expect(refusal.code).toBe('token_exists');
     expect(refusal.message).not.toContain('hash');
+  });
+
+  it('has a name of its own among the tokens of its kind', () => {
+    const admin = { ...TOKEN, kind: 'admin' } as const;
+    expect(createToken({ ...NOTHING, others: [admin, { ...TOKEN, name: 'Web' }] }, TOKEN)).toHaveLength(1);
+    expect(refusalOf(() => createToken({ ...NOTHING, others: [TOKEN] }, TOKEN)).code).toBe('token_exists');
+  });
+
+  it('does not come back with the secret of one that was deleted', () => {
+    expect(refusalOf(() => createToken({ ...NOTHING, wasDeleted: true }, TOKEN)).code).toBe('token_deleted');
+  });
+
+  it('names its projects, one or several', () => {
+    expect(toToken(TOKEN).projects).toEqual(['*']);
+    const several = { ...TOKEN, project: 'a', projects: ['a', 'b'] };
+    expect(toToken(several).projects).toEqual(['a', 'b']);
+    expect([isForSeveral(several, 'b'), isForSeveral({ ...TOKEN, project: 'b' }, 'b')]).toEqual([true, false]);
   });
 
   it('is gone when it is deleted', () => {

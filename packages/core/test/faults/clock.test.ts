@@ -81,11 +81,16 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   });
 
   it('makes tokens expire when it says so, and not for good', async () => {
-    await flags.createToken({ name: 'short', kind: 'admin', secret: 'a-secret', expiresAt: clock.text(HOUR) });
+    await flags.createToken({
+      name: 'short',
+      kind: 'admin',
+      secret: 'a-secret-of-at-least-32-printable-characters',
+      expiresAt: clock.text(HOUR),
+    });
     clock.advance(YEAR);
-    expect(await flags.verifyToken('a-secret')).toBeUndefined();
+    expect(await flags.verifyToken('a-secret-of-at-least-32-printable-characters')).toBeUndefined();
     clock.advance(-2 * YEAR);
-    expect(await flags.verifyToken('a-secret')).toMatchObject({ name: 'short' });
+    expect(await flags.verifyToken('a-secret-of-at-least-32-printable-characters')).toMatchObject({ name: 'short' });
   });
 
   it('keeps the health of projects between 0 and 100', async () => {

@@ -27,8 +27,14 @@ export async function furnish(flags: Flags): Promise<void> {
   await flags.createFlag(SHOP, { name: 'old' });
   await flags.addStrategy({ ...OLD, environment: 'production' }, { name: 'default', segments: [1] });
   await flags.archiveFlag(OLD);
-  await flags.createToken({ name: 'known', kind: 'admin', secret: 'secret' });
-  await flags.createToken({ name: 'shop', kind: 'client', environment: 'production', project: 'shop', secret: 's2' });
+  await flags.createToken({ name: 'known', kind: 'admin', secret: 'secret-of-at-least-32-printable-characters' });
+  await flags.createToken({
+    name: 'shop',
+    kind: 'client',
+    environment: 'production',
+    project: 'shop',
+    secret: 's2-of-at-least-32-printable-characters',
+  });
   await flags.registerApplication({ appName: 'web', strategies: ['default'], started: TIME, interval: 60_000 });
   await flags.reportMetrics(report(3));
 }
@@ -49,6 +55,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   patchFlag: (flags) => flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/description', value: 'patched' }]),
   cloneFlag: (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' }),
   archiveFlag: (flags) => flags.archiveFlag(CHECKOUT),
+  locateFlag: (flags) => flags.locateFlag(OLD),
   reviveFlag: (flags) => flags.reviveFlag(OLD),
   deleteFlag: (flags) => flags.deleteFlag(OLD),
   listArchivedFlags: [(flags) => flags.listArchivedFlags(), (flags) => flags.listArchivedFlags(SHOP)],
@@ -81,14 +88,20 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   listPossibleParents: (flags) => flags.listPossibleParents(CHECKOUT),
   pagePossibleParents: (flags) => flags.pagePossibleParents(CHECKOUT, { limit: 1 }),
   createToken: [
-    (flags) => flags.createToken({ name: 'new', kind: 'admin', secret: 'new' }),
+    (flags) => flags.createToken({ name: 'new', kind: 'admin', secret: 'new-of-at-least-32-printable-characters' }),
     (flags) =>
-      flags.createToken({ name: 'n', kind: 'client', project: 'shop', environment: 'production', secret: 'n' }),
+      flags.createToken({
+        name: 'n',
+        kind: 'client',
+        project: 'shop',
+        environment: 'production',
+        secret: 'n-of-at-least-32-printable-characters',
+      }),
   ],
   listTokens: (flags) => flags.listTokens(),
   pageTokens: (flags) => flags.pageTokens({ limit: 1 }),
-  deleteToken: (flags) => flags.deleteToken({ token: 'secret' }),
-  verifyToken: (flags) => flags.verifyToken('secret'),
+  deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
+  verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),

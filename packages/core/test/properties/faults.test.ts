@@ -37,7 +37,7 @@ const CHANGES: readonly (readonly [string, (flags: Flags) => Promise<unknown>])[
   ['environment-enabled', (flags) => flags.enable({ ...CHECKOUT, environment: 'constructor' })],
   ['variants-updated', (flags) => flags.setVariants(CHECKOUT, [{ name: 'blue' }])],
   ['token-created', (flags) => flags.createToken({ name: 'new', kind: 'admin' })],
-  ['token-deleted', (flags) => flags.deleteToken({ token: 'secret' })],
+  ['token-deleted', (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' })],
 ];
 
 describe('a disk that fails when an event is written', () => {
@@ -59,7 +59,7 @@ describe('a disk that fails when an event is written', () => {
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await flags.createFlag(OLD, { name: 'old' });
     await flags.archiveFlag(OLD);
-    await flags.createToken({ name: 'known', kind: 'admin', secret: 'secret' });
+    await flags.createToken({ name: 'known', kind: 'admin', secret: 'secret-of-at-least-32-printable-characters' });
     saboteur = new Database(path);
   });
 

@@ -21,6 +21,7 @@ onEveryStorage((start) => {
       expect(created).toEqual({
         ...BETA,
         id: 1,
+        project: null,
         createdAt: clock.text(),
         createdBy: 'ada@example.org',
         revision: expect.any(Number),

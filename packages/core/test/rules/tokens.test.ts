@@ -5,6 +5,7 @@ import { expectRefusal } from './refusal.js';
 import { HOUR, SECOND, settableClock } from './settable-clock.js';
 
 const ADMIN: NewToken = { name: 'ops', kind: 'admin' };
+const GIVEN = 'a-secret-from-the-configuration-0123';
 const CLIENT: NewToken = { name: 'web', kind: 'client', environment: 'production' };
 
 onEveryStorage((start) => {
@@ -15,7 +16,7 @@ onEveryStorage((start) => {
       expect(secret).toMatch(/^\*:\*\.[0-9a-f]{40,}$/);
       expect(token).toMatchObject({ name: 'ops', kind: 'admin', project: '*', environment: '*', expiresAt: null });
       expect(await flags.verifyToken(secret)).toEqual(token);
-      expect((await flags.createToken(ADMIN)).secret).not.toBe(secret);
+      expect((await flags.createToken({ ...ADMIN, name: 'other' })).secret).not.toBe(secret);
     });
 
     it('is for a project and an environment', async () => {
@@ -35,10 +36,12 @@ onEveryStorage((start) => {
 
     it('may have a given secret, once', async () => {
       const flags = await start();
-      await flags.createToken({ ...ADMIN, secret: 'from-configuration' });
-      expect(await flags.verifyToken('from-configuration')).toMatchObject({ name: 'ops' });
-      await expectRefusal(flags, 'token_exists', () => flags.createToken({ ...CLIENT, secret: 'from-configuration' }));
-      const again = Array.from({ length: 10 }, () => flags.createToken({ ...ADMIN, secret: 'another' }));
+      await flags.createToken({ ...ADMIN, secret: GIVEN });
+      expect(await flags.verifyToken(GIVEN)).toMatchObject({ name: 'ops' });
+      await expectRefusal(flags, 'token_exists', () => flags.createToken({ ...CLIENT, secret: GIVEN }));
+      const again = Array.from({ length: 10 }, () =>
+        flags.createToken({ ...ADMIN, name: 'again', secret: 'another-secret-from-the-configuration' }),
+      );
       const outcomes = await Promise.allSettled(again);
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
@@ -79,12 +82,18 @@ onEveryStorage((start) => {
       { name: '', kind: 'admin' },
       { name: 'x'.repeat(101), kind: 'admin' },
       { name: 'a', kind: 'root' },
-      { name: 'a', kind: 'client' },
-      { name: 'a', kind: 'frontend' },
+      { name: 'a', kind: 'client', environment: '*' },
+      { name: 'a', kind: 'frontend', environment: '*' },
+      { name: 'a', kind: 'client', projects: [] },
+      { name: 'a', kind: 'client', projects: Array.from({ length: 101 }, (_, n) => `p${n}`) },
+      { name: 'a', kind: 'admin', projects: ['default'] },
+      { name: 'system', kind: 'client' },
+      { name: ' System ', kind: 'admin' },
+      { name: 'a', kind: 'admin', secret: 'x'.repeat(31) },
       { name: 'a', kind: 'admin', environment: 'production' },
       { name: 'a', kind: 'admin', expiresAt: 'tomorrow' },
       { name: 'a', kind: 'admin', secret: '' },
-      { name: 'a', kind: 'admin', secret: 'with space' },
+      { name: 'a', kind: 'admin', secret: `${'x'.repeat(32)} ${'x'.repeat(32)}` },
       { name: 'a', kind: 'admin', secret: 'x'.repeat(256) },
       null,
     ])('is not made from %j', async (input) => {
@@ -96,6 +105,85 @@ onEveryStorage((start) => {
       const flags = await start();
       await expectRefusal(flags, 'project_not_found', () => flags.createToken({ ...CLIENT, project: 'none' }));
       await expectRefusal(flags, 'environment_not_found', () => flags.createToken({ ...CLIENT, environment: 'none' }));
+    });
+
+    it('is for the default environment of the instance when none is named', async () => {
+      const flags = await start({ environment: 'development' });
+      const { token, secret } = await flags.createToken({ name: 'web', kind: 'client' });
+      expect(token.environment).toBe('development');
+      expect(secret).toMatch(/^\*:development\./);
+    });
+
+    it('is for several projects, each of which exists, and is listed, shown and verified so', async () => {
+      const flags = await start();
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      const projects = ['shop', 'default', 'shop'];
+      await expectRefusal(flags, 'project_not_found', () => flags.createToken({ ...CLIENT, projects: ['shop', 'no'] }));
+      const { token, secret } = await flags.createToken({ ...CLIENT, projects });
+      expect(secret).toMatch(/^\[\]:production\./);
+      expect(token).toMatchObject({ project: 'shop', projects: ['shop', 'default'] });
+      expect([await flags.verifyToken(secret), ...(await flags.listTokens())]).toEqual([token, token]);
+      const all = await flags.createToken({ ...CLIENT, name: 'all', projects: ['shop', '*'] });
+      expect(all.token).toMatchObject({ project: '*', projects: ['*'] });
+    });
+
+    it('keeps each of its several projects from being deleted', async () => {
+      const flags = await start();
+      for (const id of ['shop', 'app']) await flags.createProject({ id, name: id });
+      const { token } = await flags.createToken({ ...CLIENT, projects: ['shop', 'app'] });
+      await flags.createToken({ ...CLIENT, name: 'one', project: 'app' });
+      await expectRefusal(flags, 'project_not_empty', () => flags.deleteProject({ project: 'app' }));
+      await flags.deleteToken({ token: token.id });
+      await flags.deleteProject({ project: 'app' });
+      expect(await flags.listTokens()).toEqual([]);
+    });
+
+    it('for several projects is never left behind by a project that is deleted at the same moment', async () => {
+      const flags = await start();
+      for (let round = 0; round < 5; round++) {
+        await flags.createProject({ id: 'shop', name: 'Shop' });
+        const [created, deleted] = await Promise.allSettled([
+          flags.createToken({ ...CLIENT, name: `round ${round}`, projects: ['default', 'shop'] }),
+          flags.deleteProject({ project: 'shop' }),
+        ]);
+        expect([created.status, deleted.status].sort()).toEqual(['fulfilled', 'rejected']);
+        if (created.status === 'fulfilled') await flags.deleteToken({ token: created.value.token.id });
+        if (deleted.status === 'rejected') await flags.deleteProject({ project: 'shop' });
+      }
+    });
+
+    it('has a name that no other token of its kind has, however many ask for it at once', async () => {
+      const flags = await start();
+      const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => flags.createToken(CLIENT)));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []));
+      expect(new Set(reasons)).toEqual(new Set(['token_exists']));
+      await flags.createToken({ ...ADMIN, name: CLIENT.name });
+      const [{ id } = { id: '' }] = (await flags.listTokens()).filter(({ kind }) => kind === 'client');
+      await flags.deleteToken({ token: id });
+      await flags.createToken(CLIENT);
+    });
+
+    it('stays deleted when its secret is given again', async () => {
+      const flags = await start();
+      await flags.createToken({ ...ADMIN, secret: GIVEN });
+      await flags.deleteToken({ token: GIVEN });
+      await expectRefusal(flags, 'token_deleted', () => flags.createToken({ ...ADMIN, name: 'again', secret: GIVEN }));
+      expect(await flags.verifyToken(GIVEN)).toBeUndefined();
+    });
+
+    it('is kept by the events of its changes, beside its name', async () => {
+      const flags = await start();
+      const { token } = await flags.createToken(ADMIN);
+      await flags.as(token).createProject({ id: 'shop', name: 'Shop' });
+      await flags.as(token).createProject({ id: 'app', name: 'App' }, { actor: 'ada' });
+      await flags.as('ops').createProject({ id: 'web', name: 'Web' });
+      const { events } = await flags.listEvents({ type: 'project-created', limit: 3 });
+      expect(events.map((event) => [event.actor, event.actorTokenId, event.actorTokenKind])).toEqual([
+        ['ops', null, null],
+        ['ada', null, null],
+        ['ops', token.id, 'admin'],
+      ]);
     });
 
     it('is one fact when made and one when deleted', async () => {

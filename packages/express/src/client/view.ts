@@ -41,8 +41,14 @@ export function keyOf({ environment, projects, namePrefix }: View): string {
   return JSON.stringify([environment, namePrefix, projects]);
 }
 
-function projectsOf({ project }: Scope, asked: readonly string[] = []): readonly string[] | undefined {
-  const wanted = asked.length === 0 || asked.includes('*') ? undefined : [...new Set(asked)].sort();
-  if (project === '*') return wanted;
-  return wanted === undefined || wanted.includes(project) ? [project] : [];
+function projectsOf({ projects }: Scope, asked: readonly string[] = []): readonly string[] | undefined {
+  const isAll = asked.length === 0 || asked.includes('*');
+  if (projects === '*') return isAll ? undefined : sorted(asked);
+  const wanted = new Set(asked);
+  return sorted(isAll ? projects : projects.filter((project) => wanted.has(project)));
+}
+
+/** In code-point order, each once. */
+function sorted(projects: readonly string[]): readonly string[] {
+  return [...new Set(projects)].sort();
 }

@@ -11,6 +11,7 @@ const badData: ErrorKind = { status: 400, name: 'BadDataError' };
 const notFound: ErrorKind = { status: 404, name: 'NotFoundError' };
 const nameExists: ErrorKind = { status: 409, name: 'NameExistsError' };
 const invalidOperation: ErrorKind = { status: 409, name: 'InvalidOperationError' };
+const noAccess: ErrorKind = { status: 403, name: 'NoAccessError' };
 const unavailable: ErrorKind = { status: 503, name: 'ServiceUnavailableError' };
 
 /** Every code has a kind, or this does not compile. */
@@ -34,6 +35,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | RefusalCode, ErrorKind>> =
   flag_exists: nameExists,
   member_exists: { status: 400, name: 'NameExistsError' },
   token_exists: nameExists,
+  token_deleted: invalidOperation,
   segment_exists: nameExists,
   flag_archived: invalidOperation,
   flag_not_archived: invalidOperation,
@@ -53,7 +55,9 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | RefusalCode, ErrorKind>> =
   storage_unsupported: { status: 501, name: 'NotImplementedError' },
   closed: unavailable,
   unauthenticated: { status: 401, name: 'AuthenticationRequired' },
-  forbidden: { status: 403, name: 'NoAccessError' },
+  forbidden: noAccess,
+  cross_origin: noAccess,
+  host_not_allowed: noAccess,
   not_found: notFound,
   method_not_allowed: { status: 405, name: 'MethodNotAllowedError' },
   payload_too_large: { status: 413, name: 'PayloadTooLargeError' },

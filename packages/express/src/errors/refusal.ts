@@ -2,6 +2,8 @@
 export type RefusalCode =
   | 'unauthenticated'
   | 'forbidden'
+  | 'cross_origin'
+  | 'host_not_allowed'
   | 'not_found'
   | 'method_not_allowed'
   | 'payload_too_large'

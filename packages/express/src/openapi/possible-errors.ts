@@ -22,6 +22,8 @@ function general(route: Route, auth: AuthMode): readonly PossibleCode[] {
   return [
     ...(auth === 'none' ? [] : (['unauthenticated'] as const)),
     'forbidden',
+    ...(isGuarded(route) && auth !== 'token' ? (['cross_origin'] as const) : []),
+    ...(auth === 'none' ? (['host_not_allowed'] as const) : []),
     ...(route.path.includes(':') ? (['invalid_input'] as const) : []),
     ...(route.body === undefined ? [] : bodyErrors(route)),
     ...(route.ifMatch === undefined ? [] : (['revision_mismatch'] as const)),
@@ -35,4 +37,9 @@ function general(route: Route, auth: AuthMode): readonly PossibleCode[] {
 function bodyErrors({ body }: Route): readonly PossibleCode[] {
   const reading = ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const;
   return body?.required ? [...reading, 'invalid_input'] : reading;
+}
+
+/** Whether pages of other origins are refused. */
+function isGuarded({ method, access }: Route): boolean {
+  return method !== 'GET' && (access === 'admin' || access === 'client');
 }

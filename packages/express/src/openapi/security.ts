@@ -1,39 +1,36 @@
+import { TOKEN_KINDS } from '@flags/core';
 import { kindsFor } from '../auth/token-kinds.js';
 import type { Access } from '../route.js';
 
-/** How requests are authenticated: not at all, by API tokens, or by the host application. */
-export type AuthMode = 'none' | 'token' | 'host';
+/** How requests are authenticated: not at all, by API tokens, by the host application, or by its sessions and API tokens. */
+export type AuthMode = 'none' | 'token' | 'host' | 'session';
+
+const TOKENS: Readonly<Record<string, object>> = Object.fromEntries(
+  TOKEN_KINDS.map((kind) => [
+    `${kind}Token`,
+    {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      description: `An API token of kind ${kind}, bare or after the word Bearer.`,
+    },
+  ]),
+);
+
+const HOST: Readonly<Record<string, object>> = {
+  hostApplication: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'Whatever the application that this API is part of asks for: a session, a header or a certificate.',
+  },
+};
 
 const SCHEMES: Readonly<Record<AuthMode, Readonly<Record<string, object>>>> = {
   none: {},
-  token: {
-    adminToken: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'Authorization',
-      description: 'An API token of kind admin, bare or after the word Bearer.',
-    },
-    clientToken: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'Authorization',
-      description: 'An API token of kind client, bare or after the word Bearer.',
-    },
-    frontendToken: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'Authorization',
-      description: 'An API token of kind frontend, bare or after the word Bearer.',
-    },
-  },
-  host: {
-    hostApplication: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'Authorization',
-      description: 'Whatever the application that this API is part of asks for: a session, a header or a certificate.',
-    },
-  },
+  token: TOKENS,
+  host: HOST,
+  session: { ...HOST, ...TOKENS },
 };
 
 export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>> {
@@ -44,5 +41,6 @@ export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>
 export function securityOf(access: Access, auth: AuthMode): readonly Readonly<Record<string, readonly string[]>>[] {
   if (auth === 'none') return [];
   if (auth === 'host') return [{ hostApplication: [] }];
-  return kindsFor(access).map((kind) => ({ [`${kind}Token`]: [] }));
+  const byToken = kindsFor(access).map((kind) => ({ [`${kind}Token`]: [] }));
+  return auth === 'session' && access === 'admin' ? [{ hostApplication: [] }, ...byToken] : byToken;
 }

@@ -1,9 +1,9 @@
-import type { ArchivedFlag } from '@flags/core';
+import type { ArchivedFlag, Flags } from '@flags/core';
 import { listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { archivedFlagToWire, flagListToWire, flagToWire } from '../wire/flag.js';
 import { ARCHIVE } from './paths.js';
-import { projectRef } from './refs.js';
+import { locatedFlag, projectRef } from './refs.js';
 
 const ARCHIVED = { cursorOf: ({ name }: ArchivedFlag) => name, toWire: archivedFlagToWire };
 
@@ -59,8 +59,9 @@ export const archiveRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Flag' },
     errors: ['flag_not_found', 'revision_mismatch'],
     ifMatch: 'flag',
-    async handle({ flags, params, context }) {
-      const flag = await flags.reviveFlag({ flag: params.featureName }, context);
+    projectOf: projectOfFlag,
+    async handle({ flags, params, project, context }) {
+      const flag = await flags.reviveFlag(locatedFlag(params, project), context);
       return { body: flagToWire(flag), revision: flag.revision };
     },
   }),
@@ -74,9 +75,14 @@ export const archiveRoutes: readonly Route[] = [
     reply: { status: 200 },
     errors: ['flag_not_found', 'flag_not_archived', 'revision_mismatch'],
     ifMatch: 'flag',
-    async handle({ flags, params, context }) {
-      await flags.deleteFlag({ flag: params.featureName }, context);
+    projectOf: projectOfFlag,
+    async handle({ flags, params, project, context }) {
+      await flags.deleteFlag(locatedFlag(params, project), context);
       return {};
     },
   }),
 ];
+
+async function projectOfFlag(flags: Flags, { featureName = '' }: Readonly<Record<string, string>>): Promise<string> {
+  return (await flags.locateFlag({ flag: featureName })).project;
+}

@@ -48,9 +48,11 @@ export const clientRoutes: readonly Route[] = [
     query: VIEW_PARAMETERS,
     reply: { status: 200, schema: 'FeatureStream', media: 'text/event-stream' },
     errors: ['invalid_input', 'environment_not_found'],
-    handle: async ({ flags: { settings }, hub, scope, query, lastEventId, isStillAdmitted }) => ({
-      stream: hub.prepare({ view: viewOf({ scope, query, settings }), lastEventId, isStillAdmitted }),
-    }),
+    async handle({ flags: { settings }, hub, scope, query, lastEventId, ...caller }) {
+      const { isStillAdmitted, hasValidToken, tokenId } = caller;
+      const view = viewOf({ scope, query, settings });
+      return { stream: hub.prepare({ view, lastEventId, isStillAdmitted, hasValidToken, tokenId }) };
+    },
   }),
 ];
 

@@ -21,13 +21,13 @@ export const ofrepRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found', 'flag_not_found'],
     protocol: 'ofrep',
     async handle(request) {
-      const { flags, params } = request;
+      const { flags, params, tokenKind } = request;
       const view = viewIn(request);
       const configured = findFlag(flags.configuration(view), params.key);
       const isVisible = configured !== undefined && isInView(configured, view);
       const resolution = isVisible ? resolveVariant(flags, params.key, scopeOf(request, view)) : undefined;
       if (!resolution) throw new FlagsError('flag_not_found', `There is no flag ${params.key} for this client.`);
-      return { body: resolutionToOfrep(resolution) };
+      return { body: resolutionToOfrep(resolution, tokenKind) };
     },
   }),
   route({
@@ -47,7 +47,7 @@ export const ofrepRoutes: readonly Route[] = [
       const view = viewIn(request);
       const resolutions = await resolveAllAsync(request.flags, scopeOf(request, view));
       const visible = resolutions.filter(({ flag: name, metadata: { project } }) => isInView({ name, project }, view));
-      return { body: { flags: visible.map(resolutionToOfrep) } };
+      return { body: { flags: visible.map((one) => resolutionToOfrep(one, request.tokenKind)) } };
     },
   }),
 ];

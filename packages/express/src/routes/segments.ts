@@ -1,5 +1,7 @@
+import type { Flags } from '@flags/core';
 import { jsonArray } from '../json-chunks.js';
 import { allPages, listPieces } from '../page-query.js';
+import { projectIn } from '../permission.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { segmentListToWire, segmentToWire, segmentUsesToWire } from '../wire/segment.js';
@@ -38,7 +40,8 @@ export const segmentRoutes: readonly Route[] = [
     access: 'admin',
     body: { required: true, schema: ({ newSegment }) => newSegment, checkedBy: 'core' },
     reply: { status: 201, schema: 'Segment' },
-    errors: ['invalid_input', 'segment_exists'],
+    errors: ['invalid_input', 'project_not_found', 'segment_exists'],
+    permissionByBody: true,
     async handle({ flags, body }) {
       const segment = await flags.createSegment(unchecked(body));
       return { body: segmentToWire(segment), revision: segment.revision };
@@ -53,6 +56,7 @@ export const segmentRoutes: readonly Route[] = [
     access: 'admin',
     reply: { status: 200, schema: 'Segment' },
     errors: ['segment_not_found'],
+    projectOf: projectOfSegment,
     async handle({ flags, params }) {
       const segment = await flags.getSegment(segmentRef(params));
       return { body: segmentToWire(segment), revision: segment.revision };
@@ -67,9 +71,19 @@ export const segmentRoutes: readonly Route[] = [
     access: 'admin',
     body: { required: true, schema: ({ segmentChanges }) => segmentChanges, checkedBy: 'core' },
     reply: { status: 200, schema: 'Segment' },
-    errors: ['invalid_input', 'segment_not_found', 'segment_exists', 'revision_mismatch'],
+    errors: [
+      'invalid_input',
+      'project_not_found',
+      'segment_not_found',
+      'segment_exists',
+      'segment_in_use',
+      'revision_mismatch',
+    ],
     ifMatch: 'segment',
-    async handle({ flags, params, body, context }) {
+    projectOf: projectOfSegment,
+    async handle({ flags, params, body, project, check, context }) {
+      const next = projectIn(body);
+      if (next !== undefined && next !== project) await check('updateSegment', next);
       const segment = await flags.updateSegment(segmentRef(params), unchecked(body), context);
       return { body: segmentToWire(segment), revision: segment.revision };
     },
@@ -84,6 +98,7 @@ export const segmentRoutes: readonly Route[] = [
     reply: { status: 200 },
     errors: ['segment_not_found', 'segment_in_use', 'revision_mismatch'],
     ifMatch: 'segment',
+    projectOf: projectOfSegment,
     async handle({ flags, params, context }) {
       await flags.deleteSegment(segmentRef(params), context);
       return {};
@@ -99,6 +114,7 @@ export const segmentRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'SegmentUses' },
     errors: ['segment_not_found'],
+    projectOf: projectOfSegment,
     handle: async ({ flags, params }) => ({
       chunks: segmentUsesToWire(await flags.listSegmentUses(segmentRef(params))),
     }),
@@ -118,3 +134,7 @@ export const segmentRoutes: readonly Route[] = [
     }),
   }),
 ];
+
+async function projectOfSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {
+  return (await flags.getSegment(segmentRef({ segmentId }))).project;
+}

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '@flags/core';
-import { type Route, route } from '../route.js';
+import type { ChangeContext, ErrorCode } from '@flags/core';
+import { type Route, type RouteRequest, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import { strategyToWire } from '../wire/strategy.js';
 import { STRATEGIES, STRATEGY } from './paths.js';
@@ -25,8 +25,8 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, context }) => ({
-      body: strategyToWire(await flags.addStrategy(environmentRef(params), unchecked(body), context)),
+    handle: async ({ flags, params, body, check, context }) => ({
+      body: strategyToWire(await flags.addStrategy(environmentRef(params), unchecked(body), asking(context, check))),
     }),
   }),
   route({
@@ -40,8 +40,8 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, context }) => ({
-      body: strategyToWire(await flags.updateStrategy(strategyRef(params), unchecked(body), context)),
+    handle: async ({ flags, params, body, check, context }) => ({
+      body: strategyToWire(await flags.updateStrategy(strategyRef(params), unchecked(body), asking(context, check))),
     }),
   }),
   route({
@@ -55,8 +55,8 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'invalid_patch', 'patch_test_failed', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, context }) => ({
-      body: strategyToWire(await flags.patchStrategy(strategyRef(params), unchecked(body), context)),
+    handle: async ({ flags, params, body, check, context }) => ({
+      body: strategyToWire(await flags.patchStrategy(strategyRef(params), unchecked(body), asking(context, check))),
     }),
   }),
   route({
@@ -75,3 +75,8 @@ export const strategyRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** A strategy can show what the values of a segment are: whoever uses one needs the permission of the segment's project. */
+function asking(context: ChangeContext, check: RouteRequest['check']): ChangeContext {
+  return { ...context, onSegmentUse: ({ project }) => check('useSegment', project) };
+}

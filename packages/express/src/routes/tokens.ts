@@ -36,7 +36,7 @@ export const tokenRoutes: readonly Route[] = [
     access: 'admin',
     body: { required: true, schema: ({ newToken }) => newTokenSchema(newToken), checkedBy: 'router' },
     reply: { status: 201, schema: 'CreatedToken', isSecret: true },
-    errors: ['invalid_input', 'project_not_found', 'environment_not_found'],
+    errors: ['invalid_input', 'project_not_found', 'environment_not_found', 'token_exists'],
     handle: async ({ flags, body }) => ({
       body: createdTokenToWire(await flags.createToken(newTokenFromWire(unchecked(body)))),
     }),

@@ -16,12 +16,14 @@ export interface Channel {
   /** Sends what the client has missed since it was here, or everything when that cannot be told. */
   join(listener: Listener, lastEventId: string | undefined): void;
   leave(listener: Listener): void;
+  /** The number of the latest change. */
+  readonly latest: number;
   /**
-   * Sends what a client has not been sent: the changes, or everything when those are not remembered. A client that is too
-   * far behind while it takes what it was sent before is cut off, and comes back for everything.
+   * Sends what a client has not been sent, up to that change, or everything when the changes are not remembered. A client
+   * that is too far behind while it takes what it was sent before is cut off, and comes back for everything.
    */
-  deliver(listener: Listener): void;
-  /** Looks for changes, and sends them. */
+  deliver(listener: Listener, latest: number): void;
+  /** Looks for changes. */
   advance(): void;
 }
 
@@ -56,16 +58,16 @@ export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hyd
     return bytes ?? make();
   }
 
-  function deliver(listener: Listener): void {
+  function deliver(listener: Listener, latest: number): void {
     const position = positions.get(listener);
-    if (position === undefined) return;
+    if (position === undefined || position >= latest) return;
     const missed = journal.since(position);
     if (!listener.isReady) {
       if (missed === undefined) listener.cut();
       return;
     }
-    positions.set(listener, journal.latest);
-    listener.send(missed ?? [hydrate()]);
+    positions.set(listener, missed ? latest : journal.latest);
+    listener.send(missed?.slice(0, latest - position) ?? [hydrate()]);
   }
 
   return {
@@ -78,11 +80,11 @@ export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hyd
       listener.send(missed ?? [hydrate()]);
     },
     leave: (listener) => void positions.delete(listener),
-    deliver,
-    advance() {
-      catchUp();
-      for (const listener of positions.keys()) deliver(listener);
+    get latest() {
+      return journal.latest;
     },
+    deliver,
+    advance: catchUp,
   };
 }
 

@@ -10,8 +10,8 @@ const IDLE_CHANNELS = 20;
 /** One channel for all who see the same. */
 export interface Channels {
   of(view: View): Channel;
-  /** Looks for changes in all channels that somebody listens to, one channel per turn. */
-  advance(): void;
+  /** Looks for changes in all channels that have listeners, one channel per turn, and calls `onAdvanced` after each. */
+  advance(onAdvanced: (channel: Channel) => void): void;
   /** Forgets channels that nobody listens to any more, but for the latest. */
   forgetIdle(): void;
 }
@@ -28,13 +28,14 @@ export function createChannels(flags: Flags, cache: ResponseCache<Hydration>): C
       channels.set(key, channel);
       return channel;
     },
-    advance() {
+    advance(onAdvanced) {
       for (const channel of channels.values()) {
         if (channel.listeners.size === 0 || due.has(channel)) continue;
         due.add(channel);
         runInTurn(() => {
           due.delete(channel);
           channel.advance();
+          onAdvanced(channel);
         });
       }
     },

@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { type Flags, FlagsError } from '@flags/core';
 import type { View } from '../client/view.js';
 import type { ResponseCache } from '../response-cache.js';
-import type { Hydration } from './channel.js';
+import type { Channel, Hydration } from './channel.js';
 import { createChannels } from './channels.js';
+import { type Admission, deliver } from './deliver.js';
 import { createListener, type Listener } from './listener.js';
 import { watch } from './watch.js';
 
@@ -12,6 +13,10 @@ export interface Listening {
   readonly lastEventId: string | undefined;
   /** Asked at every heartbeat; a client that may not come in any more is sent away. */
   readonly isStillAdmitted: () => Promise<boolean>;
+  /** Asked before every event; absent where the client has no API token. */
+  readonly hasValidToken: (() => Promise<boolean>) | undefined;
+  /** Clients with the same token are asked about once. */
+  readonly tokenId: string | undefined;
 }
 
 /** Streams changes to all who listen. It has a timer, and looks for changes, only while somebody does. */
@@ -32,7 +37,7 @@ export interface HubOptions {
   readonly cache: ResponseCache<Hydration>;
 }
 
-type Admissions = Map<Listener, Listening['isStillAdmitted']>;
+type Admissions = Map<Listener, Admission>;
 
 export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions): Hub {
   const channels = createChannels(flags, cache);
@@ -42,7 +47,15 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
   let stop: (() => void) | undefined;
 
   function start(): () => void {
-    return watch(flags, { onChange: channels.advance, onHeartbeat: beat, heartbeatInterval, onClosing: close });
+    const onChange = () => channels.advance((channel) => deliver(admissionsTo(channel)));
+    return watch(flags, { onChange, onHeartbeat: beat, heartbeatInterval, onClosing: close });
+  }
+
+  function admissionsTo(channel: Channel): readonly (readonly [Listener, Admission])[] {
+    return [...channel.listeners.keys()].flatMap((listener) => {
+      const admission = admissions.get(listener);
+      return admission ? [[listener, admission] as const] : [];
+    });
   }
 
   function leave(listener: Listener): void {
@@ -53,18 +66,19 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
     stop = undefined;
   }
 
-  function listen(response: ServerResponse, { view, lastEventId, isStillAdmitted }: Listening): void {
+  function listen(response: ServerResponse, { view, lastEventId, ...permission }: Listening): void {
     // A client that has left already tells so no more.
     if (response.destroyed) return;
     const channel = channels.of(view);
     const listener = createListener(response, {
-      onReady: () => channel.deliver(listener),
+      onReady: () => deliver([[listener, admission]]),
       onLeft: () => {
         channel.leave(listener);
         leave(listener);
       },
     });
-    admissions.set(listener, isStillAdmitted);
+    const admission = { ...permission, channel };
+    admissions.set(listener, admission);
     stop ??= start();
     channel.join(listener, lastEventId);
   }
@@ -91,7 +105,7 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
 function createBeat(admissions: Admissions): () => void {
   const asked = new Set<Listener>();
 
-  async function review(listener: Listener, isStillAdmitted: Listening['isStillAdmitted']): Promise<void> {
+  async function review(listener: Listener, { isStillAdmitted }: Admission): Promise<void> {
     asked.add(listener);
     const isAdmitted = await isStillAdmitted();
     asked.delete(listener);
@@ -99,9 +113,9 @@ function createBeat(admissions: Admissions): () => void {
   }
 
   return () => {
-    for (const [listener, isStillAdmitted] of admissions) {
+    for (const [listener, admission] of admissions) {
       listener.beat();
-      if (!asked.has(listener)) void review(listener, isStillAdmitted);
+      if (!asked.has(listener)) void review(listener, admission);
     }
   };
 }

@@ -16,6 +16,8 @@ export function eventToWire(event: FlagsEvent) {
     type: eventTypeToWire(event.type),
     createdAt: event.at,
     createdBy: event.actor,
+    createdByTokenId: event.actorTokenId,
+    createdByTokenType: event.actorTokenKind,
     project: event.project,
     featureName: event.flag,
     environment: event.environment,

@@ -24,7 +24,7 @@ export function newTokenSchema(newToken: JsonSchema): JsonSchema {
       username: of('name'),
       type: { type: 'string', pattern: anyCase(TOKEN_KINDS), description: `one of ${TOKEN_KINDS.join(', ')}` },
       project: of('project'),
-      projects: { type: 'array', items: of('project'), minItems: 1, maxItems: 1 },
+      projects: of('projects'),
       environment: of('environment'),
       expiresAt: of('expiresAt'),
     },
@@ -34,13 +34,14 @@ export function newTokenSchema(newToken: JsonSchema): JsonSchema {
   };
 }
 
-/** Of both names, and of both forms of the project, the first is taken. */
+/** Of both names the first is taken; `project` goes before `projects`. */
 export function newTokenFromWire(token: WireNewToken): NewToken {
-  const { tokenName, username, type, project = token.projects?.[0], environment, expiresAt } = token;
+  const { tokenName, username, type, project, projects, environment, expiresAt } = token;
   return unchecked<NewToken>({
     name: tokenName ?? username,
     kind: type.toLowerCase(),
     ...(project !== undefined && { project }),
+    ...(projects !== undefined && { projects }),
     ...(environment !== undefined && { environment }),
     ...(expiresAt !== undefined && { expiresAt }),
   });

@@ -6,6 +6,7 @@ import {
   payloadValue,
   type ResolutionMetadata,
   type ResolutionReason,
+  type TokenKind,
 } from '@flags/core';
 
 /** What the OpenFeature Remote Evaluation Protocol asks with. */
@@ -24,14 +25,19 @@ export interface OfrepEvaluation {
   readonly value: PayloadValue;
   readonly reason: ResolutionReason;
   readonly variant?: string;
-  readonly metadata: ResolutionMetadata;
+  readonly metadata?: ResolutionMetadata;
 }
 
 /**
  * The protocol's requests name no type: the value is what the variant's payload holds, and where there is none, or it
  * holds none, whether the flag is on.
+ *
+ * @param tokenKind a frontend token is public: of a flag that is off, it learns that and nothing more. The flag is not left
+ * out, as clients would take their own default for a missing flag
  */
-export function resolutionToOfrep({ flag, enabled, reason, variant, metadata }: FlagResolution): OfrepEvaluation {
+export function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined): OfrepEvaluation {
+  const { flag, enabled, reason, variant, metadata } = resolution;
+  if (tokenKind === 'frontend' && !enabled) return { key: flag, value: false, reason };
   const value = (variant?.payload && payloadValue(variant.payload)) ?? enabled;
   return { key: flag, value, reason, ...(variant && { variant: variant.name }), metadata };
 }

@@ -2,8 +2,8 @@ import type { Segment, SegmentUse } from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 
-export function segmentToWire({ id, name, description, constraints, createdAt, createdBy }: Segment) {
-  return { id, name, description, constraints, createdAt, createdBy };
+export function segmentToWire({ id, name, description, constraints, project, createdAt, createdBy }: Segment) {
+  return { id, name, description, constraints, project, createdAt, createdBy };
 }
 
 export function segmentListToWire(segments: JsonChunks) {

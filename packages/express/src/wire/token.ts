@@ -2,15 +2,18 @@ import type { CreatedToken, Token } from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject } from '../json-chunks.js';
 
-/** `username` and `projects` are the older and the newer clients' words for `tokenName` and `project`. */
-export function tokenToWire({ id, name, kind, project, environment, createdAt, expiresAt }: Token) {
+/** A token, or what an event tells of one: events of release 0.1, and of tokens for one project, have no `projects`. */
+type ShownToken = Omit<Token, 'projects'> & Partial<Pick<Token, 'projects'>>;
+
+/** `username` is the older clients' word for `tokenName`; `project` is the first of `projects`, which they do not know. */
+export function tokenToWire({ id, name, kind, project, projects, environment, createdAt, expiresAt }: ShownToken) {
   return {
     id,
     tokenName: name,
     username: name,
     type: kind,
     project,
-    projects: [project],
+    projects: projects ?? [project],
     environment,
     createdAt,
     expiresAt,

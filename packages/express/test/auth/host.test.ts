@@ -44,12 +44,14 @@ describe.each(EXPRESS_VERSIONS)("the host's own users, on Express $major", (vers
     const { body } = await request(app).post(FLAGS).set('x-user', 'bob').send('{').expect(403);
     expect(body).toMatchObject({ name: 'NoAccessError', code: 'forbidden' });
     await request(app).get('/api/admin/events').set('x-user', 'ada').expect(403);
-    await request(app).delete('/api/admin/archive/checkout').set('x-user', 'ada').expect(403);
+    await request(app).delete('/api/admin/archive/checkout').set('x-user', 'ada').expect(409);
+    await request(app).delete('/api/admin/archive/nothing').set('x-user', 'ada').expect(403);
 
     expect(asked).toEqual([
       ['Ada', 'createFlag', 'default'],
       ['Bob', 'createFlag', 'default'],
       ['Ada', 'listEvents', null],
+      ['Ada', 'deleteFlag', 'default'],
       ['Ada', 'deleteFlag', null],
     ]);
     expect((await flags.listFlags({ project: 'default' })).map(({ name }) => name)).toEqual(['checkout']);

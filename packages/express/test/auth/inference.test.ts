@@ -20,6 +20,17 @@ const ROUTERS: Readonly<Record<string, (flags: Flags) => unknown>> = {
     }),
   'a user type that is written down': (flags) =>
     createFlagsRouter(flags, { auth: (request) => findUser(request), authorize: (user: User) => user.isAdmin }),
+  "a session's user, or a token": (flags) =>
+    createFlagsRouter(flags, {
+      auth: { session: async (request) => findUser(request) ?? null, tokens: true },
+      authorize: (actor) => ('isAdmin' in actor ? actor.isAdmin : actor.kind === 'admin'),
+    }),
+  "no more than a session's user, or a token": (flags) =>
+    // @ts-expect-error: tokens are no users
+    createFlagsRouter(flags, {
+      auth: { session: findUser, tokens: true },
+      authorize: (user: User) => user.isAdmin,
+    }),
   'the name of a token': (flags) =>
     createFlagsRouter(flags, { auth: 'token', authorize: (actor) => actor.name !== '' }),
   'no more than the name of a token': (flags) =>

@@ -12,9 +12,10 @@ async function createGuardedApp(version = EXPRESS_VERSIONS[1]) {
     router: { auth: 'token' },
     flags: { now: () => now },
   });
-  const createSecret = async (kind: TokenKind, expiresAt: string | null = null) => {
+  const createSecret = async (kind: TokenKind, expiresAt: string | null = null, ...names: string[]) => {
     const environment = kind === 'admin' ? {} : { environment: 'production' };
-    return (await host.flags.createToken({ name: `the ${kind}`, kind, expiresAt, ...environment })).secret;
+    return (await host.flags.createToken({ name: names.pop() ?? `the ${kind}`, kind, expiresAt, ...environment }))
+      .secret;
   };
   return { ...host, createSecret, setNow: (time: string) => (now = new Date(time)) };
 }
@@ -51,7 +52,7 @@ describe('API tokens', () => {
   it('are refused from the moment they expire or are deleted', async () => {
     const { app, flags, createSecret, setNow } = await createGuardedApp();
     const expiring = await createSecret('admin', '2026-01-01T11:00:00Z');
-    const deleted = await createSecret('admin');
+    const deleted = await createSecret('admin', null, 'deleted');
     await request(app).get(FLAGS).set('Authorization', expiring).expect(200);
     await request(app).get(FLAGS).set('Authorization', deleted).expect(200);
 

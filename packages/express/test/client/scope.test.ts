@@ -54,6 +54,32 @@ describe('a token', () => {
     await flags.close();
   });
 
+  it('shows several projects, and no more than those that are asked for', async () => {
+    const { url, flags, stop } = await startLiveServer({ router: { auth: 'token' } });
+    for (const id of ['shop', 'app']) await flags.createProject({ id, name: id });
+    await createOn(flags, { name: 'checkout' });
+    await createOn(flags, { name: 'basket' }, 'shop');
+    await createOn(flags, { name: 'menu' }, 'app');
+    const projects = ['shop', 'app'];
+    const client = await flags.createToken({ name: 'a', kind: 'client', projects });
+    const frontend = await flags.createToken({ name: 'b', kind: 'frontend', projects });
+    const ask = (path: string, { secret }: { readonly secret: string }) =>
+      request(url).get(path).set('authorization', secret);
+
+    const { body } = await ask('/api/client/features', client).expect(200);
+    expect(body.features).toMatchObject([{ name: 'basket' }, { name: 'menu' }]);
+    expect(body.query).toMatchObject({ project: ['app', 'shop'] });
+    const asked = await ask('/api/client/features?project=shop&project=default', client);
+    expect(namesIn(asked)).toEqual(['basket']);
+    await ask('/api/client/features/checkout', client).expect(404);
+    expect(namesIn(await ask('/api/frontend', frontend)).sort()).toEqual(['basket', 'menu']);
+    const evaluated = await request(url).post('/ofrep/v1/evaluate/flags').set('authorization', frontend.secret);
+    expect(evaluated.body.flags).toMatchObject([{ key: 'basket' }, { key: 'menu' }]);
+    const stream = await listen(`${url}/api/client/streaming`, { authorization: client.secret });
+    await stop();
+    expect(stream.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }, { name: 'menu' }]);
+  });
+
   it('shows only the segments that its flags use', async () => {
     const { app, flags } = await createHostApp({ router: { auth: 'token' } });
     await flags.createProject({ id: 'shop', name: 'Shop' });
@@ -63,7 +89,7 @@ describe('a token', () => {
     const production = { project: 'default', flag: 'checkout', environment: 'production' };
     await flags.addStrategy(production, { name: 'default', segments: [id] });
     const segmentsFor = async (project: string) => {
-      const token = await flags.createToken({ name: 'web', kind: 'client', project, environment: 'production' });
+      const token = await flags.createToken({ name: project, kind: 'client', project, environment: 'production' });
       const asked = request(app).get('/api/client/features').set('unleash-client-spec', '5.1.0');
       return (await asked.set('authorization', token.secret)).body.segments;
     };

@@ -181,6 +181,26 @@ describe('a stream', () => {
     await until(client.hasEnded);
   });
 
+  it.each(['deleted', 'expired'])('ends before the next change is sent when its token is %s', async (how) => {
+    let now = new Date('2026-01-01T10:00:00Z');
+    const flags = await start({ router: { auth: 'token', heartbeatInterval: 3_600_000 }, flags: { now: () => now } });
+    const token = { name: 'web', kind: 'client', environment: 'production' } as const;
+    const expiresAt = how === 'expired' ? '2026-01-01T11:00:00Z' : null;
+    const created = await flags.createToken({ ...token, expiresAt });
+    const other = await flags.createToken({ ...token, name: 'other' });
+    const ended = await join({ authorization: created.secret });
+    const kept = await join({ authorization: other.secret });
+    await flags.createFlag({ project: 'default' }, { name: 'before' });
+    await received(ended, 2);
+    now = new Date('2026-01-01T11:00:00Z');
+    if (how === 'deleted') await flags.deleteToken({ token: created.token.id });
+    await flags.createFlag({ project: 'default' }, { name: 'after' });
+    await until(ended.hasEnded);
+    await received(kept, 3);
+    expect(JSON.stringify(ended.messages)).not.toContain('after');
+    expect(kept.hasEnded()).toBe(false);
+  });
+
   it('ends when its permission is withdrawn', async () => {
     let isAllowed = true;
     await start({ router: { auth: 'none', authorize: () => isAllowed, heartbeatInterval: 5 } });

@@ -3,9 +3,9 @@ import type { ExpressVersion } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';
 import { NOW, strategyId } from './states.js';
 
-export const ADMIN_SECRET = 'secret-of-the-administrator';
-export const CLIENT_SECRET = 'secret-of-the-client';
-const FRONTEND_SECRET = 'secret-of-the-frontend';
+export const ADMIN_SECRET = 'secret-of-the-administrator-of-everything';
+export const CLIENT_SECRET = 'secret-of-the-client-of-all-projects';
+const FRONTEND_SECRET = 'secret-of-the-frontend-of-all-projects';
 
 /** The host does not know this user. */
 const STRANGER = 404;

@@ -14,7 +14,8 @@ describe('OFREP', () => {
   afterEach(() => host.flags.close());
 
   const ask = async (path: string, token: NewToken) => {
-    const { secret } = await host.flags.createToken(token);
+    const name = `${token.name} ${(await host.flags.listTokens()).length}`;
+    const { secret } = await host.flags.createToken({ ...token, name });
     return request(host.app).post(path).set('authorization', secret);
   };
 
@@ -36,6 +37,18 @@ describe('OFREP', () => {
     const token = { name: 'web', kind: 'client', environment: 'development' } as const;
     const { body } = await ask(`${EVALUATE}/checkout?environment=production`, token);
     expect(body).toMatchObject({ value: false, reason: 'DISABLED' });
+  });
+
+  it('tells a frontend token of a flag that is off no more than that', async () => {
+    await host.flags.setVariants({ project: 'default', flag: 'checkout' }, [{ name: 'secret' }]);
+    const frontend = { name: 'web', kind: 'frontend', environment: 'development' } as const;
+    const off = { key: 'checkout', value: false, reason: 'DISABLED' };
+    expect((await ask(`${EVALUATE}/checkout`, frontend)).body).toEqual(off);
+    expect((await ask(EVALUATE, frontend)).body).toEqual({ flags: [off] });
+    const on = await ask(`${EVALUATE}/checkout`, { ...frontend, environment: 'production' });
+    expect(on.body).toMatchObject({ value: true, variant: 'secret', metadata: { project: 'default' } });
+    const client = await ask(`${EVALUATE}/checkout`, { ...frontend, kind: 'client' });
+    expect(client.body).toMatchObject({ ...off, metadata: { project: 'default' } });
   });
 
   it('shows the project of the token only', async () => {

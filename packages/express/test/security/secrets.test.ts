@@ -9,7 +9,7 @@ import { openApiDocument } from '../../src/openapi/document.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { EXPRESS_5 } from '../express-versions.js';
 
-const GIVEN = 'given-by-configuration-4711';
+const GIVEN = 'given-by-configuration-4711-and-long-enough';
 const UNKNOWN = '*:*.7f3a9c0d5e2b8f146c7d1a0e9b3f5c8d2e4a6b7c0d1e2f3a';
 
 interface Lived {

@@ -33,13 +33,14 @@ beforeAll(async () => {
     const environment = kind === 'admin' ? {} : { environment: 'production' };
     const input = { name: kind, kind, ...environment };
     tokens.set(`${kind} valid`, await flags.createToken(input));
-    tokens.set(`${kind} expired`, await flags.createToken({ ...input, expiresAt: '2026-01-01T10:00:00Z' }));
-    const deleted = await flags.createToken(input);
+    const expired = { ...input, name: 'expired', expiresAt: '2026-01-01T10:00:00Z' };
+    tokens.set(`${kind} expired`, await flags.createToken(expired));
+    const deleted = await flags.createToken({ ...input, name: 'deleted' });
     await flags.deleteToken({ token: deleted.token.id });
     tokens.set(`${kind} deleted`, deleted);
     if (kind === 'admin') continue;
-    tokens.set(`${kind} of another project`, await flags.createToken({ ...input, project: 'shop' }));
-    const elsewhere = { ...input, environment: 'development' };
+    tokens.set(`${kind} of another project`, await flags.createToken({ ...input, name: 'shop', project: 'shop' }));
+    const elsewhere = { ...input, name: 'elsewhere', environment: 'development' };
     tokens.set(`${kind} of another environment`, await flags.createToken(elsewhere));
   }
 });

@@ -56,8 +56,17 @@ describe('API tokens on the wire', () => {
         secret: expect.stringMatching(/^\*:production\.[0-9a-f]{48}$/),
       },
     ],
+    [
+      { tokenName: 'web', type: 'client' },
+      { environment: 'production', secret: expect.stringMatching(/^\*:production\./) },
+    ],
+    [
+      { tokenName: 'web', type: 'client', projects: ['shop', 'default'] },
+      { project: 'shop', projects: ['shop', 'default'], secret: expect.stringMatching(/^\[\]:production\./) },
+    ],
   ])('are created from %j', async (input, expected) => {
-    const { app } = await createHostApp();
+    const { app, flags } = await createHostApp();
+    await flags.createProject({ id: 'shop', name: 'Shop' });
     const { body } = await request(app).post(TOKENS).send(input).expect(201);
     expect(body).toMatchObject(expected);
   });
@@ -65,8 +74,7 @@ describe('API tokens on the wire', () => {
   it.each([
     [{}, ['/tokenName', '/type']],
     [{ tokenName: '', type: 'root', expiresAt: 'never' }, ['/expiresAt', '/tokenName', '/type']],
-    [{ tokenName: 'web', type: 'client' }, ['/environment']],
-    [{ tokenName: 'web', type: 'client', environment: 'production', projects: ['a', 'b'] }, ['/projects']],
+    [{ tokenName: 'web', type: 'client', environment: '*' }, ['/environment']],
     [{ tokenName: 'web', type: 'client', environment: 'production', projects: [] }, ['/projects']],
     [{ tokenName: 'web', type: 'admin', environment: 'production' }, ['/environment']],
     [[], ['']],

@@ -30,12 +30,14 @@ ORDER BY e.event_number`;
 }
 
 /** The order of {@link textsOf}. */
-const TEXTS = 'type, at, actor, subject_kind, subject_id, project, environment, data, before';
+const TEXTS =
+  'type, at, actor, subject_kind, subject_id, project, environment, actor_token_id, actor_token_kind, data, before';
 
-function textsOf({ type, at, actor, subject, project, environment, data, before }: PreparedEvent) {
-  const { kind, id } = toStoredKey(subject);
+function textsOf(event: PreparedEvent) {
+  const { type, at, actor, project, environment, actorTokenId = null, actorTokenKind = null, data, before } = event;
+  const { kind, id } = toStoredKey(event.subject);
   const head = [toStoredText(type), toStoredText(at), toStoredText(actor), kind, id];
-  return [...head, toStoredTextOrNull(project), toStoredTextOrNull(environment), data, before];
+  return [...head, ...[project, environment, actorTokenId, actorTokenKind].map(toStoredTextOrNull), data, before];
 }
 
 /** Known beforehand, unless the document may have been deleted before. */

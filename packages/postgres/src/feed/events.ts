@@ -30,11 +30,14 @@ interface EventRow {
   readonly revision: string;
   readonly project: string | null;
   readonly environment: string | null;
+  readonly actor_token_id: string | null;
+  readonly actor_token_kind: string | null;
   readonly data: string;
   readonly before: string;
 }
 
-const HEAD = 'commit_order, id, type, at, actor, subject_kind, subject_id, revision, project, environment';
+const HEAD =
+  'commit_order, id, type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind';
 const WHOLE = `${HEAD}, data, before`;
 /** JSON texts: nobody looks at them. */
 const WITHOUT_DATA = `${HEAD}, 'null' AS data, 'null' AS before`;
@@ -106,6 +109,8 @@ function toStoredEvent(row: EventRow): StoredEvent {
     type: fromStoredText(row.type),
     at: fromStoredText(row.at),
     actor: fromStoredText(row.actor),
+    ...(row.actor_token_id !== null && { actorTokenId: fromStoredText(row.actor_token_id) }),
+    ...(row.actor_token_kind !== null && { actorTokenKind: fromStoredText(row.actor_token_kind) }),
     subject: { kind: fromStoredText(row.subject_kind), id: fromStoredText(row.subject_id) },
     revision: Number(row.revision),
     project: row.project === null ? null : fromStoredText(row.project),

@@ -44,3 +44,14 @@ CREATE INDEX ${index('events_by_type')} ON ${table('events')} (type, commit_orde
 CREATE INDEX ${index('events_by_time')} ON ${table('events')} (at);
 `;
 }
+
+/**
+ * Which API token the actor of an event used; NULL where there was none, in earlier events, and in those of nodes that run
+ * an earlier release.
+ */
+export function actorTokenColumns({ table }: TableNames): string {
+  return `
+ALTER TABLE ${table('events')}
+  ADD COLUMN IF NOT EXISTS actor_token_id text, ADD COLUMN IF NOT EXISTS actor_token_kind text;
+`;
+}

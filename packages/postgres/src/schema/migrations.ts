@@ -1,7 +1,7 @@
 import { FEED_ROWS, type FeedKind } from '../feed/feed-order.js';
 import { metricsTables } from '../metrics/schema.js';
 import { markRows } from '../stamp/marks.js';
-import { documentTables } from './document-tables.js';
+import { actorTokenColumns, documentTables } from './document-tables.js';
 import { lockKey } from './lock-key.js';
 import { type Place, quoteIdentifier, type TableNames, tableNames } from './table-names.js';
 
@@ -13,6 +13,7 @@ import { type Place, quoteIdentifier, type TableNames, tableNames } from './tabl
 const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => metaTable(names) + documentTables(names) + metricsTables(names),
   markRows,
+  actorTokenColumns,
 ];
 
 /** The schema version that this library works with. */

@@ -20,27 +20,31 @@ type EventRow = readonly [
   revision: number,
   project: string | null,
   environment: string | null,
+  actorTokenId: string | null,
+  actorTokenKind: string | null,
   data: string,
   before: string,
 ];
 
 type PositionRow = readonly [position: number];
 
-const HEAD = 'type, at, actor, subject_kind, subject_id, revision, project, environment';
+const HEAD =
+  'type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind';
 const COLUMNS = `${HEAD}, data, before`;
 
 /** Synchronous; the caller sees to transactions. */
 export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEvents {
   const table = `${prefix}events`;
-  const insert = prepare(database, `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insert = prepare(database, `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const statements = statementsByText(database);
   const leadOf = leadFinder(statements, table);
 
   return {
     append(events, revisions) {
-      for (const { type, at, actor, subject, project, environment, data, before, write } of events) {
-        const revision = revisions[write];
-        insert.run(type, at, actor, subject.kind, subject.id, revision, project, environment, data, before);
+      for (const { type, at, actor, subject, project, environment, data, before, write, ...token } of events) {
+        const { actorTokenId = null, actorTokenKind = null } = token;
+        const subjectValues = [subject.kind, subject.id, revisions[write]];
+        insert.run(type, at, actor, ...subjectValues, project, environment, actorTokenId, actorTokenKind, data, before);
       }
     },
     query(query) {
@@ -85,13 +89,16 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
 }
 
 function toStoredEvent(row: EventRow): StoredEvent {
-  const [position, type, at, actor, subjectKind, subjectId, revision, project, environment, data, before] = row;
+  const [position, type, at, actor, subjectKind, subjectId, revision, project, environment, ...rest] = row;
+  const [actorTokenId, actorTokenKind, data, before] = rest;
   return {
     id: position,
     position: String(position),
     type,
     at,
     actor,
+    ...(actorTokenId !== null && { actorTokenId }),
+    ...(actorTokenKind !== null && { actorTokenKind }),
     subject: { kind: subjectKind, id: subjectId },
     revision,
     project,

@@ -40,3 +40,11 @@ export function documentTables(prefix: string): string {
     CREATE INDEX ${prefix}events_by_time ON ${prefix}events (at);
   `;
 }
+
+/** Which API token the actor of an event used; NULL where there was none, and in earlier events. */
+export function actorTokenColumns(prefix: string): string {
+  return `
+    ALTER TABLE ${prefix}events ADD COLUMN actor_token_id TEXT;
+    ALTER TABLE ${prefix}events ADD COLUMN actor_token_kind TEXT;
+  `;
+}

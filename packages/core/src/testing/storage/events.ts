@@ -23,6 +23,17 @@ export function eventRules(rule: Rule): void {
     assert.equal(typeof position, 'string');
   });
 
+  rule('keeps which API token the actor of an event used, and that there was none', async (storage) => {
+    const token = { actorTokenId: '0a1b', actorTokenKind: 'admin' };
+    const events = [happened(flag('a'), token), happened(flag('a'))];
+    await commit(storage, { writes: [put(flag('a'))], events });
+    for (const query of [{}, { withoutData: true } as const]) {
+      const [byToken, byName] = await eventsOf(storage, query);
+      same([byToken?.actorTokenId, byToken?.actorTokenKind], [token.actorTokenId, token.actorTokenKind]);
+      assert.ok(byName && !('actorTokenId' in byName) && !('actorTokenKind' in byName));
+    }
+  });
+
   rule('gives every reader a copy of its own', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'), { data: { tags: ['first'] } })] });
     const [mine] = (await eventsOf(storage)) as unknown as [{ data: { tags: string[] } }];

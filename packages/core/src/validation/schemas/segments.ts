@@ -10,6 +10,7 @@ export const newSegment: ObjectSchema<NewSegment> = {
     name: text(LIMITS.label),
     description: { type: 'string', maxLength: LIMITS.description },
     constraints,
+    project: { type: ['string', 'null'], minLength: 1, maxLength: LIMITS.name },
   },
   required: ['name', 'constraints'],
 };

@@ -11,11 +11,12 @@ export const newToken: ObjectSchema<NewToken> = {
     name: text(LIMITS.label),
     kind: { type: 'string', enum: TOKEN_KINDS },
     project: scope,
+    projects: { type: 'array', items: scope, minItems: 1, maxItems: LIMITS.projectsPerToken },
     environment: scope,
     expiresAt: { ...dateTime, type: ['string', 'null'] },
     secret: {
       type: 'string',
-      minLength: 1,
+      minLength: LIMITS.shortestSecret,
       maxLength: LIMITS.secret,
       pattern: '^[!-~]+$',
       description: 'printable ASCII characters without spaces',

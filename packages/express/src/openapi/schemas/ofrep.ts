@@ -13,15 +13,20 @@ export const ofrepSchemas = {
         description: "What the variant's payload holds; where there is none, whether the flag is on.",
       },
       reason: { type: 'string', enum: ['STATIC', 'TARGETING_MATCH', 'SPLIT', 'DISABLED', 'DEFAULT'] },
-      metadata: strictObject({
-        project: text,
-        type: text,
-        enabled: { ...boolean, description: 'Whether the flag is on, also where the value is a payload.' },
-        stale: boolean,
-        impressionData: boolean,
-      }),
     },
-    { variant: text },
+    {
+      variant: text,
+      metadata: {
+        ...strictObject({
+          project: text,
+          type: text,
+          enabled: { ...boolean, description: 'Whether the flag is on, also where the value is a payload.' },
+          stale: boolean,
+          impressionData: boolean,
+        }),
+        description: 'Absent for frontend tokens where the flag is off.',
+      },
+    },
   ),
 
   OfrepFailure: strictObject(

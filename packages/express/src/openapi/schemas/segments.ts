@@ -7,6 +7,7 @@ export const segmentSchemas = {
     name: text,
     description: text,
     constraints: listOf(referTo('Constraint')),
+    project: { type: ['string', 'null'], description: 'Whose flags alone may use it; null: those of every project.' },
     createdAt: timestamp,
     createdBy: text,
   }),

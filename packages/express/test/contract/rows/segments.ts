@@ -4,7 +4,7 @@ import { archived, checkout, NOW, PRODUCTION, strategyId } from '../states.js';
 const SEGMENTS = '/api/admin/segments';
 const CONSTRAINTS = [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }] as const;
 const BETA = { name: 'beta', description: 'Early birds', constraints: CONSTRAINTS };
-const SHOWN = { ...BETA, id: 1, createdAt: NOW, createdBy: 'ada' };
+const SHOWN = { ...BETA, id: 1, project: null, createdAt: NOW, createdBy: 'ada' };
 
 const withSegment: Step = (flags) => flags.as('ada').createSegment(BETA);
 const withTwo = inOrder(withSegment, (flags) => flags.createSegment({ name: 'gamma', constraints: [] }));
@@ -100,6 +100,33 @@ const changing: readonly Row[] = [
     given: withSegment,
     request: { method: 'POST', path: SEGMENTS, body: BETA },
     expect: { status: 409, code: 'segment_exists' },
+  },
+  {
+    endpoint: 'createSegment',
+    name: 'does not find an unknown project',
+    request: { method: 'POST', path: SEGMENTS, body: { ...BETA, project: 'unknown' } },
+    expect: { status: 404, code: 'project_not_found' },
+  },
+  {
+    endpoint: 'updateSegment',
+    name: 'does not find an unknown project',
+    given: withSegment,
+    request: { method: 'PUT', path: `${SEGMENTS}/1`, body: { project: 'unknown' } },
+    expect: { status: 404, code: 'project_not_found' },
+  },
+  {
+    endpoint: 'updateSegment',
+    name: 'gives a segment to a project',
+    given: used,
+    request: { method: 'PUT', path: `${SEGMENTS}/1`, body: { project: 'default' } },
+    expect: { status: 200, body: { ...SHOWN, project: 'default' } },
+  },
+  {
+    endpoint: 'updateSegment',
+    name: 'refuses to give a segment away that another project uses',
+    given: inOrder(used, (flags) => flags.createProject({ id: 'shop', name: 'Shop' })),
+    request: { method: 'PUT', path: `${SEGMENTS}/1`, body: { project: 'shop' } },
+    expect: { status: 409, code: 'segment_in_use' },
   },
   ...[{}, { name: 'beta' }, { ...BETA, name: '' }, { ...BETA, constraints: [{ operator: 'IN' }] }, []].map(
     (body): Row => ({

@@ -2,6 +2,7 @@ import type { Row } from '../row.js';
 import { NOW } from '../states.js';
 
 const TOKENS = '/api/admin/api-tokens';
+const TO_BE_DELETED = 'a-secret-that-is-to-be-deleted-at-once';
 const ADMIN = {
   id: expect.any(String),
   tokenName: 'administrator',
@@ -60,7 +61,16 @@ export const tokenRows: readonly Row[] = [
   },
   refused('requires a name', { type: 'admin' }, INVALID),
   refused('refuses an unknown kind', { tokenName: 'a', type: 'root' }, INVALID),
-  refused('requires an environment for clients', { tokenName: 'a', type: 'client' }, INVALID),
+  refused(
+    'refuses a name that a token of its kind has',
+    { tokenName: 'administrator', type: 'admin' },
+    {
+      status: 409,
+      code: 'token_exists',
+    },
+  ),
+  refused('refuses the name of the library itself', { tokenName: 'system', type: 'admin' }, INVALID),
+  refused('refuses every environment for clients', { tokenName: 'a', type: 'client', environment: '*' }, INVALID),
   refused('refuses a time that is none', { tokenName: 'a', type: 'admin', expiresAt: 'soon' }, INVALID),
   refused(
     'does not find an unknown project',
@@ -75,12 +85,12 @@ export const tokenRows: readonly Row[] = [
   {
     endpoint: 'deleteToken',
     name: 'deletes a token',
-    given: (flags) => flags.createToken({ name: 'web', kind: 'admin', secret: 'to-be-deleted' }),
-    request: { method: 'DELETE', path: `${TOKENS}/to-be-deleted` },
+    given: (flags) => flags.createToken({ name: 'web', kind: 'admin', secret: TO_BE_DELETED }),
+    request: { method: 'DELETE', path: `${TOKENS}/${TO_BE_DELETED}` },
     expect: {
       status: 200,
       body: null,
-      afterwards: async (flags) => expect(await flags.verifyToken('to-be-deleted')).toBeUndefined(),
+      afterwards: async (flags) => expect(await flags.verifyToken(TO_BE_DELETED)).toBeUndefined(),
     },
   },
   {

@@ -23,6 +23,8 @@ export const ROWS: Readonly<Record<Action, readonly BudgetRow[]>> = {
   ...STRATEGY_ROWS,
   ...OTHER_ADMIN_ROWS,
   ...CLIENT_ROWS,
+  // No route of its own: strategies ask for this permission.
+  useSegment: [],
 };
 
 const KINDS = { admin: ['admin'], client: ['client'], frontend: ['frontend'], ofrep: ['client', 'frontend'] } as const;
