@@ -13,7 +13,3 @@ export const EVERYTHING: Scope = { projects: '*', environment: '*' };
 export function scopeOf({ projects, environment }: Pick<Token, 'projects' | 'environment'>): Scope {
   return { projects: projects.includes('*') ? '*' : projects, environment };
 }
-
-export function isInScope({ projects }: Scope, project: string): boolean {
-  return projects === '*' || projects.includes(project);
-}

@@ -1,9 +1,18 @@
 import type { Channel } from './channel.js';
-import type { Listening } from './hub.js';
 import type { Listener } from './listener.js';
 
+/** What a client was let in by. */
+export interface StreamPermission {
+  /** Asked at every heartbeat; a client that may not come in any more is sent away. */
+  readonly isStillAdmitted: () => Promise<boolean>;
+  /** Asked before every event; absent where the client has no API token. */
+  readonly hasValidToken: (() => Promise<boolean>) | undefined;
+  /** Clients with the same token are asked about once. */
+  readonly tokenId: string | undefined;
+}
+
 /** What a client was let in by, and the channel that it listens to. */
-export interface Admission extends Omit<Listening, 'view' | 'lastEventId'> {
+export interface Admission extends StreamPermission {
   readonly channel: Channel;
 }
 

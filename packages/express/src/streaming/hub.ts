@@ -4,19 +4,13 @@ import type { View } from '../client/view.js';
 import type { ResponseCache } from '../response-cache.js';
 import type { Channel, Hydration } from './channel.js';
 import { createChannels } from './channels.js';
-import { type Admission, deliver } from './deliver.js';
+import { type Admission, deliver, type StreamPermission } from './deliver.js';
 import { createListener, type Listener } from './listener.js';
 import { watch } from './watch.js';
 
-export interface Listening {
+export interface Listening extends StreamPermission {
   readonly view: View;
   readonly lastEventId: string | undefined;
-  /** Asked at every heartbeat; a client that may not come in any more is sent away. */
-  readonly isStillAdmitted: () => Promise<boolean>;
-  /** Asked before every event; absent where the client has no API token. */
-  readonly hasValidToken: (() => Promise<boolean>) | undefined;
-  /** Clients with the same token are asked about once. */
-  readonly tokenId: string | undefined;
 }
 
 /** Streams changes to all who listen. It has a timer, and looks for changes, only while somebody does. */

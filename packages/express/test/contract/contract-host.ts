@@ -5,7 +5,7 @@ import { NOW, strategyId } from './states.js';
 
 export const ADMIN_SECRET = 'secret-of-the-administrator-of-everything';
 export const CLIENT_SECRET = 'secret-of-the-client-of-all-projects';
-const FRONTEND_SECRET = 'secret-of-the-frontend-of-all-projects';
+export const FRONTEND_SECRET = 'secret-of-the-frontend-of-all-projects';
 
 /** The host does not know this user. */
 const STRANGER = 404;

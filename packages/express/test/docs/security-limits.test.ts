@@ -49,6 +49,11 @@ const PROBES: Readonly<Record<string, Probe>> = {
   description: (flags, amount) => flags.updateFlag(CHECKOUT, { description: text(amount) }),
   title: strategyWith((amount) => ({ title: text(amount) })),
   secret: (flags, amount) => flags.createToken({ name: 'a', kind: 'admin', secret: text(amount) }),
+  async projectsPerToken(flags, amount) {
+    const projects = many(amount, (n) => `project-${n}`);
+    for (const id of projects) await flags.createProject({ id, name: id });
+    await flags.createToken({ name: 'a', kind: 'client', projects });
+  },
   async strategiesPerEnvironment(flags, amount) {
     for (let count = 0; count < amount; count++) await flags.addStrategy(PRODUCTION, { name: 'default' });
   },

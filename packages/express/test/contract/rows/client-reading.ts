@@ -1,3 +1,4 @@
+import { FRONTEND_SECRET } from '../contract-host.js';
 import type { Row } from '../row.js';
 import { enabled } from '../states.js';
 
@@ -67,7 +68,7 @@ export const clientReadingRows: readonly Row[] = [
   {
     endpoint: 'streamClientFlags',
     name: 'refuses a token of another kind',
-    request: { method: 'GET', path: '/api/client/streaming', headers: { authorization: 'secret-of-the-frontend' } },
+    request: { method: 'GET', path: '/api/client/streaming', headers: { authorization: FRONTEND_SECRET } },
     expect: { status: 403, code: 'forbidden' },
   },
 ];

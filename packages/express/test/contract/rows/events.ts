@@ -38,6 +38,8 @@ export const eventRows: readonly Row[] = [
             type: 'feature-environment-enabled',
             createdAt: NOW,
             createdBy: 'system',
+            createdByTokenId: null,
+            createdByTokenType: null,
             project: 'default',
             featureName: 'checkout',
             environment: 'production',
