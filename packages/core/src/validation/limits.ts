@@ -39,9 +39,9 @@ export const LIMITS = {
   operandText: 256,
   /**
    * What the strategies of one flag may cost in one environment, with their segments: about microseconds, for the context that
-   * takes longest. Also of one segment alone. See `evaluation/constraints/cost.ts`.
+   * takes longest. Also of one segment alone. One pattern of the largest weight fits. See `evaluation/constraints/cost.ts`.
    */
-  flagCost: 20_000,
+  flagCost: 21_000,
   /** The parents of one flag together. */
   parentsCost: 40_000,
   /** Of an application, an instance and its SDK; of a flag in a report. */

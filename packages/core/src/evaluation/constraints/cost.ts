@@ -1,4 +1,5 @@
 import type { ConstraintDefinition, StrategyDefinition } from '../../api/definitions.js';
+import { LIMITS } from '../../validation/limits.js';
 import { patternWeight } from './pattern-weight.js';
 import { costOfTextSearch } from './text-search.js';
 
@@ -48,7 +49,7 @@ function operatorCost({ operator, value, values }: ConstraintDefinition): number
   const texts = Array.isArray(values) ? values : [];
   switch (operator) {
     case 'REGEX':
-      return typeof value === 'string' ? INSTRUCTION * patternWeight(value) : 0;
+      return typeof value === 'string' ? patternCost(value) : 0;
     case 'STR_CONTAINS':
       return costOfTextSearch(texts.map(String));
     case 'STR_STARTS_WITH':
@@ -59,4 +60,10 @@ function operatorCost({ operator, value, values }: ConstraintDefinition): number
     default:
       return 0;
   }
+}
+
+/** One that is too heavy to be compiled is never affordable. */
+function patternCost(pattern: string): number {
+  const weight = patternWeight(pattern);
+  return weight > LIMITS.patternWeight ? Number.POSITIVE_INFINITY : INSTRUCTION * weight;
 }

@@ -11,9 +11,9 @@ const onForSeven: Step = inOrder(
   (flags) => flags.setVariants(CHECKOUT, [{ name: 'limited', payload: { type: 'number', value: '60' } }]),
 );
 
-const METADATA = { project: 'default', type: 'release', stale: false, impressionData: false };
+const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
 const LIMITED = { key: 'checkout', value: 60, reason: 'TARGETING_MATCH', variant: 'limited', metadata: METADATA };
-const OFF = { key: 'checkout', value: false, reason: 'DEFAULT', metadata: METADATA };
+const OFF = { key: 'checkout', value: false, reason: 'DEFAULT', metadata: { ...METADATA, enabled: false } };
 
 export const ofrepRows: readonly Row[] = [
   {
