@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -18,8 +18,8 @@ const RUNTIMES = {
   'node@22': onNode,
   'node@24': onNode,
   'node@26': onNode,
-  bun: () => run('bun@1.4.5', `bun ${SUITE}`, ROOT),
-  deno: () => run('deno@2.9.6', `deno run --allow-all --node-modules-dir=manual ${SUITE}`, ROOT),
+  bun: () => onCompiled('bun@1.4.5', `bun ${SUITE}`),
+  deno: () => onCompiled('deno@2.9.6', `deno run --allow-all --node-modules-dir=manual ${SUITE}`),
 };
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(RUNTIMES);
@@ -40,16 +40,23 @@ function onNode(name) {
   const copy = mkdtempSync(join(tmpdir(), 'flags-runtime-'));
   try {
     for (const file of trackedFiles()) cpSync(join(ROOT, file), join(copy, file));
-    return run(name, 'node --version && npm test', copy);
+    // Not by npx itself: npm test starts another npx, which would take over its options.
+    const node = npx(name, 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
+    const env = { ...process.env, CI: 'true', PATH: dirname(node) + delimiter + process.env.PATH };
+    console.log(node);
+    return spawnSync('npm', ['test'], { cwd: copy, stdio: 'inherit', env }).status === 0;
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 }
 
+function onCompiled(runtime, command) {
+  return npx(runtime, command, { stdio: 'inherit' }).status === 0;
+}
+
 /** Runs a command with a package of the registry first on its PATH. */
-function run(runtime, command, cwd) {
-  const options = { cwd, stdio: 'inherit', env: { ...process.env, CI: 'true' } };
-  return spawnSync('npx', ['--yes', '--prefer-offline', '-p', runtime, '-c', command], options).status === 0;
+function npx(runtime, command, options) {
+  return spawnSync('npx', ['--yes', '--prefer-offline', '-p', runtime, '-c', command], { cwd: ROOT, ...options });
 }
 
 /** The files of the repository as they are now, with new ones and without removed ones. */

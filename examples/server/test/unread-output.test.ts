@@ -4,9 +4,9 @@ import { until } from '../../../test/until.js';
 import { fileOutput, streamOutput } from '../src/log-output.js';
 import { endAll, type ServerProcess, startServer } from './server-process.js';
 
-const REQUESTS = 3_000;
-/** Makes each line of the log long: together they are several times what the pipe and the server hold back. */
-const PADDING = 'x'.repeat(1_000);
+/** Both floods make about 3 MB of log: several times what the pipe and the server hold back. */
+const MANY = { requests: 3_000, padding: 1_000 };
+const FEW = { requests: 400, padding: 8_000 };
 
 afterEach(endAll);
 
@@ -14,10 +14,10 @@ describe('a server whose standard output is a pipe that nobody reads', () => {
   it('keeps answering, and counts the lines that it drops', async () => {
     const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
     server.pauseReading();
-    expect(await countByStatus(server)).toEqual({ 404: REQUESTS });
+    expect(await flood(server, MANY)).toEqual({ 404: MANY.requests });
     server.resumeReading();
     await until(() => droppedLines(server) > 0);
-    expect(droppedLines(server) + requestLines(server)).toBe(REQUESTS);
+    expect(droppedLines(server) + requestLines(server)).toBe(MANY.requests);
     await fetch(`${server.url}/health`);
     await until(() => server.log().at(-1)?.req?.url === '/health');
   });
@@ -25,7 +25,7 @@ describe('a server whose standard output is a pipe that nobody reads', () => {
   it('ends on SIGTERM all the same', async () => {
     const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
     server.pauseReading();
-    await countByStatus(server);
+    await flood(server, FEW);
     server.send('SIGTERM');
     await until(() => !isRunning(server.pid));
     server.resumeReading();
@@ -61,12 +61,13 @@ describe('the output of the log', () => {
   });
 });
 
-async function countByStatus({ url }: ServerProcess): Promise<Record<number, number>> {
+/** Sends requests with long addresses, twenty at a time, and counts the answers by status. */
+async function flood({ url }: ServerProcess, { requests, padding }: typeof MANY): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   let sent = 0;
   const callers = Array.from({ length: 20 }, async () => {
-    while (sent++ < REQUESTS) {
-      const response = await fetch(`${url}/nothing?x=${PADDING}`);
+    while (sent++ < requests) {
+      const response = await fetch(`${url}/nothing?x=${'x'.repeat(padding)}`);
       await response.arrayBuffer();
       counts[response.status] = (counts[response.status] ?? 0) + 1;
     }
