@@ -102,7 +102,8 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const onError = reporter(options.onError ?? warn);
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
-  const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
+  const isFlag = (name: string) => live.documents.projectOf(name) !== undefined;
+  const retention = createMetricsRetention({ metrics, isFlag, now, applicationRetention, onError });
   const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError });
   // Where others' changes are heard of at once, what is known is what is stored, nearly always.
   const recall = storage.watch && ((key: DocumentKey) => copied(live.documents.known(key)));

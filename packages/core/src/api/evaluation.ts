@@ -1,3 +1,4 @@
+import type { DroppedMetrics } from '../metrics/port.js';
 import type { FlagDefinition } from './definitions.js';
 import type { EvaluatedVariant, FallbackVariant, Impression as SnapshotImpression } from './evaluated.js';
 import type { EvaluationContext } from './evaluation-context.js';
@@ -42,6 +43,11 @@ export interface EvaluationStatus {
   readonly error?: unknown;
   /** Bytes of the SQLite write-ahead log on disk; absent on other storages. */
   readonly walBytes?: number;
+  /**
+   * How much of what clients reported to this process was not kept because of limits, since it was opened: `names` of
+   * unknown flags, and `reports` of further applications. Absent while there is none.
+   */
+  readonly dropped?: DroppedMetrics;
 }
 
 /** All answers for one context from one state: what changes meanwhile does not show. */

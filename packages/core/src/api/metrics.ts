@@ -1,7 +1,7 @@
 import type { Page, PageQuery } from './pages.js';
 import type { ApplicationRef } from './refs.js';
 
-/** What a client tells when it starts. */
+/** What a client tells when it starts; at most 64 KiB of JSON. */
 export interface ClientRegistration {
   /** 1–255 characters. */
   readonly appName: string;
@@ -10,8 +10,8 @@ export interface ClientRegistration {
   readonly sdkVersion?: string;
   /** Names of the strategies it implements. */
   readonly strategies: readonly string[];
-  /** ISO 8601. */
-  readonly started: string;
+  /** ISO 8601, or epoch milliseconds. */
+  readonly started: string | number;
   /** How often it reports, in milliseconds. */
   readonly interval: number;
   readonly description?: string;
@@ -26,11 +26,14 @@ export interface MetricsReport {
   /** `default` when absent. */
   readonly instanceId?: string;
   readonly bucket: {
-    /** ISO 8601. */
-    readonly start: string;
-    /** ISO 8601, not before `start`; a later time than now counts as now. */
-    readonly stop: string;
-    /** By flag name; counts are integers ≥ 0. Flags that do not exist are accepted. */
+    /** ISO 8601, or epoch milliseconds. */
+    readonly start: string | number;
+    /** ISO 8601, or epoch milliseconds; not before `start`. A later time than now counts as now. */
+    readonly stop: string | number;
+    /**
+     * By flag name; counts are integers ≥ 0. Names of flags that do not exist are accepted: an application keeps the 100
+     * that it has reported most recently.
+     */
     readonly toggles: Readonly<Record<string, FlagCounts>>;
   };
 }
@@ -41,9 +44,9 @@ export interface FlagCounts {
   readonly variants?: Readonly<Record<string, number>>;
 }
 
-/** What a proxy has gathered from its clients. */
+/** What a proxy has gathered from its clients. Of unknown flags the last 1,000 names are kept. */
 export interface BulkReport {
-  /** At most 1,000. */
+  /** At most 1,000, with at most 1 MiB of JSON in all. */
   readonly registrations?: readonly ClientRegistration[];
   /** At most 10,000, with at most 10,000 flags in all. */
   readonly reports?: readonly MetricsReport[];
@@ -52,11 +55,13 @@ export interface BulkReport {
 /** Where a report came from. */
 export interface ReportOrigin {
   readonly clientIp?: string;
+  /** Counts only flags of these projects, and drops the names of other flags; all when absent. */
+  readonly projects?: readonly string[];
 }
 
 export interface SeenFlags {
   readonly appName: string;
-  /** Names, in code-point order. */
+  /** Names of flags and of unknown flags, in code-point order. */
   readonly flags: readonly string[];
   /** Σ yes + no over all its flags. */
   readonly metricsCount: number;
@@ -92,8 +97,16 @@ export interface ApplicationFilter {
 
 export interface ApplicationDetail extends Application {
   readonly instances: readonly ApplicationInstance[];
-  /** Names of the flags it has evaluated, in code-point order. */
+  /** Names of the flags it has evaluated, and of unknown flags that it has reported, in code-point order. */
   readonly seenFlags: readonly string[];
+  /** How many names of unknown flags were dropped, each time counted. */
+  readonly droppedNames: number;
+}
+
+/** An application that has evaluated a flag. */
+export interface FlagApplication {
+  readonly flag: string;
+  readonly application: Application;
 }
 
 export interface ApplicationInstance {
@@ -107,6 +120,8 @@ export interface ApplicationInstance {
 export interface MetricsOperations {
   /**
    * Takes a client's registration. Simultaneous registrations all count; the application's strategies are the latest's.
+   * At most 10,000 applications are kept: a further one is not stored, and counted in `status().dropped`. Of an
+   * application's instances the 1,000 seen most recently are kept.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -118,7 +133,8 @@ export interface MetricsOperations {
 
   /**
    * Takes a client's counts, whole or not at all. Simultaneous reports all count. Flags that do not exist and
-   * applications that never registered are accepted.
+   * applications that never registered are accepted, within the limits of {@link registerApplication} and
+   * {@link MetricsReport}; of an application beyond them only the counts of flags are taken.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -143,7 +159,7 @@ export interface MetricsOperations {
    *   ],
    * });
    */
-  reportMetricsInBulk(bulk: BulkReport): Promise<void>;
+  reportMetricsInBulk(bulk: BulkReport, origin?: Pick<ReportOrigin, 'projects'>): Promise<void>;
 
   /**
    * Which application has evaluated which flags; at least those reported within the last hour. By application name.
@@ -152,6 +168,14 @@ export interface MetricsOperations {
    * for (const { appName, metricsCount } of await flags.listSeenFlags()) console.log(appName, metricsCount);
    */
   listSeenFlags(): Promise<readonly SeenFlags[]>;
+
+  /**
+   * The same, read while it is iterated over: the whole list is never in memory.
+   *
+   * @example
+   * for await (const { appName, flags: names } of flags.iterateSeenFlags()) console.log(appName, names.length);
+   */
+  iterateSeenFlags(): AsyncIterable<SeenFlags>;
 
   /**
    * How often each flag was on and off in the last minute and the last hour, by the reported periods' ends. The windows
@@ -163,12 +187,21 @@ export interface MetricsOperations {
   countEvaluations(): Promise<EvaluationCounts>;
 
   /**
-   * Applications seen within the last day, by name; with `strategies`, those that implement any of them.
+   * Applications seen within the last day, by name; with `strategies`, those that implement any of them. The whole list
+   * is in memory, up to 64 KiB for each application: {@link iterateApplications} reads it in parts.
    *
    * @example
    * const apps = await flags.listApplications({ strategies: ['flexibleRollout'] });
    */
   listApplications(filter?: ApplicationFilter): Promise<readonly Application[]>;
+
+  /**
+   * The same applications, read while they are iterated over.
+   *
+   * @example
+   * for await (const { appName } of flags.iterateApplications()) console.log(appName);
+   */
+  iterateApplications(filter?: ApplicationFilter): AsyncIterable<Application>;
 
   /**
    * The same applications page by page.
@@ -189,10 +222,29 @@ export interface MetricsOperations {
   getApplication(ref: ApplicationRef): Promise<ApplicationDetail>;
 
   /**
-   * The applications that have evaluated each flag, by flag name in code-point order.
+   * Forgets an application with its instances and what it has evaluated; the counts of flags stay. One that registers or
+   * reports again begins anew.
+   *
+   * @throws FlagsError `application_not_found`
+   * @example
+   * await flags.deleteApplication({ application: 'web' });
+   */
+  deleteApplication(ref: ApplicationRef): Promise<void>;
+
+  /**
+   * The applications that have evaluated each flag, by flag name in code-point order. All of it is in memory:
+   * {@link iterateApplicationsByFlag} reads it in parts.
    *
    * @example
    * const users = (await flags.listApplicationsByFlag()).get('checkout') ?? [];
    */
   listApplicationsByFlag(): Promise<ReadonlyMap<string, readonly Application[]>>;
+
+  /**
+   * The same as pairs, by flag, then application, in code-point order, read while they are iterated over.
+   *
+   * @example
+   * for await (const { flag, application } of flags.iterateApplicationsByFlag()) console.log(flag, application.appName);
+   */
+  iterateApplicationsByFlag(): AsyncIterable<FlagApplication>;
 }

@@ -1,6 +1,4 @@
 import type { MetricsStorage } from '../metrics/port.js';
-import type { Storage } from '../storage/port.js';
-import { flagDocuments } from './aggregates.js';
 
 const HOUR = 3_600_000;
 
@@ -14,8 +12,9 @@ export interface MetricsRetention {
 }
 
 export interface RetentionOptions {
-  readonly storage: Storage;
   readonly metrics: MetricsStorage;
+  /** Whether there is a flag of this name, archived or not. */
+  readonly isFlag: (name: string) => boolean;
   readonly now: () => Date;
   /** How long applications that are not seen are kept, in milliseconds. */
   readonly applicationRetention: number;
@@ -27,16 +26,11 @@ export interface RetentionOptions {
  * a process too, as it may not live for an hour.
  */
 export function createMetricsRetention(options: RetentionOptions): MetricsRetention {
-  const { storage, metrics, now, applicationRetention, onError } = options;
+  const { metrics, isFlag, now, applicationRetention, onError } = options;
   let due = now().getTime();
 
   async function prune(time: number): Promise<void> {
-    const flags = await storage.list({ kind: flagDocuments.kind, part: 'summary' });
-    await metrics.prune({
-      countersUntil: time - HOUR,
-      unseenSince: time - applicationRetention,
-      flags: flags.map(({ key }) => key.id),
-    });
+    await metrics.prune({ countersUntil: time - HOUR, unseenSince: time - applicationRetention, isFlag });
   }
 
   return {

@@ -9,6 +9,8 @@ import type { DocumentKey, Storage } from '../storage/port.js';
 export interface LiveDocuments {
   readonly flags: ReadonlyMap<string, FlagState>;
   readonly segments: ReadonlyMap<string, SegmentState>;
+  /** The project of a flag, archived or not; undefined when there is no such flag. */
+  projectOf(flag: string): string | undefined;
   /** Reads all documents; what was known before is kept where it is newer. */
   load(): Promise<void>;
   /**
@@ -24,7 +26,15 @@ export interface LiveDocuments {
 }
 
 export function createLiveDocuments(storage: Storage): LiveDocuments {
-  const flags = createShelf<FlagState>(flagDocuments, ({ archived }) => !archived);
+  const archived = new Map<string, string>();
+  const flags = createShelf<FlagState>(
+    flagDocuments,
+    ({ archived }) => !archived,
+    (id, state) => {
+      if (state?.archived) archived.set(id, state.project);
+      else archived.delete(id);
+    },
+  );
   const segments = createShelf<SegmentState>(segmentDocuments, () => true);
   const shelves: readonly Shelf[] = [segments, flags];
   const shelfOf = (kind: string) => shelves.find((shelf) => shelf.kind === kind);
@@ -32,6 +42,7 @@ export function createLiveDocuments(storage: Storage): LiveDocuments {
   return {
     flags: flags.states,
     segments: segments.states,
+    projectOf: (flag) => flags.states.get(flag)?.project ?? archived.get(flag),
     async load() {
       for (const shelf of shelves) {
         const listed = await storage.list({ kind: shelf.kind, part: 'body' });
@@ -56,7 +67,11 @@ interface TypedShelf<State> extends Shelf {
   readonly states: ReadonlyMap<string, State>;
 }
 
-function createShelf<State>({ kind }: Documents<State>, isLive: (state: State) => boolean): TypedShelf<State> {
+function createShelf<State>(
+  { kind }: Documents<State>,
+  isLive: (state: State) => boolean,
+  onTaken: (id: string, state: State | undefined) => void = () => undefined,
+): TypedShelf<State> {
   const states = new Map<string, State>();
   // Those of deleted documents too: their names may come again, and late news of the old ones must not.
   const revisions = new Map<string, number>();
@@ -73,6 +88,7 @@ function createShelf<State>({ kind }: Documents<State>, isLive: (state: State) =
       if (!isNews(id, revision)) return false;
       revisions.set(id, revision);
       const state = stored as State | undefined;
+      onTaken(id, state);
       if (state === undefined || !isLive(state)) return states.delete(id);
       if (isSameJson(state, states.get(id))) return false;
       states.set(id, state);

@@ -1,4 +1,5 @@
 import type { Sightings } from './composition.js';
+import { visitInSlices } from './slices.js';
 
 export function memorySightings(): Sightings {
   const lastSeen = new Map<string, number>();
@@ -19,11 +20,11 @@ export function memorySightings(): Sightings {
     forget(flag) {
       lastSeen.delete(flag);
     },
-    dropStrangers({ flags, unseenSince }) {
-      const kept = new Set(flags);
-      const dropped = [...lastSeen].filter(([flag, at]) => at < unseenSince && !kept.has(flag)).map(([flag]) => flag);
-      for (const flag of dropped) lastSeen.delete(flag);
-      return dropped;
-    },
+    dropStrangers: ({ isFlag, unseenSince }, onDropped) =>
+      visitInSlices(lastSeen, ([flag, at]) => {
+        if (at >= unseenSince || isFlag(flag)) return;
+        lastSeen.delete(flag);
+        onDropped(flag);
+      }),
   };
 }

@@ -16,6 +16,10 @@ export function notedMetrics(metrics: MetricsStorage, note: () => void): Metrics
       note();
       return metrics.forget(flag);
     },
+    forgetApplication(name) {
+      note();
+      return metrics.forgetApplication(name);
+    },
     prune(retention) {
       note();
       return metrics.prune(retention);

@@ -13,27 +13,38 @@ export interface MetricsStorage {
    * `at`; an unknown application or instance is created. Simultaneous reports all count. The outcome is that of one
    * report after the other, but all of them count or none does; none at all do nothing.
    *
+   * Keeps within `LIMITS`: an application beyond `applications` is not created, and of its reports only the counts of
+   * flags are taken; an instance beyond `instancesPerApplication` replaces the least recently seen one; an unknown name
+   * beyond `unknownNamesPerApplication` (or `unknownNames` in all) replaces the least recently reported one.
+   * Simultaneous callers in several processes may exceed a limit for a moment.
+   *
    * @param registrations taken before the reports, each as by `register`, in the same whole
    */
   record(reports: readonly UsageReport[], registrations?: readonly ApplicationRegistration[]): Awaitable<void>;
 
-  /** Creates or renews an application and its instance. Absent members keep what was stored; strategies are replaced. */
+  /**
+   * Creates or renews an application and its instance. Absent members keep what was stored; strategies are replaced.
+   * Keeps within the same limits as `record`.
+   */
   register(registration: ApplicationRegistration): Awaitable<void>;
 
   /**
-   * Sums per flag of the counters whose second (of `stop`, rounded up) is later than `after`, by flag in code-point
-   * order. The resolution is one second.
+   * Sums per flag or unknown name of the counters whose second (of `stop`, rounded up) is later than `after`, by name in
+   * code-point order. The resolution is one second.
    */
   counts(query: { readonly after: number }): Awaitable<FlagCount[]>;
 
-  /** Applications seen at or after a time, by name in code-point order. */
-  applications(query: { readonly seenSince: number }): Awaitable<StoredApplication[]>;
+  /** Applications seen at or after a time, by name in code-point order; a page of them, or only those named. */
+  applications(query: ApplicationQuery): Awaitable<StoredApplication[]>;
 
   /** One application with its instances by id in code-point order; undefined when unknown. */
   application(name: string): Awaitable<StoredApplicationDetail | undefined>;
 
-  /** Which application has evaluated which flag, and how often, by application, then flag, in code-point order. */
-  usage(): Awaitable<FlagUsage[]>;
+  /**
+   * Which application has evaluated which flag or reported which unknown name, and how often, each pair once: by
+   * application, then flag, in code-point order, unless the query says otherwise; all of it, or a page.
+   */
+  usage(query?: UsageQuery): Awaitable<FlagUsage[]>;
 
   /** When each of these flags was last counted: the latest `stop`. Flags never seen are absent. */
   lastSeen(flags: readonly string[]): Awaitable<ReadonlyMap<string, number>>;
@@ -41,8 +52,21 @@ export interface MetricsStorage {
   /** Forgets when a flag was last seen, its counters and its usage: its name may be used anew. */
   forget(flag: string): Awaitable<void>;
 
-  /** Drops what is no longer needed, so that the storage stays bounded. */
+  /**
+   * Forgets an application with its instances, its usage and its unknown names; what it has counted of flags stays.
+   *
+   * @returns whether it was known
+   */
+  forgetApplication(name: string): Awaitable<boolean>;
+
+  /**
+   * Drops what is no longer needed, so that the storage stays bounded. Works in short slices and lets the process do
+   * other work in between; after a crash in the middle the next call drops the rest.
+   */
   prune(retention: Retention): Awaitable<void>;
+
+  /** What this instance has dropped because of limits since it was opened: an object whose numbers grow. */
+  readonly dropped: DroppedMetrics;
 
   /** Gives back what the storage opened itself. Calling it again does nothing. */
   close(): Awaitable<void>;
@@ -57,6 +81,40 @@ export interface UsageReport {
   readonly stop: number;
   /** Each flag at most once. */
   readonly counts: readonly FlagCount[];
+  /**
+   * Counts of names that are no flag's, each at most once, at most `LIMITS.unknownNamesPerApplication`; a later one
+   * counts as reported more recently. They say nothing about when a flag was last seen.
+   */
+  readonly unknown?: readonly FlagCount[];
+  /** How many further names the report had, which are not kept. */
+  readonly droppedNames?: number;
+}
+
+/** Numbers of what limits kept from being stored. */
+export interface DroppedMetrics {
+  /** Names that are no flag's, counted each time that one is dropped. */
+  readonly names: number;
+  /** Reports and registrations of applications beyond the limit. */
+  readonly reports: number;
+}
+
+export interface ApplicationQuery {
+  readonly seenSince: number;
+  /** Only applications of these names. */
+  readonly names?: readonly string[];
+  /** Only applications whose name comes after this one. */
+  readonly after?: string;
+  /** At most so many; all when absent. */
+  readonly limit?: number;
+}
+
+export interface UsageQuery {
+  /** `application`: by application, then flag; `flag`: by flag, then application. Default `application`. */
+  readonly order?: 'application' | 'flag';
+  /** Only what comes after this pair in that order. */
+  readonly after?: Pick<FlagUsage, 'application' | 'flag'>;
+  /** At most so many; all when absent. */
+  readonly limit?: number;
 }
 
 export interface FlagCount {
@@ -102,8 +160,10 @@ export interface StoredApplication {
 
 export interface StoredApplicationDetail extends StoredApplication {
   readonly instances: readonly StoredInstance[];
-  /** Names of the flags it has evaluated, in code-point order. */
+  /** Names of the flags it has evaluated and of its unknown names, in code-point order. */
   readonly flags: readonly string[];
+  /** How many of its unknown names were dropped. */
+  readonly droppedNames: number;
 }
 
 export interface StoredInstance {
@@ -129,8 +189,8 @@ export interface Retention {
   /** Applications, with their usage, and single instances last seen before this are dropped. */
   readonly unseenSince: number;
   /**
-   * Flags that exist: their last-seen time and usage are kept however old; those of other names are dropped like an
-   * application.
+   * Whether a flag of this name exists: its last-seen time and usage are kept however old; those of other names are
+   * dropped like an application.
    */
-  readonly flags: readonly string[];
+  readonly isFlag: (name: string) => boolean;
 }

@@ -15,11 +15,15 @@ export type WriteReports = (take: () => readonly UsageReport[], onBusy: () => vo
 
 interface Batch {
   readonly calls: (readonly UsageReport[])[];
+  /** How many counts its reports have. */
+  size: number;
   readonly written: Promise<void>;
 }
 
 /** Bounds how long one transaction keeps the event loop and other processes waiting. */
 const LARGEST_BATCH = 256;
+/** So many counts fill a batch, too. */
+const LARGEST_SIZE = 2000;
 
 /**
  * A batch is open until its first attempt to be written: it has the time of its first call, which must not end for one that
@@ -38,14 +42,15 @@ export function createReportBatches(write: WriteReports): ReportBatches {
       return calls.flat();
     };
     // A transaction that could not even begin has taken nothing.
-    return { calls, written: write(take, end).finally(end) };
+    return { calls, size: 0, written: write(take, end).finally(end) };
   }
 
   return {
     async add(reports) {
-      if (open === undefined || open.calls.length === LARGEST_BATCH) open = begin();
+      if (open === undefined || open.calls.length === LARGEST_BATCH || open.size >= LARGEST_SIZE) open = begin();
       const { calls, written } = open;
       calls.push(reports);
+      open.size += sizeOf(reports);
       try {
         await written;
       } catch (error) {
@@ -58,4 +63,8 @@ export function createReportBatches(write: WriteReports): ReportBatches {
       }
     },
   };
+}
+
+function sizeOf(reports: readonly UsageReport[]): number {
+  return reports.reduce((sum, { counts, unknown = [] }) => sum + counts.length + unknown.length, 0);
 }

@@ -1,75 +1,120 @@
-import { prepare, type SqliteDatabase } from '../storage/sqlite/database.js';
-import type { Applications } from './composition.js';
+import { compareCodePoints } from '../code-point-order.js';
+import { prepare, preparePluck, type SqliteDatabase } from '../storage/sqlite/database.js';
+import { LIMITS } from '../validation/limits.js';
+import type { Applications, Sighting } from './composition.js';
 import type { ApplicationRegistration, StoredApplication } from './port.js';
-import { type Sighting, sqliteInstances } from './sqlite-instances.js';
+import { repeatInSlices } from './slices.js';
+import { sqliteInstances } from './sqlite-instances.js';
 import { sqliteUsage } from './sqlite-usage.js';
 
 /** The list of strategies is kept as JSON. */
 type ApplicationRow = Omit<StoredApplication, 'strategies'> & { readonly strategies: string };
 
 export function sqliteApplications(database: SqliteDatabase, prefix: string): Applications {
-  const { see, register, findSeenSince, find, dropUnseenSince } = applicationStatements(database, prefix);
+  const statements = applicationStatements(database, prefix);
   const instances = sqliteInstances(database, prefix);
   const usage = sqliteUsage(database, prefix);
 
+  function admit({ name, createdAt, seenAt }: SeenApplication): boolean {
+    if (statements.see.run({ name, seenAt }).changes > 0) return true;
+    if ((statements.count.get() as number) >= LIMITS.applications) return false;
+    statements.addSeen.run({ name, seenAt });
+    statements.add.run({ name, createdAt, seenAt });
+    return true;
+  }
+
+  function removeSlice(name: string): boolean {
+    if (usage.removeSlice(name)) return true;
+    instances.remove(name);
+    statements.remove.run(name);
+    statements.removeSeen.run(name);
+    return false;
+  }
+
   return {
+    admit: (sightings) =>
+      new Set(Array.from(seenApplications(sightings)).flatMap((row) => (admit(row) ? [row.name] : []))),
+    has: (name) => statements.find.get(name) !== undefined,
     add(reports) {
-      for (const row of seenApplications(reports)) see.run(row);
       instances.see(reports);
       usage.add(reports);
     },
     register(registration) {
-      register.run(parametersOf(registration));
+      statements.register.run(parametersOf(registration));
       instances.see([registration]);
     },
-    seenSince: (time) => (findSeenSince.all(time) as ApplicationRow[]).map(applicationOf),
+    list({ seenSince, names, after = '', limit = -1 }) {
+      const rows = names
+        ? names.flatMap((name) => (statements.find.get(name) as ApplicationRow | undefined) ?? [])
+        : (statements.page.all(after, seenSince, limit) as ApplicationRow[]);
+      const wanted = names ? selectNamed(rows, { seenSince, after, limit }) : rows;
+      return wanted.map(applicationOf);
+    },
     detail(name) {
-      const row = find.get(name) as ApplicationRow | undefined;
+      const row = statements.find.get(name) as ApplicationRow | undefined;
       return row && { ...applicationOf(row), instances: instances.of(name), flags: usage.flagsOf(name) };
     },
-    usage: () => usage.all(),
+    usage: usage.read,
     forget: (flag) => usage.forget(flag),
-    dropUnseenSince(time) {
-      usage.dropUnseenSince(time);
-      instances.dropUnseenSince(time);
-      dropUnseenSince.run(time);
-    },
+    removeSlice,
+    dropUnseenSince: (time, onDropped) => [
+      instances.dropUnseenSince(time),
+      repeatInSlices(() => {
+        const name = statements.findUnseen.get(time) as string | undefined;
+        if (name === undefined) return false;
+        if (!removeSlice(name)) onDropped(name);
+        return true;
+      }),
+    ],
   };
 }
 
+/** As the page of all applications would be, of few. */
+function selectNamed(
+  rows: readonly ApplicationRow[],
+  { seenSince, after, limit }: { seenSince: number; after: string; limit: number },
+): readonly ApplicationRow[] {
+  const found = rows
+    .filter(({ name, seenAt }) => seenAt >= seenSince && compareCodePoints(name, after) > 0)
+    .sort((one, other) => compareCodePoints(one.name, other.name));
+  return limit < 0 ? found : found.slice(0, limit);
+}
+
 function applicationStatements(database: SqliteDatabase, prefix: string) {
-  const table = `${prefix}applications`;
-  const columns = 'name, strategies, description, url, color, icon, created_at, seen_at';
+  const [table, seen] = [`${prefix}applications`, `${prefix}applications_seen`];
   const select = `
-    SELECT name, strategies, description, url, color, icon, created_at AS createdAt, seen_at AS seenAt FROM ${table}`;
+    SELECT name, strategies, description, url, color, icon, created_at AS createdAt, at AS seenAt
+    FROM ${seen} JOIN ${table} USING (name)`;
   return {
-    see: prepare(
+    see: prepare(database, `UPDATE ${seen} SET at = max(at, @seenAt) WHERE name = @name`),
+    count: preparePluck(database, `SELECT count(*) FROM ${seen}`),
+    addSeen: prepare(database, `INSERT INTO ${seen} (name, at) VALUES (@name, @seenAt)`),
+    add: prepare(
       database,
-      `INSERT INTO ${table} (${columns}) VALUES (@name, '[]', '', '', NULL, '', @createdAt, @seenAt)
-      ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at WHERE seen_at < excluded.seen_at`,
+      `INSERT INTO ${table} (name, strategies, description, url, color, icon, created_at, seen_at)
+      VALUES (@name, '[]', '', '', NULL, '', @createdAt, @seenAt)`,
     ),
     register: prepare(
       database,
-      `INSERT INTO ${table} (${columns})
-      VALUES (@name, @strategies, ifnull(@description, ''), ifnull(@url, ''), @color, ifnull(@icon, ''), @at, @at)
-      ON CONFLICT (name) DO UPDATE SET
+      `UPDATE ${table} SET
         strategies = @strategies,
         description = ifnull(@description, description),
         url = ifnull(@url, url),
         color = iif(@keepColor, color, @color),
-        icon = ifnull(@icon, icon),
-        seen_at = max(seen_at, @at)`,
+        icon = ifnull(@icon, icon)
+      WHERE name = @name`,
     ),
-    findSeenSince: prepare(database, `${select} WHERE seen_at >= ? ORDER BY name`),
+    page: prepare(database, `${select} WHERE name > ? AND at >= ? ORDER BY name LIMIT ?`),
     find: prepare(database, `${select} WHERE name = ?`),
-    dropUnseenSince: prepare(database, `DELETE FROM ${table} WHERE seen_at < ?`),
+    findUnseen: preparePluck(database, `SELECT name FROM ${seen} WHERE at < ? LIMIT 1`),
+    remove: prepare(database, `DELETE FROM ${table} WHERE name = ?`),
+    removeSeen: prepare(database, `DELETE FROM ${seen} WHERE name = ?`),
   };
 }
 
-function parametersOf({ application, at, strategies, description, url, color, icon }: ApplicationRegistration) {
+function parametersOf({ application, strategies, description, url, color, icon }: ApplicationRegistration) {
   return {
     name: application,
-    at,
     strategies: JSON.stringify(strategies),
     description: description ?? null,
     url: url ?? null,

@@ -51,3 +51,37 @@ export function metricsTables(prefix: string): string {
     CREATE INDEX ${prefix}usage_by_flag ON ${prefix}usage (flag);
   `;
 }
+
+/**
+ * What version 2 adds. When an application was last seen stands apart from its registration, which may be long: a report
+ * writes the short row alone. `applications.seen_at` is no longer read.
+ *
+ * The seconds of an unknown name are a JSON list. `rank` tells which name was reported more recently: time and a number.
+ */
+export function unknownNameTables(prefix: string): string {
+  return `
+    CREATE TABLE ${prefix}applications_seen (
+      name TEXT NOT NULL PRIMARY KEY,
+      at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    INSERT INTO ${prefix}applications_seen (name, at) SELECT name, seen_at FROM ${prefix}applications;
+
+    CREATE TABLE ${prefix}unknown_names (
+      application TEXT NOT NULL,
+      flag TEXT NOT NULL,
+      rank INTEGER NOT NULL,
+      count INTEGER NOT NULL,
+      seconds TEXT NOT NULL,
+      PRIMARY KEY (application, flag)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE INDEX ${prefix}unknown_names_by_flag ON ${prefix}unknown_names (flag, application);
+    CREATE INDEX ${prefix}unknown_names_by_rank ON ${prefix}unknown_names (rank);
+
+    CREATE TABLE ${prefix}dropped_names (
+      application TEXT NOT NULL PRIMARY KEY,
+      count INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+  `;
+}

@@ -1,5 +1,6 @@
-import { prepare, preparePluck, type SqliteDatabase } from '../storage/sqlite/database.js';
+import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from '../storage/sqlite/database.js';
 import type { Sightings } from './composition.js';
+import { SLICE_ROWS } from './slices.js';
 
 export function sqliteSightings(database: SqliteDatabase, prefix: string): Sightings {
   const see = prepare(
@@ -8,7 +9,10 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
     ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
   );
   const find = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
-  const findBefore = preparePluck(database, `SELECT flag FROM ${prefix}last_seen WHERE at < ?`);
+  const findAfter = prepareRaw(
+    database,
+    `SELECT flag, at FROM ${prefix}last_seen WHERE flag > ? ORDER BY flag LIMIT ?`,
+  );
   const forget = prepare(database, `DELETE FROM ${prefix}last_seen WHERE flag = ?`);
 
   return {
@@ -31,11 +35,18 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
     forget(flag) {
       forget.run(flag);
     },
-    dropStrangers({ flags, unseenSince }) {
-      const kept = new Set(flags);
-      const dropped = Array.from(findBefore.all(unseenSince) as string[]).filter((flag) => !kept.has(flag));
-      for (const flag of dropped) forget.run(flag);
-      return dropped;
+    dropStrangers({ isFlag, unseenSince }, onDropped) {
+      let last = '';
+      return () => {
+        const page = findAfter.all(last, SLICE_ROWS) as [string, number][];
+        for (const [flag, at] of page) {
+          last = flag;
+          if (at >= unseenSince || isFlag(flag)) continue;
+          forget.run(flag);
+          onDropped(flag);
+        }
+        return page.length === SLICE_ROWS;
+      };
     },
   };
 }

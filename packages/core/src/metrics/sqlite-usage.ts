@@ -1,15 +1,17 @@
 import { prepare, type SqliteDatabase } from '../storage/sqlite/database.js';
 import { boundedSum } from './bounded-sum.js';
 import { mergedRows } from './merged-rows.js';
-import type { FlagUsage, UsageReport } from './port.js';
+import type { FlagUsage, UsageQuery, UsageReport } from './port.js';
+import { SLICE_ROWS } from './slices.js';
+import { sqliteUsagePages } from './sqlite-usage-pages.js';
 
 export interface SqliteUsage {
   add(reports: readonly UsageReport[]): void;
-  all(): FlagUsage[];
+  read(query: UsageQuery): FlagUsage[];
   flagsOf(application: string): string[];
   forget(flag: string): void;
-  /** Drops the usage of the applications that were last seen before the time: call it while they are still there. */
-  dropUnseenSince(time: number): void;
+  /** Removes a part of an application's usage; whether more is left. */
+  removeSlice(application: string): boolean;
 }
 
 /** Sums stop at the largest exact number instead of failing a report. */
@@ -21,12 +23,12 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
     VALUES (?, ?, ?)
     ON CONFLICT (application, flag) DO UPDATE SET count = min(count + excluded.count, ${Number.MAX_SAFE_INTEGER})`,
   );
-  const findAll = prepare(database, `SELECT application, flag, count FROM ${table} ORDER BY application, flag`);
   const findOf = prepare(database, `SELECT flag FROM ${table} WHERE application = ? ORDER BY flag`);
   const forget = prepare(database, `DELETE FROM ${table} WHERE flag = ?`);
-  const dropUnseenSince = prepare(
+  const removeSlice = prepare(
     database,
-    `DELETE FROM ${table} WHERE application IN (SELECT name FROM ${prefix}applications WHERE seen_at < ?)`,
+    `DELETE FROM ${table} WHERE application = @application AND flag IN (
+      SELECT flag FROM ${table} WHERE application = @application LIMIT ${SLICE_ROWS})`,
   );
 
   return {
@@ -37,13 +39,11 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
       }
       rows.forEach((count, application, flag) => void add.run(application, flag, count));
     },
-    all: () => findAll.all() as FlagUsage[],
+    read: sqliteUsagePages(database, table),
     flagsOf: (application) => (findOf.all(application) as { flag: string }[]).map(({ flag }) => flag),
     forget(flag) {
       forget.run(flag);
     },
-    dropUnseenSince(time) {
-      dropUnseenSince.run(time);
-    },
+    removeSlice: (application) => removeSlice.run({ application }).changes === SLICE_ROWS,
   };
 }

@@ -1,74 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Application, ApplicationFilter, MetricsOperations } from '../api/metrics.js';
-import { compareCodePoints } from '../code-point-order.js';
+import type { ApplicationRef } from '../api/refs.js';
 import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
-import { groupBy } from '../group-by.js';
 import type { StoredApplication } from '../metrics/port.js';
 import { invalidInput } from '../validation/validator.js';
+import { arrayOf } from './array-of.js';
 import { cutPage, pageBounds } from './pages.js';
 
 const DAY = 86_400_000;
+/** So many are read at once: each may have 64 KiB. */
+const PAGE = 50;
 
-/** Which applications there are, and what they evaluate. */
+/** Which applications there are. */
 export function applicationOperations(
   engine: Engine,
-): Pick<MetricsOperations, 'listApplications' | 'pageApplications' | 'getApplication' | 'listApplicationsByFlag'> {
+): Pick<MetricsOperations, 'listApplications' | 'pageApplications' | 'getApplication' | 'deleteApplication'> {
   const { metrics } = engine;
   return {
-    async listApplications(filter = {}) {
-      return listApplications(engine, filter);
+    async listApplications(filter) {
+      return arrayOf(iterateApplications(engine, filter));
     },
 
     async pageApplications(query = {}) {
-      const bounds = pageBounds(engine, query);
-      return cutPage(await listApplications(engine, query), bounds, { cursorOf: ({ appName }) => appName });
+      const { limit, after } = pageBounds(engine, query);
+      const items: Application[] = [];
+      for await (const application of iterateApplications(engine, query, after)) {
+        items.push(application);
+        if (items.length > limit) break;
+      }
+      return cutPage(items, { limit }, { cursorOf: ({ appName }) => appName });
     },
 
-    async getApplication({ application }) {
-      if (typeof application !== 'string') {
-        throw invalidInput([{ message: 'must name an application, as a string', path: '/application' }]);
-      }
-      const found = await metrics.application(application);
-      if (!found) {
-        throw new FlagsError('application_not_found', `No application ${application} has registered or reported.`);
-      }
+    async getApplication(ref) {
+      const found = await metrics.application(nameIn(ref));
+      if (!found) throw notFound(ref);
       const instances = found.instances.map(({ id, clientIp, seenAt, createdAt }) => {
         return { instanceId: id, clientIp, lastSeen: toTime(seenAt), createdAt: toTime(createdAt) };
       });
-      return { ...toApplication(found), instances, seenFlags: found.flags };
+      return { ...toApplication(found), instances, seenFlags: found.flags, droppedNames: found.droppedNames };
     },
 
-    async listApplicationsByFlag() {
-      const applications = await metrics.applications({ seenSince: 0 });
-      const byName = new Map(applications.map((application) => [application.name, toApplication(application)]));
-      const byFlag = groupBy(await metrics.usage(), ({ flag }) => flag);
-      const flags = [...byFlag.keys()].sort(compareCodePoints);
-      return new Map(flags.map((flag) => [flag, usersOf(byFlag.get(flag) ?? [], byName)]));
+    async deleteApplication(ref) {
+      if (!(await metrics.forgetApplication(nameIn(ref)))) throw notFound(ref);
     },
   };
 }
 
-/** Those seen within the last day, by name. */
-async function listApplications(
+function nameIn({ application }: ApplicationRef): string {
+  if (typeof application === 'string') return application;
+  throw invalidInput([{ message: 'must name an application, as a string', path: '/application' }]);
+}
+
+function notFound({ application }: ApplicationRef): FlagsError {
+  return new FlagsError('application_not_found', `No application ${application} has registered or reported.`);
+}
+
+/** Those seen within the last day, by name, from the one after `after` on. */
+export async function* iterateApplications(
   { metrics, now }: Engine,
-  { strategies = [] }: ApplicationFilter,
-): Promise<readonly Application[]> {
+  { strategies = [] }: ApplicationFilter = {},
+  after?: string,
+): AsyncGenerator<Application> {
   const wanted = strategies.filter((strategy) => strategy !== '');
-  const applications = await metrics.applications({ seenSince: now().getTime() - DAY });
-  const implementing = applications.filter(
-    (application) => wanted.length === 0 || wanted.some((strategy) => application.strategies.includes(strategy)),
-  );
-  return implementing.map(toApplication);
+  const query = { seenSince: now().getTime() - DAY, limit: PAGE };
+  let page = await metrics.applications({ ...query, ...(after !== undefined && { after }) });
+  for (;;) {
+    for (const application of page) {
+      const isWanted = wanted.length === 0 || wanted.some((strategy) => application.strategies.includes(strategy));
+      if (isWanted) yield toApplication(application);
+    }
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    await setImmediate();
+    page = await metrics.applications({ ...query, after: last.name });
+  }
 }
 
-function usersOf(
-  usage: readonly { readonly application: string }[],
-  byName: ReadonlyMap<string, Application>,
-): readonly Application[] {
-  return usage.flatMap(({ application }) => byName.get(application) ?? []);
-}
-
-function toApplication(application: StoredApplication): Application {
+export function toApplication(application: StoredApplication): Application {
   const { name, strategies, description, url, color, icon, createdAt, seenAt } = application;
   const times = { createdAt: toTime(createdAt), updatedAt: toTime(seenAt) };
   return { appName: name, strategies, description, url, color, icon, ...times };

@@ -21,6 +21,12 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { state: live, follower, impressions, changes } = engine.live;
   const { standard } = live;
 
+  const withDropped = (status: EvaluationStatus): EvaluationStatus => {
+    const { names, reports } = engine.metrics.dropped;
+    return names + reports > 0 ? Object.freeze({ ...status, dropped: { names, reports } }) : status;
+  };
+  const describe = (status: EvaluationStatus) => withDropped(withWalBytes(engine.storage, status));
+
   function snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
     const environment = options?.environment;
     if (environment === undefined) return standard.snapshot;
@@ -53,8 +59,8 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     onConfigurationChange: (listener: () => void) => changes.add(listener),
 
-    status: () => withWalBytes(engine.storage, follower.status()),
-    refresh: async () => withWalBytes(engine.storage, await follower.refresh()),
+    status: () => describe(follower.status()),
+    refresh: async () => describe(await follower.refresh()),
   };
 }
 

@@ -1,16 +1,14 @@
-import type { ClientRegistration, MetricsOperations, MetricsReport, ReportOrigin } from '../api/metrics.js';
+import type { ClientRegistration, MetricsOperations, ReportOrigin } from '../api/metrics.js';
 import type { Engine } from '../engine/engine.js';
-import type { ApplicationRegistration, FlagCount, InstanceSighting, UsageReport } from '../metrics/port.js';
-import { parseIsoDate } from '../validation/iso-date.js';
-
-/** The instance of a client that does not name one. */
-const DEFAULT_INSTANCE = 'default';
+import type { ApplicationRegistration } from '../metrics/port.js';
+import { reportReader, toInstance } from './usage-reports.js';
 
 /** Takes what applications report. */
 export function metricsReportOperations(
   engine: Engine,
 ): Pick<MetricsOperations, 'registerApplication' | 'reportMetrics' | 'reportMetricsInBulk'> {
   const { metrics, validate, now, retention } = engine;
+  const toReports = reportReader(engine);
   return {
     async registerApplication(input, origin) {
       const registration = validate.registration(input);
@@ -20,15 +18,15 @@ export function metricsReportOperations(
 
     async reportMetrics(input, origin) {
       const report = validate.metricsReport(input);
-      await metrics.record([toReport(report, now().getTime(), origin)]);
+      await metrics.record(await toReports([report], now().getTime(), origin));
       await retention.pruneWhenDue();
     },
 
-    async reportMetricsInBulk(input) {
+    async reportMetricsInBulk(input, origin) {
       const { registrations = [], reports = [] } = validate.bulkReport(input);
       const at = now().getTime();
       await metrics.record(
-        reports.map((report) => toReport(report, at)),
+        await toReports(reports, at, origin),
         registrations.map((registration) => toRegistration(registration, at)),
       );
       await retention.pruneWhenDue();
@@ -48,29 +46,4 @@ function toRegistration(input: ClientRegistration, at: number, origin?: ReportOr
     ...(color !== undefined && { color }),
     ...(icon !== undefined && { icon }),
   };
-}
-
-function toReport({ appName, bucket, ...client }: MetricsReport, at: number, origin?: ReportOrigin): UsageReport {
-  return {
-    application: appName,
-    instance: toInstance(client, origin?.clientIp),
-    at,
-    stop: Math.min(parseIsoDate(bucket.stop) ?? at, at),
-    counts: toCounts(bucket),
-  };
-}
-
-function toInstance(
-  { instanceId, sdkVersion }: { readonly instanceId?: string; readonly sdkVersion?: string },
-  clientIp: string | undefined,
-): InstanceSighting {
-  return {
-    id: instanceId || DEFAULT_INSTANCE,
-    ...(clientIp !== undefined && { clientIp }),
-    ...(sdkVersion !== undefined && { sdkVersion }),
-  };
-}
-
-function toCounts({ toggles }: MetricsReport['bucket']): readonly FlagCount[] {
-  return Object.entries(toggles).map(([flag, { yes, no }]) => ({ flag, yes, no }));
 }

@@ -1,9 +1,9 @@
 import type { EvaluationCounts, MetricsOperations, YesNo } from '../api/metrics.js';
 import type { Engine } from '../engine/engine.js';
-import { groupBy } from '../group-by.js';
 import type { FlagCount } from '../metrics/port.js';
 import { applicationOperations } from './applications.js';
 import { metricsReportOperations } from './metrics-reports.js';
+import { type metricsIterators, usageOperations } from './usage.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -12,19 +12,12 @@ const CLOCKS_APART = MINUTE;
 const NONE: YesNo = { yes: 0, no: 0 };
 
 /** What applications report, and what is made of it. */
-export function metricsOperations(engine: Engine): MetricsOperations {
+export function metricsOperations(engine: Engine): Omit<MetricsOperations, keyof ReturnType<typeof metricsIterators>> {
   const { metrics, now } = engine;
   return {
     ...metricsReportOperations(engine),
     ...applicationOperations(engine),
-
-    async listSeenFlags() {
-      const byApplication = groupBy(await metrics.usage(), ({ application }) => application);
-      return [...byApplication].map(([appName, usage]) => {
-        const metricsCount = usage.reduce((sum, { count }) => sum + count, 0);
-        return { appName, flags: usage.map(({ flag }) => flag), metricsCount };
-      });
-    },
+    ...usageOperations(engine),
 
     async countEvaluations(): Promise<EvaluationCounts> {
       const time = now().getTime();

@@ -13,6 +13,11 @@ export function parseIsoDate(text: string): number | undefined {
   return timeWrittenByDate(text) ?? timeOfAnyForm(text);
 }
 
+/** Epoch milliseconds of a time that is ISO 8601 text or epoch milliseconds already. */
+export function parseClientTime(time: string | number): number | undefined {
+  return typeof time === 'number' ? Math.floor(time) : parseIsoDate(time);
+}
+
 /** Undefined also for a few unusual times, such as 24:00: reports hold several dates each, so the usual form is quick. */
 function timeWrittenByDate(text: string): number | undefined {
   if (!WRITTEN_BY_DATE.test(text)) return undefined;

@@ -47,9 +47,25 @@ export const LIMITS = {
   /** Of an application, an instance and its SDK; of a flag in a report. */
   reportedName: 255,
   strategiesPerRegistration: 1000,
+  /** Bytes of JSON: one registration. */
+  registrationSize: 65_536,
+  /** Bytes of JSON: all registrations of one batch. */
+  registrationsSizePerBatch: 1_048_576,
   flagsPerReport: 10_000,
   applicationsPerBatch: 1000,
   metricsPerBatch: 10_000,
+  /** Of metrics: an application beyond these is not stored. */
+  applications: 10_000,
+  /** Of metrics: beyond these the least recently seen instance is dropped. */
+  instancesPerApplication: 1000,
+  /** Names that are no flag's: beyond these the least recently reported name is dropped. */
+  unknownNamesPerApplication: 100,
+  /** The same, of one call that reports for many applications. */
+  unknownNamesPerBatch: 1000,
+  /** The same, over all applications. */
+  unknownNames: 10_000,
+  /** Estimated bytes: all applications, instances and usage that metrics in memory hold. */
+  applicationsInMemory: 33_554_432,
   eventsPerPage: 1000,
   itemsPerPage: 1000,
   /** Of a page, in bytes of JSON: it ends before, but for its first item. */

@@ -14,8 +14,7 @@ import type { VariantInput } from '../api/variants.js';
 import type { ErrorDetail } from '../errors.js';
 import { findConstraintFaults, findCostFaults } from './constraint-faults.js';
 import { inputSchemas } from './input-schemas.js';
-import { parseIsoDate } from './iso-date.js';
-import { LIMITS } from './limits.js';
+import { findBulkFaults, findPeriodFaults, findRegistrationFaults } from './report-faults.js';
 import { findPatchFaults } from './schemas/json-patch.js';
 import { findStrategyFaults } from './strategy-faults.js';
 import { findTokenFaults } from './token-faults.js';
@@ -40,7 +39,7 @@ export function createValidators(settings: Settings) {
     member: createValidator<Member>(schemas.member),
     newProject: createValidator<NewProject>(schemas.newProject),
     projectChanges: createValidator<ProjectChanges>(schemas.projectChanges),
-    registration: createValidator<ClientRegistration>(schemas.registration),
+    registration: createValidator<ClientRegistration>(schemas.registration, findRegistrationFaults),
     metricsReport: createValidator<MetricsReport>(schemas.metricsReport, findPeriodFaults),
     bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkFaults),
     newToken: createValidator<NewToken>(schemas.newToken, findTokenFaults),
@@ -60,17 +59,4 @@ function findDependencyFaults({ enabled = true, variants = [] }: DependencyInput
   return [{ message: 'must be empty where the parent has to be off', path: '/variants' }];
 }
 
-function findPeriodFaults({ bucket }: MetricsReport): readonly ErrorDetail[] {
-  const [start = 0, stop = 0] = [parseIsoDate(bucket.start), parseIsoDate(bucket.stop)];
-  return stop < start ? [{ message: 'must not be before start', path: '/bucket/stop' }] : [];
-}
-
-function findBulkFaults({ reports = [] }: BulkReport): readonly ErrorDetail[] {
-  const flags = reports.reduce((sum, { bucket }) => sum + Object.keys(bucket.toggles).length, 0);
-  if (flags > LIMITS.metricsPerBatch) {
-    return [{ message: `must not count more than ${LIMITS.metricsPerBatch} flags in all`, path: '/reports' }];
-  }
-  return reports.flatMap((report, index) =>
-    findPeriodFaults(report).map(({ message, path }) => ({ message, path: `/reports/${index}${path}` })),
-  );
 }

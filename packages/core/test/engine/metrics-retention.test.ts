@@ -31,7 +31,9 @@ describe('metrics', () => {
   it('are pruned by the first report, and by the first after every hour', async () => {
     const { report, pruned, now, advance } = await running();
     await Promise.all([report('web'), report('web')]);
-    expect(pruned).toEqual([{ countersUntil: now() - HOUR, unseenSince: now() - 2 * DAY, flags: [] }]);
+    expect(pruned).toEqual([
+      { countersUntil: now() - HOUR, unseenSince: now() - 2 * DAY, isFlag: expect.any(Function) },
+    ]);
     advance(HOUR - 1);
     await report('web');
     expect(pruned).toHaveLength(1);
@@ -55,8 +57,10 @@ describe('metrics', () => {
   it('keep what is said of flags that exist', async () => {
     const { flags, report, pruned } = await running();
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await flags.createFlag({ project: 'default' }, { name: 'archived' });
+    await flags.archiveFlag({ project: 'default', flag: 'archived' });
     await report('web');
-    expect(pruned).toMatchObject([{ flags: ['checkout'] }]);
+    expect(['checkout', 'archived', 'unknown'].map((name) => pruned[0]?.isFlag(name))).toEqual([true, true, false]);
   });
 
   it('are taken even when they cannot be pruned, and the host is told', async () => {

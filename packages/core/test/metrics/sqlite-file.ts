@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { MetricsStorage } from '../../src/metrics/port.js';
 import { sqliteMetrics } from '../../src/metrics/sqlite.js';
-import { metricsTables } from '../../src/metrics/sqlite-schema.js';
+import { metricsTables, unknownNameTables } from '../../src/metrics/sqlite-schema.js';
 import { createWriteQueue } from '../../src/storage/sqlite/write-queue.js';
 
 export interface SqliteFile {
@@ -30,7 +30,7 @@ export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
   };
 
   const database = connect();
-  database.exec(metricsTables(tablePrefix));
+  database.exec(metricsTables(tablePrefix) + unknownNameTables(tablePrefix));
 
   return {
     database,

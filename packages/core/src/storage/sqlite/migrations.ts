@@ -1,12 +1,12 @@
 import { FlagsError } from '../../errors.js';
-import { metricsTables } from '../../metrics/sqlite-schema.js';
+import { metricsTables, unknownNameTables } from '../../metrics/sqlite-schema.js';
 import { preparePluck, type SqliteDatabase } from './database.js';
 import { actorTokenColumns, documentTables } from './schema.js';
 
 /** Every step from one schema version to the next, the first from an empty database to version 1. Only ever appended to. */
 const MIGRATIONS: readonly ((prefix: string) => string)[] = [
   (prefix) => documentTables(prefix) + metricsTables(prefix),
-  actorTokenColumns,
+  (prefix) => actorTokenColumns(prefix) + unknownNameTables(prefix),
 ];
 
 /**

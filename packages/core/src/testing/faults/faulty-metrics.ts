@@ -14,6 +14,7 @@ const METHODS: AllMethods<MetricsStorage> = {
   usage: true,
   lastSeen: true,
   forget: true,
+  forgetApplication: true,
   prune: true,
   close: true,
 };
@@ -27,5 +28,5 @@ const METHODS: AllMethods<MetricsStorage> = {
  * metrics.inject({ method: 'record' });
  */
 export function faultyMetrics(metrics: MetricsStorage): FaultyMetrics {
-  return faultyPort(metrics, METHODS);
+  return { ...faultyPort(metrics, METHODS), dropped: metrics.dropped };
 }

@@ -8,8 +8,10 @@ import { copyRules } from './copies.js';
 import { countRules } from './counts.js';
 import { forgettingRules } from './forgetting.js';
 import { instanceRules } from './instances.js';
+import { limitRules, unknownNameRules } from './limits.js';
 import { nameRules } from './names.js';
 import { pruningRules } from './pruning.js';
+import { readingRules } from './reading.js';
 import { registrationRules } from './registrations.js';
 import type { MetricsRule } from './rule.js';
 import { sightingRules } from './sightings.js';
@@ -77,6 +79,9 @@ const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
   ['registrations', registrationRules],
   ['applications', applicationRules],
   ['instances', instanceRules],
+  ['unknown names', unknownNameRules],
+  ['reading', readingRules],
+  ['limits', limitRules],
   ['forgetting', forgettingRules],
   ['pruning', pruningRules],
   ['names', nameRules],

@@ -50,7 +50,7 @@ export function nameRules(rule: MetricsRule): void {
   rule('of flags kept by pruning are any text', async (metrics) => {
     await metrics.record([report({ counts: once(...NAMES) })]);
     const [dropped = '', ...flags] = NAMES;
-    await metrics.prune({ countersUntil: 0, unseenSince: NOW + 1, flags });
+    await metrics.prune({ countersUntil: 0, unseenSince: NOW + 1, isFlag: (name) => flags.includes(name) });
     const seen = await metrics.lastSeen(NAMES);
     assertSame([seen.size, seen.has(dropped)], [flags.length, false]);
   });

@@ -4,9 +4,12 @@ import { assertSame } from './assert-same.js';
 import type { MetricsRule } from './rule.js';
 import { MINUTE, NOW, once, registration, report, SECOND } from './samples.js';
 
+type Given = Partial<Omit<Retention, 'isFlag'>> & { readonly flags?: readonly string[] };
+
 /** Drops nothing but what is given. */
-function retention(given: Partial<Retention>): Retention {
-  return { countersUntil: 0, unseenSince: 0, flags: [], ...given };
+function retention({ flags = [], ...given }: Given): Retention {
+  const existing = new Set(flags);
+  return { countersUntil: 0, unseenSince: 0, isFlag: (name) => existing.has(name), ...given };
 }
 
 export function pruningRules(rule: MetricsRule): void {

@@ -35,7 +35,7 @@ export function stampRules(rule: Rule): void {
     stamps.add(await storage.stamp());
     await metrics.forget('a');
     stamps.add(await storage.stamp());
-    await metrics.prune({ countersUntil: 2000, unseenSince: 2000, flags: [] });
+    await metrics.prune({ countersUntil: 2000, unseenSince: 2000, isFlag: () => false });
     stamps.add(await storage.stamp());
     assert.equal(stamps.size, 5);
   });

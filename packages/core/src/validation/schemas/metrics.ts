@@ -1,7 +1,7 @@
 import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport } from '../../api/metrics.js';
 import type { JsonSchema, ObjectSchema } from '../json-schema.js';
 import { LIMITS } from '../limits.js';
-import { dateTime, possiblyEmptyText, text } from './names.js';
+import { clientTime, possiblyEmptyText, text } from './names.js';
 
 const count: JsonSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
@@ -18,7 +18,7 @@ export const registration: ObjectSchema<ClientRegistration> = {
     instanceId: possiblyEmptyText(LIMITS.reportedName),
     sdkVersion: possiblyEmptyText(LIMITS.reportedName),
     strategies: { type: 'array', maxItems: LIMITS.strategiesPerRegistration, items: text(LIMITS.label) },
-    started: dateTime,
+    started: clientTime,
     interval: { type: 'number', minimum: 0 },
     description: possiblyEmptyText(LIMITS.shortDescription),
     url: possiblyEmptyText(LIMITS.shortDescription),
@@ -36,8 +36,8 @@ export const metricsReport: ObjectSchema<MetricsReport> = {
     bucket: {
       type: 'object',
       properties: {
-        start: dateTime,
-        stop: dateTime,
+        start: clientTime,
+        stop: clientTime,
         toggles: {
           type: 'object',
           maxProperties: LIMITS.flagsPerReport,

@@ -26,4 +26,13 @@ export function possiblyEmptyText(maxLength: number): JsonSchema {
 
 export const dateTime: JsonSchema = { type: 'string', maxLength: 64, format: 'date-time' };
 
+/** Of a client: ISO 8601, or epoch milliseconds in the years that ISO 8601 has. */
+export const clientTime: JsonSchema = {
+  type: ['string', 'number'],
+  maxLength: 64,
+  format: 'date-time',
+  minimum: -62_167_219_200_000,
+  maximum: 253_402_300_799_999,
+};
+
 export const positiveInteger: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };

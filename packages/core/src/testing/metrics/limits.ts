@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { LIMITS } from '../../validation/limits.js';
+import { assertSame } from './assert-same.js';
+import type { MetricsRule } from './rule.js';
+import { MINUTE, NOW, once, registration, report } from './samples.js';
+
+/** Names in code-point order. */
+function names(count: number, prefix = 'name'): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${10_000 + index}`);
+}
+
+export function limitRules(rule: MetricsRule): void {
+  rule('applications beyond the limit are not stored, and their flags count', async (metrics) => {
+    const applications = names(LIMITS.applications);
+    for (let first = 0; first < applications.length; first += 1000) {
+      const batch = applications.slice(first, first + 1000);
+      await metrics.record(
+        [],
+        batch.map((application) => registration({ application })),
+      );
+    }
+    await metrics.record([report({ application: 'further', counts: once('a'), unknown: once('b') })]);
+    await metrics.register(registration({ application: 'further' }));
+    await metrics.record([report({ application: 'name-10000', counts: once('a') })]);
+    assert.equal(await metrics.application('further'), undefined);
+    assertSame(await metrics.usage(), [{ application: 'name-10000', flag: 'a', count: 1 }]);
+    assertSame(await metrics.counts({ after: 0 }), [{ flag: 'a', yes: 2, no: 0 }]);
+    assert.equal((await metrics.applications({ seenSince: 0 })).length, LIMITS.applications);
+    assertSame([metrics.dropped.reports, metrics.dropped.names], [2, 0]);
+    await metrics.forgetApplication('name-10001');
+    await metrics.register(registration({ application: 'further' }));
+    assert.equal((await metrics.application('further'))?.name, 'further');
+  });
+
+  rule('of too many instances the least recently seen are dropped', async (metrics) => {
+    const ids = names(LIMITS.instancesPerApplication);
+    await metrics.record(
+      [],
+      ids.map((id, index) => registration({ instance: { id }, at: NOW + index })),
+    );
+    await metrics.record([report({ at: NOW + MINUTE, instance: { id: ids[0] ?? '' } })]);
+    await metrics.register(registration({ at: NOW + MINUTE, instance: { id: 'new' } }));
+    await metrics.record([report({ at: NOW + MINUTE, instance: { id: 'newer' } })]);
+    const kept = (await metrics.application('shop'))?.instances.map(({ id }) => id);
+    assertSame(kept, [ids[0], ...ids.slice(3), 'new', 'newer']);
+  });
+}
+
+export function unknownNameRules(rule: MetricsRule): void {
+  rule('are counted beside flags, and tell nothing of when a flag was seen', async (metrics) => {
+    const unknown = [{ flag: 'chekcout', yes: 2, no: 3 }];
+    await metrics.record([report({ counts: once('banner', 'checkout'), unknown })]);
+    await metrics.record([report({ unknown, counts: [] })]);
+    assertSame(await metrics.counts({ after: 0 }), [
+      ...once('banner'),
+      ...once('checkout'),
+      { flag: 'chekcout', yes: 4, no: 6 },
+    ]);
+    assertSame(await metrics.counts({ after: NOW }), []);
+    const usage = (await metrics.usage()).map(({ flag, count }) => [flag, count]);
+    assertSame(usage, [
+      ['banner', 1],
+      ['checkout', 1],
+      ['chekcout', 10],
+    ]);
+    assertSame((await metrics.application('shop'))?.flags, ['banner', 'checkout', 'chekcout']);
+    assertSame([...(await metrics.lastSeen(['chekcout', 'checkout'])).keys()], ['checkout']);
+  });
+
+  rule('are added to a flag of that name', async (metrics) => {
+    await metrics.record([report({ counts: [], unknown: once('checkout') })]);
+    await metrics.record([report()]);
+    assertSame(await metrics.counts({ after: 0 }), [{ flag: 'checkout', yes: 2, no: 0 }]);
+    assertSame(await metrics.usage(), [{ application: 'shop', flag: 'checkout', count: 2 }]);
+    assertSame((await metrics.application('shop'))?.flags, ['checkout']);
+  });
+
+  rule('beyond the limit of an application replace the least recent, and are counted', async (metrics) => {
+    const [first = '', ...rest] = names(LIMITS.unknownNamesPerApplication);
+    await metrics.record([report({ counts: once('checkout'), unknown: once(first, ...rest) })]);
+    await metrics.record([report({ counts: [], unknown: once(first) })]);
+    await metrics.record([report({ application: 'other', counts: [], unknown: once('theirs') })]);
+    await metrics.record([report({ counts: [], unknown: once('z1', 'z2'), droppedNames: 5 })]);
+    const detail = await metrics.application('shop');
+    assertSame(detail?.flags, ['checkout', first, ...rest.slice(2), 'z1', 'z2']);
+    assert.equal(detail?.droppedNames, 7);
+    assert.equal((await metrics.application('other'))?.droppedNames, 0);
+    assertSame([metrics.dropped.names, metrics.dropped.reports], [7, 0]);
+    const counted = (await metrics.counts({ after: 0 })).map(({ flag }) => flag);
+    assertSame(counted, ['checkout', first, ...rest.slice(2), 'theirs', 'z1', 'z2']);
+  });
+
+  rule('beyond the limit of all applications replace the least recent', async (metrics) => {
+    const unknown = once(...names(LIMITS.unknownNamesPerApplication));
+    const count = LIMITS.unknownNames / LIMITS.unknownNamesPerApplication;
+    for (const application of names(count, 'app')) await metrics.record([report({ application, counts: [], unknown })]);
+    await metrics.record([report({ counts: [], unknown: once('a', 'b') })]);
+    assertSame((await metrics.application('app-10000'))?.flags, names(LIMITS.unknownNamesPerApplication).slice(2));
+    assertSame((await metrics.application('shop'))?.flags, ['a', 'b']);
+    assert.equal((await metrics.application('app-10000'))?.droppedNames, 2);
+  });
+
+  rule('stay within the limit when callers are simultaneous', async (metrics, again) => {
+    const instances = [metrics, await again()];
+    const record = async (caller: number) =>
+      instances[caller % 2]?.record([report({ counts: [], unknown: once(...names(20, `caller-${caller}`)) })]);
+    await Promise.all(Array.from({ length: 30 }, (_, caller) => record(caller)));
+    await metrics.record([report({ counts: [], unknown: once('last') })]);
+    const detail = await metrics.application('shop');
+    assert.equal(detail?.flags.length, LIMITS.unknownNamesPerApplication);
+    assert.equal(detail?.flags.includes('last'), true);
+    assert.equal(detail?.droppedNames, 501);
+  });
+
+  rule('are forgotten like flags, and with their application', async (metrics) => {
+    await metrics.record([report({ counts: [], unknown: once('a', 'b'), droppedNames: 1 })]);
+    await metrics.forget('a');
+    assertSame((await metrics.application('shop'))?.flags, ['b']);
+    assertSame(await metrics.counts({ after: 0 }), once('b'));
+    await metrics.forgetApplication('shop');
+    await metrics.register(registration());
+    const detail = await metrics.application('shop');
+    assertSame([detail?.flags, detail?.droppedNames], [[], 0]);
+    assertSame(await metrics.counts({ after: 0 }), []);
+  });
+
+  rule('are pruned when they were last reported before the given time', async (metrics) => {
+    await metrics.record([report({ at: NOW - 1, stop: NOW - 1, counts: [], unknown: once('old') })]);
+    await metrics.record([report({ counts: [], unknown: once('new') })]);
+    await metrics.prune({ countersUntil: 0, unseenSince: NOW, isFlag: () => false });
+    assertSame((await metrics.application('shop'))?.flags, ['new']);
+    assertSame(await metrics.counts({ after: 0 }), once('new'));
+  });
+
+  rule('take many seconds, of which the last two minutes are exact', async (metrics) => {
+    const seconds = 3600;
+    for (let age = seconds - 1; age >= 0; age -= 30) {
+      const reports = Array.from({ length: 30 }, (_, index) => NOW - (age - index) * 1000);
+      await metrics.record(reports.map((stop) => report({ at: NOW, stop, counts: [], unknown: once('name') })));
+    }
+    for (const [after, expected] of [
+      [NOW - MINUTE, 60],
+      [NOW - 2 * MINUTE, 120],
+      [NOW - 60 * MINUTE, 3600],
+    ] as const) {
+      assertSame(await metrics.counts({ after }), [{ flag: 'name', yes: expected, no: 0 }]);
+    }
+  });
+}
