@@ -75,4 +75,5 @@ export {
 export { timeSlice } from './time-slice.js';
 export { type InputSchemas, inputSchemas } from './validation/input-schemas.js';
 export type { JsonSchema } from './validation/json-schema.js';
+export { LIMITS } from './validation/limits.js';
 export { createValidator } from './validation/validator.js';

@@ -99,8 +99,8 @@ export interface ApplicationDetail extends Application {
   readonly instances: readonly ApplicationInstance[];
   /** Names of the flags it has evaluated, and of unknown flags that it has reported, in code-point order. */
   readonly seenFlags: readonly string[];
-  /** How many names of unknown flags were dropped, each time counted. */
-  readonly droppedNames: number;
+  /** How many names of unknown flags were dropped, each time counted; absent when none was. */
+  readonly droppedNames?: number;
 }
 
 /** An application that has evaluated a flag. */

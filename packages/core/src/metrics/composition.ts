@@ -118,7 +118,8 @@ export function composeMetrics({ counters, sightings, applications, unknownNames
       const detail = applications.detail(name);
       if (!detail) return undefined;
       const flags = [...new Set([...detail.flags, ...unknownNames.of(name)])].sort(compareCodePoints);
-      return { ...detail, flags, droppedNames: unknownNames.droppedOf(name) };
+      const droppedNames = unknownNames.droppedOf(name);
+      return { ...detail, flags, ...(droppedNames > 0 && { droppedNames }) };
     },
     usage: (query: UsageQuery = {}) => mergeUsage(applications.usage(query), unknownNames.usage(query), query),
     lastSeen: (flags: readonly string[]) => sightings.of(flags),

@@ -162,8 +162,8 @@ export interface StoredApplicationDetail extends StoredApplication {
   readonly instances: readonly StoredInstance[];
   /** Names of the flags it has evaluated and of its unknown names, in code-point order. */
   readonly flags: readonly string[];
-  /** How many of its unknown names were dropped. */
-  readonly droppedNames: number;
+  /** How many of its unknown names were dropped; absent when none was. */
+  readonly droppedNames?: number;
 }
 
 export interface StoredInstance {

@@ -38,7 +38,8 @@ export function applicationOperations(
       const instances = found.instances.map(({ id, clientIp, seenAt, createdAt }) => {
         return { instanceId: id, clientIp, lastSeen: toTime(seenAt), createdAt: toTime(createdAt) };
       });
-      return { ...toApplication(found), instances, seenFlags: found.flags, droppedNames: found.droppedNames };
+      const { flags: seenFlags, droppedNames } = found;
+      return { ...toApplication(found), instances, seenFlags, ...(droppedNames !== undefined && { droppedNames }) };
     },
 
     async deleteApplication(ref) {

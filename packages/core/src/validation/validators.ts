@@ -14,6 +14,7 @@ import type { VariantInput } from '../api/variants.js';
 import type { ErrorDetail } from '../errors.js';
 import { findConstraintFaults, findCostFaults } from './constraint-faults.js';
 import { inputSchemas } from './input-schemas.js';
+import { LIMITS } from './limits.js';
 import { findBulkFaults, findPeriodFaults, findRegistrationFaults } from './report-faults.js';
 import { findPatchFaults } from './schemas/json-patch.js';
 import { findStrategyFaults } from './strategy-faults.js';
@@ -57,6 +58,4 @@ function findSegmentFaults({ constraints = [] }: SegmentChanges): readonly Error
 function findDependencyFaults({ enabled = true, variants = [] }: DependencyInput): readonly ErrorDetail[] {
   if (enabled || variants.length === 0) return [];
   return [{ message: 'must be empty where the parent has to be off', path: '/variants' }];
-}
-
 }

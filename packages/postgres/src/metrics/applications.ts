@@ -1,4 +1,4 @@
-import type { StoredApplication, StoredApplicationDetail, StoredInstance } from '@flags/core';
+import type { ApplicationQuery, StoredApplication, StoredApplicationDetail, StoredInstance } from '@flags/core';
 import type { Database } from '../database.js';
 import type { TableNames } from '../schema/table-names.js';
 import { fromStoredText, toStoredText } from '../stored-text.js';
@@ -18,6 +18,7 @@ interface ApplicationRow {
 interface DetailRow extends ApplicationRow {
   readonly instances: string;
   readonly flags: string;
+  readonly dropped_names: string | null;
 }
 
 type InstanceValues = readonly [
@@ -37,21 +38,26 @@ export function applicationReader(database: Database, { table }: TableNames) {
     SELECT json_agg(json_build_array(id, client_ip, sdk_version, created_at, seen_at) ORDER BY id)
     FROM ${table('instances')} WHERE application = name) AS instances`;
   const flags = `(
-    SELECT coalesce(json_agg(DISTINCT flag ORDER BY flag), '[]') FROM ${table('usage')} WHERE application = name) AS flags`;
+    SELECT coalesce(json_agg(flag ORDER BY flag), '[]') FROM (
+      SELECT flag FROM ${table('usage')} WHERE application = name
+      UNION SELECT flag FROM ${table('unknown_names')} WHERE application = name) AS seen) AS flags`;
+  const dropped = `(SELECT count FROM ${table('dropped_names')} WHERE application = name) AS dropped_names`;
 
   return {
-    async applications({ seenSince }: { readonly seenSince: number }): Promise<StoredApplication[]> {
+    async applications({ seenSince, names, after = '', limit }: ApplicationQuery): Promise<StoredApplication[]> {
       const rows = await database.query<ApplicationRow>(
-        `SELECT * FROM (${select} ${from}) AS seen WHERE seen_at >= $1 ORDER BY name`,
-        [seenSince],
+        `SELECT * FROM (${select} ${from} WHERE name > $2 ${names ? 'AND name = ANY ($4::text[])' : ''}) AS seen
+        WHERE seen_at >= $1 ORDER BY name LIMIT $3`,
+        [seenSince, toStoredText(after), limit ?? null, ...(names ? [names.map(toStoredText)] : [])],
       );
       return rows.map(toApplication);
     },
 
     async application(name: string): Promise<StoredApplicationDetail | undefined> {
-      const [row] = await database.query<DetailRow>(`${select}, ${instances}, ${flags} ${from} WHERE name = $1`, [
-        toStoredText(name),
-      ]);
+      const [row] = await database.query<DetailRow>(
+        `${select}, ${instances}, ${flags}, ${dropped} ${from} WHERE name = $1`,
+        [toStoredText(name)],
+      );
       return row && toDetail(row);
     },
   };
@@ -75,6 +81,7 @@ function toDetail(row: DetailRow): StoredApplicationDetail {
     ...toApplication(row),
     instances: (JSON.parse(row.instances) as InstanceValues[]).map(toInstance),
     flags: (JSON.parse(row.flags) as string[]).map(fromStoredText),
+    ...(row.dropped_names !== null && { droppedNames: Number(row.dropped_names) }),
   };
 }
 

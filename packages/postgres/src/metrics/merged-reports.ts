@@ -8,6 +8,9 @@ export interface MergedReports {
   readonly usage: readonly UsageRow[];
   readonly lastSeen: readonly LastSeenRow[];
   readonly counters: readonly CounterRow[];
+  readonly unknownNames: readonly UnknownNameRow[];
+  readonly unknownCounters: readonly UnknownCounterRow[];
+  readonly droppedNames: readonly DroppedNamesRow[];
 }
 
 export interface ApplicationRow {
@@ -42,17 +45,50 @@ export interface CounterRow {
   readonly no: number;
 }
 
-export function mergeReports(reports: readonly UsageReport[]): MergedReports {
-  const counts = reports.flatMap(countsOf);
+export type UnknownNameRow = UsageRow & { readonly rank: number };
+
+export type UnknownCounterRow = CounterRow & { readonly application: string };
+
+export interface DroppedNamesRow {
+  readonly application: string;
+  readonly dropped: number;
+}
+
+export interface MergeOptions {
+  /** Of other applications only the counts of flags are taken. */
+  readonly admitted: ReadonlySet<string>;
+  /** The rank of a name that was reported at a time. */
+  readonly rank: (at: number) => number;
+}
+
+export function mergeReports(reports: readonly UsageReport[], { admitted, rank }: MergeOptions): MergedReports {
+  const known = reports.filter(({ application }) => admitted.has(application));
+  const counts = reports.flatMap((report) => countsOf(report, report.counts));
+  const ofKnown = known.length === reports.length ? counts : counts.filter((row) => admitted.has(row.application));
+  const unknown = known.flatMap((report) =>
+    countsOf(report, report.unknown ?? []).map((row) => ({ ...row, rank: rank(report.at) })),
+  );
   return {
-    applications: merge(reports.map(toApplication), { key: ({ name }) => name, add: (first) => first }),
-    instances: merge(reports.map(toInstance), {
+    applications: merge(known.map(toApplication), { key: ({ name }) => name, add: (first) => first }),
+    instances: merge(known.map(toInstance), {
       key: ({ application, id }) => keyOf(application, id),
       add: addInstance,
     }),
-    usage: merge(counts, { key: ({ application, flag }) => keyOf(application, flag), add: addUsage }),
+    usage: merge(ofKnown, { key: ({ application, flag }) => keyOf(application, flag), add: addUsage }),
     lastSeen: merge(counts, { key: ({ flag }) => flag, add: (one, other) => (one.at < other.at ? other : one) }),
     counters: merge(counts, { key: ({ second, flag }) => keyOf(second, flag), add: addCounts }),
+    unknownNames: merge(unknown, {
+      key: ({ application, flag }) => keyOf(application, flag),
+      add: (one, next) => ({ ...addUsage(one, next), rank: next.rank }),
+    }),
+    unknownCounters: merge(unknown, {
+      key: ({ application, flag, second }) => keyOf(application, flag, second),
+      add: addCounts,
+    }),
+    droppedNames: merge(
+      known.flatMap(({ application, droppedNames: dropped = 0 }) => (dropped > 0 ? [{ application, dropped }] : [])),
+      { key: ({ application }) => application, add: (one, next) => ({ ...one, dropped: one.dropped + next.dropped }) },
+    ),
   };
 }
 
@@ -95,7 +131,7 @@ function addInstance(one: InstanceRow, next: InstanceRow): InstanceRow {
 type CountRow = UsageRow & LastSeenRow & CounterRow;
 
 /** A report is counted in the second that its period ended in, rounded up. */
-function countsOf({ application, stop, counts }: UsageReport): CountRow[] {
+function countsOf({ application, stop }: UsageReport, counts: UsageReport['counts']): CountRow[] {
   const second = Math.ceil(stop / 1000);
   return counts.map(({ flag, yes, no }) => ({
     application,
@@ -108,10 +144,10 @@ function countsOf({ application, stop, counts }: UsageReport): CountRow[] {
   }));
 }
 
-function addUsage(one: CountRow, next: CountRow): CountRow {
+function addUsage<Row extends UsageRow>(one: Row, next: Row): Row {
   return { ...one, count: boundedSum(one.count, next.count) };
 }
 
-function addCounts(one: CountRow, next: CountRow): CountRow {
+function addCounts<Row extends CounterRow>(one: Row, next: Row): Row {
   return { ...one, yes: boundedSum(one.yes, next.yes), no: boundedSum(one.no, next.no) };
 }

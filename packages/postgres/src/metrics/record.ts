@@ -1,14 +1,18 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { ApplicationRegistration, UsageReport } from '@flags/core';
+import type { ApplicationRegistration, DroppedMetrics, UsageReport } from '@flags/core';
 import type { Database } from '../database.js';
 import type { TableNames } from '../schema/table-names.js';
 import { markStatement } from '../stamp/marks.js';
-import { toStoredText } from '../stored-text.js';
+import type { Admission } from './admission.js';
 import { registeredApplications, seenApplications } from './application-expressions.js';
 import { bounded } from './bounded-sum.js';
+import { columns } from './columns.js';
 import { mergeRegistrations, type RegisteredApplication } from './merged-registrations.js';
 import { type MergedReports, mergeReports } from './merged-reports.js';
+import { createRanks } from './ranks.js';
+import type { Trimming } from './trimming.js';
 import type { Turns } from './turns.js';
+import { unknownColumns, unknownExpressions } from './unknown-expressions.js';
 
 const REGISTERED = [
   'strategies',
@@ -25,34 +29,43 @@ const SHARDS = 16;
 /**
  * Adds reports up in one statement: all of them, or none. The rows of every table are taken in the order of their keys,
  * and the tables in one order too, so that writers wait for each other in a row and never in a circle.
+ *
+ * Limits are kept before and after it: applications are admitted, and what is too much is dropped.
  */
-export function recording({ database, names, turns }: RecordingParts) {
-  const plain = recordStatement({ names, turns, applications: seenApplications(names) });
-  const registering = recordStatement({ names, turns, applications: registeredApplications(names) });
+export function recording({ database, names, turns, admission, trimming }: RecordingParts & Limiting) {
+  const plain = recordStatements({ names, turns, applications: seenApplications(names), parameters: 20 });
+  const registering = recordStatements({ names, turns, applications: registeredApplications(names), parameters: 26 });
   const shard = randomInt(SHARDS);
+  const rank = createRanks();
 
-  const valuesOf = (sightings: readonly { readonly at: number }[], merged: MergedReports) => {
-    const at = sightings.reduce((latest, sighting) => Math.max(latest, sighting.at), 0);
-    return [randomUUID(), at, shard, ...columnsOf(merged)];
-  };
+  /** Gives what was not taken. */
+  async function write(
+    reports: readonly UsageReport[],
+    registrations: readonly ApplicationRegistration[] = [],
+  ): Promise<DroppedMetrics> {
+    const signs = registrations.map((registration) => ({ ...registration, stop: registration.at, counts: [] }));
+    const all = [...signs, ...reports];
+    const admitted = await admission.admit(all.map(({ application }) => application));
+    const merged = mergeReports(all, { admitted, rank });
+    const at = all.reduce((latest, sighting) => Math.max(latest, sighting.at), 0);
+    const applications = mergeRegistrations(merged.applications, registrations);
+    const unknown = unknownColumns(merged);
+    const { text, withUnknown } = registrations.length > 0 ? registering : plain;
+    await database.write({
+      text: unknown.isEmpty ? text : withUnknown,
+      values: [
+        ...[randomUUID(), at, shard],
+        ...columnsOf(merged),
+        ...(registrations.length > 0 ? columns(applications, REGISTERED) : []),
+        ...(unknown.isEmpty ? [] : unknown.values),
+      ],
+    });
+    const trimmed = await trimming.trim(merged);
+    const dropped = merged.droppedNames.reduce((sum, row) => sum + row.dropped, trimmed);
+    return { names: dropped, reports: all.filter(({ application }) => !admitted.has(application)).length };
+  }
 
-  return {
-    async record(reports: readonly UsageReport[]): Promise<void> {
-      await database.write({ text: plain, values: valuesOf(reports, mergeReports(reports)) });
-    },
-
-    /** Takes registrations too, before the reports. */
-    async recordRegistered(
-      reports: readonly UsageReport[],
-      registrations: readonly ApplicationRegistration[],
-    ): Promise<void> {
-      const signs = registrations.map((registration) => ({ ...registration, stop: registration.at, counts: [] }));
-      const merged = mergeReports([...signs, ...reports]);
-      const applications = mergeRegistrations(merged.applications, registrations);
-      const values = [...valuesOf([...signs, ...reports], merged), ...columns(applications, REGISTERED)];
-      await database.write({ text: registering, values });
-    },
-  };
+  return { record: write };
 }
 
 export interface RecordingParts {
@@ -61,11 +74,30 @@ export interface RecordingParts {
   readonly turns: Turns;
 }
 
+/** What keeps the tables within limits. */
+export interface Limiting {
+  readonly admission: Admission;
+  readonly trimming: Trimming;
+}
+
 interface StatementParts {
   readonly names: TableNames;
   readonly turns: Turns;
   /** The table expressions that write the applications. */
   readonly applications: string;
+  /** How many parameters the statement has without those for unknown names. */
+  readonly parameters: number;
+}
+
+/** The statement without unknown names, and with some. */
+function recordStatements(parts: StatementParts) {
+  const { names, parameters } = parts;
+  return {
+    text: `${recordStatement(parts)}\n${markStatement(names, ['counters'])}`,
+    withUnknown: `${recordStatement(parts)},
+${unknownExpressions(names, parameters + 1)}
+${markStatement(names, ['counters', 'unknown_counters', 'dropped_names'])}`,
+  };
 }
 
 function recordStatement({ names, turns, applications }: StatementParts): string {
@@ -117,8 +149,7 @@ counters AS (
   ON CONFLICT (second, flag, shard) DO UPDATE SET
     yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')}
   RETURNING 1
-)
-${markStatement(names, ['counters'])}`;
+)`;
 }
 
 function columnsOf({ applications, instances, usage, lastSeen, counters }: MergedReports): unknown[][] {
@@ -129,12 +160,4 @@ function columnsOf({ applications, instances, usage, lastSeen, counters }: Merge
     ...columns(lastSeen, ['flag', 'at']),
     ...columns(counters, ['second', 'flag', 'yes', 'no']),
   ];
-}
-
-function columns<Row>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[][] {
-  return names.map((name) => rows.map((row) => stored(row[name])));
-}
-
-function stored(value: unknown): unknown {
-  return typeof value === 'string' ? toStoredText(value) : value;
 }

@@ -1,14 +1,19 @@
-import type { ApplicationRegistration } from '@flags/core';
+import type { ApplicationRegistration, DroppedMetrics } from '@flags/core';
 import { markStatement } from '../stamp/marks.js';
 import { toStoredText } from '../stored-text.js';
-import type { RecordingParts } from './record.js';
+import type { Limiting, RecordingParts } from './record.js';
 import type { Turns } from './turns.js';
 
 /** Creates or renews an application and its instance in one statement, which may be carried out twice. */
-export function registering({ database, names, turns }: RecordingParts) {
+export function registering({ database, names, turns, admission, trimming }: RecordingParts & Limiting) {
   const text = registerStatement(names, turns);
-  return async (registration: ApplicationRegistration): Promise<void> => {
+  return async (registration: ApplicationRegistration): Promise<DroppedMetrics> => {
+    const { application, instance, at } = registration;
+    if (!(await admission.admit([application])).has(application)) return { names: 0, reports: 1 };
     await database.write({ text, values: valuesOf(registration) });
+    const row = { application, id: instance.id, clientIp: null, sdkVersion: null, createdAt: at, seenAt: at };
+    await trimming.trim({ instances: [row], unknownNames: [] });
+    return { names: 0, reports: 0 };
   };
 }
 

@@ -64,3 +64,36 @@ CREATE TABLE ${table('metrics_writes')} (
 CREATE INDEX ${index('metrics_writes_by_time')} ON ${table('metrics_writes')} (at);
 `;
 }
+
+/**
+ * What version 3 adds, for names that are no flag's. `rank` tells which name was reported more recently: time and a number.
+ * They are few, so they are not kept in shards.
+ */
+export function unknownNameTables({ table, index }: TableNames): string {
+  return `
+CREATE TABLE ${table('unknown_names')} (
+  application text COLLATE "C" NOT NULL,
+  flag text COLLATE "C" NOT NULL,
+  rank bigint NOT NULL,
+  count bigint NOT NULL,
+  PRIMARY KEY (application, flag)
+);
+
+CREATE INDEX ${index('unknown_names_by_flag')} ON ${table('unknown_names')} (flag, application);
+CREATE INDEX ${index('unknown_names_by_rank')} ON ${table('unknown_names')} (rank);
+
+CREATE TABLE ${table('unknown_counters')} (
+  application text COLLATE "C" NOT NULL,
+  flag text COLLATE "C" NOT NULL,
+  second bigint NOT NULL,
+  yes bigint NOT NULL,
+  no bigint NOT NULL,
+  PRIMARY KEY (application, flag, second)
+);
+
+CREATE TABLE ${table('dropped_names')} (
+  application text COLLATE "C" NOT NULL PRIMARY KEY,
+  count bigint NOT NULL
+);
+`;
+}

@@ -1,5 +1,5 @@
 import { FlagsError } from '@flags/core';
-import { metricsTables } from '../metrics/schema.js';
+import { metricsTables, unknownNameTables } from '../metrics/schema.js';
 import { checkPlace } from '../options.js';
 import { quoteIdentifier, tableNames } from './table-names.js';
 
@@ -39,7 +39,8 @@ export function grantSql(options: GrantSqlOptions): string {
   const role = quoteIdentifier(options.role);
   const names = tableNames(place);
   const rights = new Map<string, string>(Object.entries(RIGHTS).map(([name, right]) => [names.table(name), right]));
-  for (const table of createdTables(metricsTables(names))) rights.set(table, METRICS_RIGHTS);
+  const created = metricsTables(names) + unknownNameTables(names);
+  for (const table of createdTables(created)) rights.set(table, METRICS_RIGHTS);
   const grants = [...rights].map(([table, right]) => `GRANT ${right} ON ${table} TO ${role};`);
   return [`GRANT USAGE ON SCHEMA ${quoteIdentifier(place.schema)} TO ${role};`, ...grants, ''].join('\n');
 }

@@ -1,5 +1,5 @@
 import { FEED_ROWS, type FeedKind } from '../feed/feed-order.js';
-import { metricsTables } from '../metrics/schema.js';
+import { metricsTables, unknownNameTables } from '../metrics/schema.js';
 import { markRows } from '../stamp/marks.js';
 import { actorTokenColumns, documentTables } from './document-tables.js';
 import { lockKey } from './lock-key.js';
@@ -13,7 +13,7 @@ import { type Place, quoteIdentifier, type TableNames, tableNames } from './tabl
 const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => metaTable(names) + documentTables(names) + metricsTables(names),
   markRows,
-  actorTokenColumns,
+  (names) => actorTokenColumns(names) + unknownNameTables(names),
 ];
 
 /** The schema version that this library works with. */

@@ -26,7 +26,6 @@ export function applicationRules(rule: MetricsRule): void {
       seenAt: NOW,
       instances: [{ id: 'shop-1', clientIp: '', sdkVersion: '', createdAt: NOW, seenAt: NOW }],
       flags: ['checkout'],
-      droppedNames: 0,
     });
   });
 

@@ -17,7 +17,6 @@ export function registrationRules(rule: MetricsRule): void {
       seenAt: NOW,
       instances: [{ ...instance, createdAt: NOW, seenAt: NOW }],
       flags: [],
-      droppedNames: 0,
     });
   });
 
