@@ -47,6 +47,7 @@ export type Action =
   | 'countEvaluations'
   | 'listApplications'
   | 'getApplication'
+  | 'deleteApplication'
   | 'listApplicationsByFlag'
   | 'registerApplication'
   | 'reportMetrics'

@@ -4,6 +4,7 @@ import type { ApplicationRef } from '../api/refs.js';
 import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import type { StoredApplication } from '../metrics/port.js';
+import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import { arrayOf } from './array-of.js';
 import { cutPage, pageBounds } from './pages.js';
@@ -25,11 +26,14 @@ export function applicationOperations(
     async pageApplications(query = {}) {
       const { limit, after } = pageBounds(engine, query);
       const items: Application[] = [];
+      let [room, fitting]: [number, number] = [LIMITS.pageSize, 0];
       for await (const application of iterateApplications(engine, query, after)) {
         items.push(application);
-        if (items.length > limit) break;
+        room -= sizeOf(application);
+        if (fitting === 0 || room >= 0) fitting = items.length;
+        if (items.length > Math.min(limit, fitting)) break;
       }
-      return cutPage(items, { limit }, { cursorOf: ({ appName }) => appName });
+      return cutPage(items, { limit: Math.min(limit, fitting) }, { cursorOf: ({ appName }) => appName });
     },
 
     async getApplication(ref) {
@@ -46,6 +50,11 @@ export function applicationOperations(
       if (!(await metrics.forgetApplication(nameIn(ref)))) throw notFound(ref);
     },
   };
+}
+
+/** In characters: its strategies are what may be long. */
+function sizeOf({ appName, strategies }: Application): number {
+  return strategies.reduce((sum, strategy) => sum + strategy.length, appName.length);
 }
 
 function nameIn({ application }: ApplicationRef): string {

@@ -68,6 +68,6 @@ export const LIMITS = {
   applicationsInMemory: 33_554_432,
   eventsPerPage: 1000,
   itemsPerPage: 1000,
-  /** Of a page, in bytes of JSON: it ends before, but for its first item. */
+  /** Bytes of JSON: a page ends before it has more, but has one item at least. */
   pageSize: 1_048_576,
 } as const;

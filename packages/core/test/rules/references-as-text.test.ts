@@ -17,6 +17,7 @@ const BY_NAME: readonly (readonly [string, Attempt])[] = [
   ['deleteFlag', (flags, flag) => flags.deleteFlag({ flag })],
   ['deleteToken', (flags, token) => flags.deleteToken({ token })],
   ['getApplication', (flags, application) => flags.getApplication({ application })],
+  ['deleteApplication', (flags, application) => flags.deleteApplication({ application })],
 ];
 
 const HOSTILE: readonly unknown[] = [Symbol('name'), Object.create(null), [Object.create(null)], 1n];

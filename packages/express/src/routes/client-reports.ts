@@ -1,5 +1,6 @@
 import type { ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core';
 import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
+import type { Scope } from '../scope.js';
 import { unchecked } from '../unchecked.js';
 import { clientReportFromWire, clientReportSchema } from '../wire/client-report.js';
 import { bulkSchema, registrationsFromWire, reportsFromWire, type WireBulk } from '../wire/metrics-bulk.js';
@@ -52,10 +53,10 @@ export const clientReportRoutes: readonly Route[] = [
     body: { required: true, schema: bulkSchema, checkedBy: 'router' },
     reply: { status: 202 },
     errors: ['invalid_input'],
-    async handle({ flags, body }) {
+    async handle({ flags, body, scope }) {
       const bulk = unchecked<WireBulk>(body);
       const registrations = registrationsFromWire(bulk, new Date());
-      await flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) });
+      await flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) }, countedProjects(scope));
       return {};
     },
   }),
@@ -67,7 +68,7 @@ export const clientReportRoutes: readonly Route[] = [
     tag: 'Frontend',
     access: 'frontend',
     body: REGISTRATION,
-    reply: { status: 202 },
+    reply: { status: 200 },
     errors: ['invalid_input'],
     handle: register,
   }),
@@ -79,23 +80,30 @@ export const clientReportRoutes: readonly Route[] = [
     tag: 'Frontend',
     access: 'frontend',
     body: REPORT,
-    reply: { status: 202 },
+    reply: { status: 200 },
     errors: ['invalid_input'],
     handle: report,
   }),
 ];
 
-async function register({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
-  const registration = clientReportFromWire(unchecked<ClientRegistration>(body));
-  await flags.registerApplication(registration, reportOrigin(clientIp()));
+async function register(request: RouteRequest): Promise<RouteResult> {
+  const registration = clientReportFromWire(unchecked<ClientRegistration>(request.body));
+  await request.flags.registerApplication(registration, reportOrigin(request));
   return {};
 }
 
-async function report({ flags, body, clientIp }: RouteRequest): Promise<RouteResult> {
-  await flags.reportMetrics(clientReportFromWire(unchecked<MetricsReport>(body)), reportOrigin(clientIp()));
+async function report(request: RouteRequest): Promise<RouteResult> {
+  const metrics = clientReportFromWire(unchecked<MetricsReport>(request.body));
+  await request.flags.reportMetrics(metrics, reportOrigin(request));
   return {};
 }
 
-function reportOrigin(clientIp: string | undefined): ReportOrigin {
-  return clientIp === undefined ? {} : { clientIp };
+function reportOrigin({ clientIp, scope }: RouteRequest): ReportOrigin {
+  const address = clientIp();
+  return { ...(address !== undefined && { clientIp: address }), ...countedProjects(scope) };
+}
+
+/** A token counts flags of its own project alone. */
+function countedProjects({ project }: Scope): Pick<ReportOrigin, 'projects'> {
+  return project === '*' ? {} : { projects: [project] };
 }

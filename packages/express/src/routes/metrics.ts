@@ -1,4 +1,4 @@
-import { listPieces } from '../page-query.js';
+import type { PageQuery } from '@flags/core';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import {
@@ -23,7 +23,7 @@ export const metricsRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'SeenToggles' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(await flags.listSeenFlags()) }),
+    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(flags.iterateSeenFlags()) }),
   }),
   route({
     method: 'GET',
@@ -58,12 +58,11 @@ export const metricsRoutes: readonly Route[] = [
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
-      const { items, next } = await listPieces(query, {
-        cursorOf: ({ appName }) => appName,
-        toWire: applicationSummaryToWire,
-        whole: () => flags.listApplications(filter),
-        page: (page) => flags.pageApplications({ ...filter, ...page }),
-      });
+      const { limit, after } = unchecked<PageQuery>(query);
+      if (limit === undefined && after === undefined) {
+        return { chunks: applicationListToWire(flags.iterateApplications(filter)) };
+      }
+      const { items, next } = await flags.pageApplications({ ...filter, limit, after });
       return { chunks: applicationListToWire(items), next };
     },
   }),
@@ -82,6 +81,20 @@ export const metricsRoutes: readonly Route[] = [
     }),
   }),
   route({
+    method: 'DELETE',
+    path: `${APPLICATIONS}/:appName`,
+    action: 'deleteApplication',
+    summary: 'Forget an application; one that registers or reports again begins anew',
+    tag: 'Metrics',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: ['application_not_found'],
+    async handle({ flags, params }) {
+      await flags.deleteApplication({ application: params.appName });
+      return {};
+    },
+  }),
+  route({
     method: 'GET',
     path: `${METRICS}/seen-apps`,
     action: 'listApplicationsByFlag',
@@ -92,6 +105,6 @@ export const metricsRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'SeenApps' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ chunks: seenApplicationsToWire(await flags.listApplicationsByFlag()) }),
+    handle: async ({ flags }) => ({ chunks: seenApplicationsToWire(flags.iterateApplicationsByFlag()) }),
   }),
 ];

@@ -17,7 +17,7 @@ type WireBulkApplication = Pick<ClientRegistration, 'appName'> & Partial<ClientR
 interface WireBulkMetric {
   readonly appName: string;
   readonly featureName: string;
-  readonly timestamp: string;
+  readonly timestamp: string | number;
   readonly yes: number;
   readonly no: number;
 }
@@ -74,7 +74,7 @@ export function reportsFromWire({ metrics = [] }: WireBulk): readonly MetricsRep
   }));
 }
 
-function emptyReport(appName: string, timestamp: string): MetricsReport {
+function emptyReport(appName: string, timestamp: string | number): MetricsReport {
   return { appName, bucket: { start: timestamp, stop: timestamp, toggles: {} } };
 }
 

@@ -1,8 +1,7 @@
-import type { Application, ApplicationDetail, EvaluationCounts, SeenFlags, YesNo } from '@flags/core';
-import type { JsonChunks } from '../chunks.js';
+import type { Application, ApplicationDetail, EvaluationCounts, FlagApplication, SeenFlags, YesNo } from '@flags/core';
 import { jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
 
-export function seenFlagsListToWire(applications: readonly SeenFlags[]) {
+export function seenFlagsListToWire(applications: AsyncIterable<SeenFlags>) {
   return jsonArray(applications, seenFlagsToWire);
 }
 
@@ -14,21 +13,30 @@ export function evaluationCountsToWire({ lastHour, lastMinute }: EvaluationCount
   return jsonObject({ lastHour: jsonMap(lastHour, countsToWire), lastMinute: jsonMap(lastMinute, countsToWire) });
 }
 
-export function applicationListToWire(applications: JsonChunks) {
-  return jsonObject({ applications });
+export function applicationListToWire(applications: Iterable<Application> | AsyncIterable<Application>) {
+  return jsonObject({ applications: jsonArray(applications, applicationSummaryToWire) });
 }
 
-export function applicationToWire({ appName, strategies, instances, seenFlags }: ApplicationDetail) {
+export function applicationToWire({ appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {
   return jsonObject({
     appName,
     instances: jsonArray(instances, instanceToWire),
     strategies: [{ appName, strategies }],
     seenToggles: jsonArray(seenFlags, (flag) => flag),
+    droppedNames,
   });
 }
 
-export function seenApplicationsToWire(byFlag: ReadonlyMap<string, readonly Application[]>) {
-  return jsonMap(byFlag, (applications) => applications.map(applicationRecordToWire));
+/** A flag may have more applications than fit into memory: each is a piece of its own. */
+export async function* seenApplicationsToWire(pairs: AsyncIterable<FlagApplication>): AsyncGenerator<string, void> {
+  let before: string | undefined;
+  for await (const { flag, application } of pairs) {
+    const record = JSON.stringify(applicationRecordToWire(application));
+    if (flag === before) yield `,${record}`;
+    else yield `${before === undefined ? '{' : '],'}${JSON.stringify(flag)}:[${record}`;
+    before = flag;
+  }
+  yield before === undefined ? '{}' : ']}';
 }
 
 function instanceToWire({ instanceId, clientIp, lastSeen, createdAt }: ApplicationDetail['instances'][number]) {

@@ -22,12 +22,16 @@ export const metricsSchemas = {
     links: strictObject({ appDetails: text }),
   }),
 
-  ApplicationDetail: strictObject({
-    appName: text,
-    instances: listOf(referTo('ApplicationInstance')),
-    strategies: listOf(referTo('ApplicationStrategies')),
-    seenToggles: listOf(text),
-  }),
+  ApplicationDetail: strictObject(
+    {
+      appName: text,
+      instances: listOf(referTo('ApplicationInstance')),
+      strategies: listOf(referTo('ApplicationStrategies')),
+      seenToggles: listOf(text),
+    },
+    // Names of flags that do not exist, of which the last 100 are kept; absent when none was dropped.
+    { droppedNames: count },
+  ),
 
   ApplicationInstance: strictObject({
     instanceId: text,

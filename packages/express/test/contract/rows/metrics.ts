@@ -103,6 +103,45 @@ export const metricsRows: readonly Row[] = [
     expect: { status: 404, code: 'application_not_found' },
   },
   {
+    endpoint: 24,
+    name: 'tells how many names of unknown flags were dropped',
+    given: (flags) =>
+      flags.reportMetrics({
+        appName: 'web',
+        bucket: {
+          start: NOW,
+          stop: NOW,
+          toggles: Object.fromEntries(Array.from({ length: 103 }, (_, at) => [`name-${at}`, { yes: 1, no: 0 }])),
+        },
+      }),
+    request: { method: 'GET', path: `${METRICS}/applications/web` },
+    expect: {
+      status: 200,
+      body: expect.objectContaining({ appName: 'web', droppedNames: 3 }),
+    },
+  },
+  {
+    endpoint: 'deleteApplication',
+    name: 'forgets an application',
+    given: reported,
+    request: { method: 'DELETE', path: `${METRICS}/applications/web` },
+    expect: {
+      status: 200,
+      body: null,
+      afterwards: async (flags) => {
+        expect(await flags.listApplications()).toEqual([]);
+        expect(await flags.listSeenFlags()).toEqual([]);
+      },
+    },
+  },
+  {
+    endpoint: 'deleteApplication',
+    name: 'does not find an unknown application',
+    given: reported,
+    request: { method: 'DELETE', path: `${METRICS}/applications/unknown` },
+    expect: { status: 404, code: 'application_not_found' },
+  },
+  {
     endpoint: 25,
     name: 'shows applications by flag',
     given: reported,
