@@ -1,6 +1,5 @@
 import { compareCodePoints } from '../code-point-order.js';
 import { LIMITS } from '../validation/limits.js';
-import { boundedSum } from './bounded-sum.js';
 import type { Applications } from './composition.js';
 import { createMemoryBudget, createMemoryUsage } from './memory-usage.js';
 import type { ApplicationRegistration, InstanceSighting, StoredApplication, StoredInstance } from './port.js';
@@ -66,7 +65,7 @@ export function memoryApplications(): Applications {
         const application = known.get(name);
         if (!application) continue;
         application.about = see(application, instance, at);
-        for (const { flag, yes, no } of counts) usage.add(name, flag, boundedSum(yes, no));
+        usage.add(name, counts);
       }
     },
     register(registration) {

@@ -1,7 +1,7 @@
 import { compareCodePoints } from '../code-point-order.js';
 import { LIMITS } from '../validation/limits.js';
 import { boundedSum } from './bounded-sum.js';
-import type { FlagUsage, UsageQuery } from './port.js';
+import type { FlagCount, FlagUsage, UsageQuery } from './port.js';
 
 /** How much of the memory for applications is taken, by an estimate in bytes. */
 export interface MemoryBudget {
@@ -58,16 +58,20 @@ export function createMemoryUsage(budget: MemoryBudget) {
   }
 
   return {
-    add(application: string, flag: string, count: number): void {
+    add(application: string, added: readonly FlagCount[]): void {
+      if (added.length === 0) return;
       const flags = counts.get(application) ?? new Map<string, number>();
-      const before = flags.get(flag);
-      if (before === undefined) {
-        if (!budget.hasRoom(sizeOf(flag))) return;
-        budget.take(sizeOf(flag));
-        counts.set(application, flags);
-        applications.set(flag, (applications.get(flag) ?? new Set<string>()).add(application));
+      for (const { flag, yes, no } of added) {
+        const before = flags.get(flag);
+        if (before !== undefined) {
+          flags.set(flag, boundedSum(before, yes + no));
+        } else if (budget.hasRoom(sizeOf(flag))) {
+          budget.take(sizeOf(flag));
+          flags.set(flag, boundedSum(yes, no));
+          applications.set(flag, (applications.get(flag) ?? new Set<string>()).add(application));
+        }
       }
-      flags.set(flag, boundedSum(before ?? 0, count));
+      if (flags.size > 0) counts.set(application, flags);
     },
     flagsOf: (application: string): readonly string[] => [...(counts.get(application)?.keys() ?? [])],
     forget(flag: string): void {

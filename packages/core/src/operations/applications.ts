@@ -11,7 +11,7 @@ import { cutPage, pageBounds } from './pages.js';
 
 const DAY = 86_400_000;
 /** So many are read at once: each may have 64 KiB. */
-const PAGE = 50;
+const PAGE = 20;
 
 /** Which applications there are. */
 export function applicationOperations(

@@ -7,6 +7,8 @@ import { LIMITS } from '../validation/limits.js';
 /** The instance of a client that does not name one. */
 const DEFAULT_INSTANCE = 'default';
 
+const NONE = { yes: 0, no: 0 };
+
 /** What a report says of names: of flags, of names that are no flag's, and how many are not to be kept. */
 interface SortedCounts {
   readonly counts: FlagCount[];
@@ -23,7 +25,8 @@ export function reportReader({ live }: Pick<Engine, 'live'>) {
 
   function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
     const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
-    for (const [flag, { yes, no }] of Object.entries(toggles)) {
+    for (const flag of Object.keys(toggles)) {
+      const { yes, no } = toggles[flag] ?? NONE;
       const project = projectOf(flag);
       if (project === undefined) sorted.unknown.push({ flag, yes, no });
       else if (projects === undefined || projects.includes(project)) sorted.counts.push({ flag, yes, no });
@@ -33,15 +36,15 @@ export function reportReader({ live }: Pick<Engine, 'live'>) {
   }
 
   return async (reports: readonly MetricsReport[], at: number, origin: ReportOrigin = {}): Promise<UsageReport[]> => {
-    if (reports.some(({ bucket }) => namesUnknown(bucket.toggles))) await live.follower.refresh();
-    const sorted = reports.map(({ bucket }) => sort(bucket, origin.projects));
-    keepLast(sorted);
+    const sortAll = () => reports.map(({ bucket }) => sort(bucket, origin.projects));
+    let sorted = sortAll();
+    if (sorted.some(({ unknown }) => unknown.length > 0)) {
+      await live.follower.refresh();
+      sorted = sortAll();
+      keepLast(sorted);
+    }
     return reports.map((report, index) => toReport(report, { at, origin, ...sorted[index] }));
   };
-
-  function namesUnknown(toggles: object): boolean {
-    return Object.keys(toggles).some((flag) => projectOf(flag) === undefined);
-  }
 }
 
 /** Drops unknown names beyond the limits of an application and a batch, those that come first. */

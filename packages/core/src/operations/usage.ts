@@ -8,7 +8,7 @@ import { arrayOf } from './array-of.js';
 /** So many pairs are read at once. */
 const PAGE = 1000;
 /** So many applications are read at once: each may have 64 KiB. */
-const APPLICATIONS = 50;
+const APPLICATIONS = 20;
 /** How many characters of applications are kept while they are read flag by flag: most flags name the same ones. */
 const KEPT_TEXT = 4_194_304;
 
@@ -88,6 +88,7 @@ function createApplicationCache(metrics: MetricsStorage) {
 
   return async (names: readonly string[]): Promise<ReadonlyMap<string, Application>> => {
     const missing = [...new Set(names)].filter((name) => !kept.has(name));
+    if (missing.length > 0) await setImmediate();
     const read = missing.length > 0 ? await metrics.applications({ seenSince: 0, names: missing }) : [];
     const found = new Map(read.map((stored) => [stored.name, toApplication(stored)]));
     for (const name of names) {
