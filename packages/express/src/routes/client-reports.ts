@@ -103,7 +103,7 @@ function reportOrigin({ clientIp, scope }: RouteRequest): ReportOrigin {
   return { ...(address !== undefined && { clientIp: address }), ...countedProjects(scope) };
 }
 
-/** A token counts flags of its own project alone. */
-function countedProjects({ project }: Scope): Pick<ReportOrigin, 'projects'> {
-  return project === '*' ? {} : { projects: [project] };
+/** A token counts only the flags of its own projects. */
+function countedProjects({ projects }: Scope): Pick<ReportOrigin, 'projects'> {
+  return projects === '*' ? {} : { projects };
 }

@@ -63,7 +63,7 @@ export const metricsRoutes: readonly Route[] = [
         return { chunks: applicationListToWire(flags.iterateApplications(filter)) };
       }
       const { items, next } = await flags.pageApplications({ ...filter, limit, after });
-      return { chunks: applicationListToWire(items), next };
+      return { chunks: applicationListToWire(items), ...(next !== undefined && { next: { after: next } }) };
     },
   }),
   route({

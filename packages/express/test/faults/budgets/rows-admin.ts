@@ -251,6 +251,7 @@ export const OTHER_ADMIN_ROWS = {
   countEvaluations: [],
   listApplications: [],
   getApplication: [],
+  deleteApplication: [],
   listApplicationsByFlag: [],
   explainFlags: [
     { name: 'all flags', body: () => '{"environment":"production","context":{"userId":"7"}}', ...granted },
