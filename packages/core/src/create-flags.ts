@@ -12,6 +12,7 @@ import { createFeed } from './engine/feed.js';
 import { createLifetime } from './engine/lifetime.js';
 import { createMetricsRetention } from './engine/metrics-retention.js';
 import { createRead } from './engine/reader.js';
+import { StateSize } from './engine/state-size.js';
 import { closeLive, openLive } from './live/open-live.js';
 import { memoryMetrics } from './metrics/memory.js';
 import { createOperations } from './operations/operations.js';
@@ -54,10 +55,11 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
   const retention = createMetricsRetention({ storage, metrics, now, applicationRetention, onError });
-  const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError });
+  const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
+  const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError, size });
   // Where others' changes are heard of at once, what is known is what is stored, nearly always.
   const recall = storage.watch && ((key: DocumentKey) => copied(live.documents.known(key)));
-  const perform = createPerform({ storage, now, feed, take: live.state.take, recall });
+  const perform = createPerform({ storage, now, feed, take: live.state.take, recall, size });
   const validate = createValidators(settings);
   const base = {
     settings,
