@@ -12,11 +12,12 @@ import { followReferences } from './follow-references.js';
 export function flagLifecycleOperations(
   engine: Engine,
 ): Pick<FlagOperations, 'archiveFlag' | 'reviveFlag' | 'deleteFlag'> {
-  const { change, metrics, retention } = engine;
+  const { change, metrics, retention, now } = engine;
   return {
     async archiveFlag(ref, context) {
+      const archivedAt = now().toISOString();
       await changeFlag(engine, { ref, context }, async (flag) => {
-        return archiveFlag(flag, await listLiveChildren(engine, flag.name));
+        return archiveFlag(flag, await listLiveChildren(engine, flag.name), archivedAt);
       });
     },
 

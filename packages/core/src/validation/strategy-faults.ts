@@ -4,16 +4,23 @@ import { findConstraintFaults } from './constraint-faults.js';
 import { parseNumber } from './numeric.js';
 import { findPayloadFaults } from './payload-faults.js';
 
-/** What a strategy's schema cannot say: operands fit their operators, and a rollout is a percentage. */
-export function findStrategyFaults(strategy: StrategyInput): readonly ErrorDetail[] {
-  return [
-    ...findRolloutFaults(strategy),
-    ...findConstraintFaults(strategy.constraints ?? []),
-    ...(strategy.variants ?? []).flatMap((variant, i) => findVariantFaults(variant, `/variants/${i}`)),
-  ];
+/** What a strategy's schema cannot say: operands fit their operators, segments are unique, and a rollout is a percentage. */
+export function* findStrategyFaults(strategy: Partial<StrategyInput>): Generator<ErrorDetail> {
+  yield* findRolloutFaults(strategy);
+  yield* findConstraintFaults(strategy.constraints ?? []);
+  yield* findRepeatedSegments(strategy.segments ?? []);
+  for (const [i, variant] of (strategy.variants ?? []).entries()) yield* findVariantFaults(variant, `/variants/${i}`);
 }
 
-function findRolloutFaults({ name, parameters }: StrategyInput): readonly ErrorDetail[] {
+function* findRepeatedSegments(segments: readonly number[]): Generator<ErrorDetail> {
+  const seen = new Set<number>();
+  for (const [i, id] of segments.entries()) {
+    if (seen.has(id)) yield { message: 'must be unique', path: `/segments/${i}` };
+    seen.add(id);
+  }
+}
+
+function findRolloutFaults({ name, parameters }: Partial<StrategyInput>): readonly ErrorDetail[] {
   if (name !== 'flexibleRollout' || !parameters || !Object.hasOwn(parameters, 'rollout')) return [];
   const rollout = toPercentage(parameters.rollout);
   if (rollout !== undefined && rollout >= 0 && rollout <= 100) return [];

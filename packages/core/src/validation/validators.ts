@@ -8,7 +8,7 @@ import type { BulkReport, ClientRegistration, MetricsReport } from '../api/metri
 import type { PageQuery } from '../api/pages.js';
 import type { NewProject, ProjectChanges } from '../api/projects.js';
 import type { NewSegment, SegmentChanges } from '../api/segments.js';
-import type { StrategyInput } from '../api/strategies.js';
+import type { StrategyInput, StrategyReplacement } from '../api/strategies.js';
 import type { NewToken } from '../api/tokens.js';
 import type { VariantInput } from '../api/variants.js';
 import type { ErrorDetail } from '../errors.js';
@@ -31,6 +31,7 @@ export function createValidators(settings: Settings) {
     flagChanges: createValidator<FlagChanges>(schemas.flagChanges),
     clone: createValidator<{ readonly name: string }>(schemas.clone),
     strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyFaults),
+    strategyReplacement: createValidator<StrategyReplacement>(schemas.strategyReplacement, findStrategyFaults),
     variants: createValidator<readonly VariantInput[]>(schemas.variants, findVariantsFaults),
     jsonPatch: createValidator<JsonPatch>(schemas.jsonPatch, findPatchFaults),
     newSegment: createValidator<NewSegment>(schemas.newSegment, findSegmentFaults),
@@ -48,7 +49,7 @@ export function createValidators(settings: Settings) {
   };
 }
 
-function findSegmentFaults({ constraints = [] }: SegmentChanges): readonly ErrorDetail[] {
+function findSegmentFaults({ constraints = [] }: SegmentChanges): Iterable<ErrorDetail> {
   return findConstraintFaults(constraints);
 }
 

@@ -1,7 +1,8 @@
-import type { Dependency, EventLog, FlagsEvent, Token } from '@flags/core';
+import type { Dependency, EventLog, Flag, FlagsEvent, Token } from '@flags/core';
 import { unchecked } from '../unchecked.js';
 import { dependencyToWire } from './dependency.js';
 import { eventTypeToWire } from './event-types.js';
+import { flagToWire } from './flag.js';
 import { tokenToWire } from './token.js';
 
 export function eventListToWire({ events, total }: EventLog) {
@@ -22,7 +23,7 @@ function eventToWire(event: FlagsEvent) {
   };
 }
 
-/** Only of tokens and dependencies do the words differ. */
+/** Tokens, dependencies and flags have other words on the wire. */
 function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
   if (state === null) return null;
   switch (type) {
@@ -36,9 +37,16 @@ function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
     case 'flag-created':
     case 'flag-deleted':
       return flagStateToWire(unchecked(state));
+    case 'flag-updated':
+      return flagUpdateToWire(unchecked(state));
     default:
       return state;
   }
+}
+
+/** The whole flag; an event of release 0.1 holds the changed members only, and keeps its form. */
+function flagUpdateToWire(state: Partial<Flag>) {
+  return state.name === undefined ? state : flagToWire(unchecked<Flag>(state));
 }
 
 function flagStateToWire(state: { readonly dependencies?: readonly Dependency[] }) {

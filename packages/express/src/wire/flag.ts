@@ -3,7 +3,7 @@ import { dependencyToWire } from './dependency.js';
 import { strategyToWire } from './strategy.js';
 import { variantToWire } from './variant.js';
 
-export function flagToWire(flag: Flag) {
+export function flagToWire(flag: Omit<Flag, 'revision'>) {
   return {
     name: flag.name,
     project: flag.project,
@@ -45,7 +45,12 @@ export function flagListToWire(flags: readonly FlagSummary[]) {
 }
 
 export function archivedFlagListToWire(flags: readonly ArchivedFlag[]) {
-  return { version: 1, features: flags.map((flag) => ({ ...flagSummaryToWire(flag), project: flag.project })) };
+  return { version: 1, features: flags.map(archivedFlagToWire) };
+}
+
+function archivedFlagToWire(flag: ArchivedFlag) {
+  const { project, archived, archivedAt, description, impressionData } = flag;
+  return { ...flagSummaryToWire(flag), project, archived, archivedAt, description, impressionData };
 }
 
 function environmentToWire({ name, enabled, strategies }: FlagEnvironment) {

@@ -1,7 +1,8 @@
 import type { Segment, SegmentUse } from '@flags/core';
+import { constraintToWire } from './strategy.js';
 
 export function segmentToWire({ id, name, description, constraints, createdAt, createdBy }: Segment) {
-  return { id, name, description, constraints, createdAt, createdBy };
+  return { id, name, description, constraints: constraints.map(constraintToWire), createdAt, createdBy };
 }
 
 export function segmentListToWire(segments: readonly Segment[]) {
