@@ -1,5 +1,5 @@
-import { shorten } from './shorten.js';
 import { LIMITS } from './validation/limits.js';
+import { shorten } from './validation/shorten.js';
 
 /** Every reason for which an operation is refused. The list is closed: code against it, not against messages. */
 export const ERROR_CODES = [

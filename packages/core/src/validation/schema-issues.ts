@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { ErrorDetail } from '../errors.js';
-import { shorten } from '../shorten.js';
 import { parseIsoDate } from './iso-date.js';
 import type { JsonSchema } from './json-schema.js';
 import { LIMITS } from './limits.js';
+import { shorten } from './shorten.js';
 
 const OPTIONS = { verbose: true, allowUnionTypes: true, validateFormats: true };
 /** Stops at the first error. */
