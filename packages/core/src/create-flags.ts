@@ -13,6 +13,7 @@ import { createFeed } from './engine/feed.js';
 import { createLifetime } from './engine/lifetime.js';
 import { createMetricsRetention } from './engine/metrics-retention.js';
 import { createRead } from './engine/reader.js';
+import { StateSize } from './engine/state-size.js';
 import { FlagsError } from './errors.js';
 import { closeLive, openLive } from './live/open-live.js';
 import { memoryMetrics } from './metrics/memory.js';
@@ -83,6 +84,7 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   newId: true,
   pollInterval: true,
   applicationRetention: true,
+  stateLimit: true,
   onError: true,
 };
 
@@ -104,10 +106,11 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const feed = createFeed({ storage, pollInterval, onError });
   const isFlag = (name: string) => live.documents.projectOf(name) !== undefined;
   const retention = createMetricsRetention({ metrics, isFlag, now, applicationRetention, onError });
-  const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError });
+  const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
+  const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError, size });
   // Where others' changes are heard of at once, what is known is what is stored, nearly always.
   const recall = storage.watch && ((key: DocumentKey) => copied(live.documents.known(key)));
-  const perform = createPerform({ storage, now, feed, take: live.state.take, recall });
+  const perform = createPerform({ storage, now, feed, take: live.state.take, recall, size });
   const validate = createValidators(settings);
   const base = {
     settings,

@@ -1,3 +1,6 @@
+import { LIMITS } from './validation/limits.js';
+import { shorten } from './validation/shorten.js';
+
 /** Every reason for which an operation is refused. The list is closed: code against it, not against messages. */
 export const ERROR_CODES = [
   'invalid_input',
@@ -32,6 +35,8 @@ export const ERROR_CODES = [
   'environment_has_no_strategies',
   'last_owner',
   'revision_mismatch',
+  'document_too_large',
+  'state_too_large',
   'too_much_contention',
   'storage_busy',
   'storage_unavailable',
@@ -62,16 +67,24 @@ export interface ErrorDetail {
  */
 export class FlagsError extends Error {
   override readonly name = 'FlagsError';
+  /** One entry per fault, at most 100; the message alone when there is only one. */
+  readonly details: readonly ErrorDetail[];
 
+  /** Long texts are shortened in the middle: they may echo input of any length. */
   constructor(
     readonly code: ErrorCode,
     message: string,
-    /** One entry per fault; the message alone when there is only one. */
-    readonly details: readonly ErrorDetail[] = [{ message }],
+    details: readonly ErrorDetail[] = [{ message }],
     options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(shorten(message, LIMITS.issueMessage), options);
+    this.details = details.slice(0, LIMITS.issues).map(shortenDetail);
   }
+}
+
+function shortenDetail({ message, path }: ErrorDetail): ErrorDetail {
+  const short = shorten(message, LIMITS.issueMessage);
+  return path === undefined ? { message: short } : { message: short, path: shorten(path, LIMITS.issuePath) };
 }
 
 /** Tells a {@link FlagsError} by its name and code: two copies of this package may be loaded in one process. */

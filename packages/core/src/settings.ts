@@ -30,7 +30,10 @@ type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'fla
 
 /** What has its default where it is used. */
 type Details = Partial<
-  Pick<FlagsOptions, 'appName' | 'instanceId' | 'pollInterval' | 'usageInterval' | 'applicationRetention'>
+  Pick<
+    FlagsOptions,
+    'appName' | 'instanceId' | 'pollInterval' | 'usageInterval' | 'applicationRetention' | 'stateLimit'
+  >
 >;
 
 /** The longest time that a timer can wait, in milliseconds. */
@@ -40,8 +43,8 @@ const LONGEST = 2 ** 31 - 1;
 export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
-  const { appName, instanceId, pollInterval, usageInterval, applicationRetention } = options;
-  const details = { appName, instanceId, pollInterval, usageInterval, applicationRetention };
+  const { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit } = options;
+  const details = { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit };
   const valid = validate({ environments, roles, flagTypes, environment, ...details });
   return frozen({
     environment: valid.environment,
@@ -61,6 +64,7 @@ const validate = createValidator<Configuration>(
       pollInterval: { type: 'number', minimum: 0, maximum: LONGEST },
       usageInterval: { type: 'number', minimum: 0, maximum: LONGEST },
       applicationRetention: { type: 'number', minimum: 0 },
+      stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
       environments: listOf({ name, displayName: text(100) }, ['name']),
       roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),
       flagTypes: listOf({ name: text(100), lifetimeDays: { type: ['number', 'null'], minimum: 0 } }, [

@@ -33,8 +33,8 @@ export interface StrategyDefinition {
   readonly disabled?: boolean;
 }
 
-/** Operators that evaluation knows besides those of the administration. */
-export type EvaluationOperator = ConstraintOperator | 'SEMVER_GTE' | 'SEMVER_LTE' | 'REGEX' | 'IN_CIDR';
+/** Operators that evaluation knows. */
+export type EvaluationOperator = ConstraintOperator;
 
 export interface ConstraintDefinition extends Omit<Constraint, 'operator'> {
   /** An {@link EvaluationOperator}; a constraint with any other never holds, inverted or not. */

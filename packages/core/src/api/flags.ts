@@ -63,6 +63,11 @@ export interface EnvironmentSummary {
 /** An archived flag, as the archive lists it. */
 export interface ArchivedFlag extends FlagSummary {
   readonly project: string;
+  readonly archived: true;
+  /** ISO 8601, UTC, milliseconds; null for a flag that release 0.1 has archived. */
+  readonly archivedAt: string | null;
+  readonly description: string | null;
+  readonly impressionData: boolean;
 }
 
 export interface ArchivedFlagPageQuery extends PageQuery {

@@ -48,6 +48,12 @@ export interface FlagsOptions {
   readonly pollInterval?: number;
   /** How long, in milliseconds, applications that are not seen any more are remembered; 30 days when absent. */
   readonly applicationRetention?: number;
+  /**
+   * How many bytes all flags (archived ones too), segments and projects may take together, as JSON in UTF-8. A change that would
+   * exceed it fails with `state_too_large`; switching off, archiving and deleting never do. No limit when absent. Each process
+   * counts what it knows: several can exceed the limit by what they commit between two polls.
+   */
+  readonly stateLimit?: number;
   /** Told of faults that no caller waits for: a listener that throws, a poll that fails. A process warning when absent. */
   readonly onError?: (error: unknown) => void;
 }

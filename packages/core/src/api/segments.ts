@@ -75,8 +75,8 @@ export interface SegmentOperations {
   updateSegment(ref: SegmentRef, changes: SegmentChanges, context?: ChangeContext): Promise<Segment>;
 
   /**
-   * Deletes a segment that no strategy uses, archived flags included. Crossing with a strategy that begins to use it,
-   * exactly one of the two succeeds first: either this fails, or the strategy refers to a segment that never holds.
+   * Deletes a segment that no strategy uses, archived flags included. Of this and a strategy that begins to use the segment at
+   * the same moment, exactly one succeeds.
    *
    * @throws FlagsError `segment_not_found`, `segment_in_use`, `revision_mismatch`
    * @example

@@ -22,7 +22,9 @@ export const CONSTRAINT_OPERATORS = [
   'DATE_BEFORE',
   'SEMVER_EQ',
   'SEMVER_GT',
+  'SEMVER_GTE',
   'SEMVER_LT',
+  'SEMVER_LTE',
   'REGEX',
   'IN_CIDR',
 ] as const;
@@ -33,7 +35,10 @@ export type ConstraintOperator = (typeof CONSTRAINT_OPERATORS)[number];
 export interface Constraint {
   readonly contextName: string;
   readonly operator: ConstraintOperator;
-  /** The operand of `IN`, `NOT_IN`, `STR_*` and `IN_CIDR` (addresses, or networks such as 10.0.0.0/8). */
+  /**
+   * The operand of `IN`, `NOT_IN`, `STR_*` (at least one value, and none of them empty) and `IN_CIDR` (addresses, or networks
+   * such as 10.0.0.0/8).
+   */
   readonly values?: readonly string[];
   /**
    * The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601; without an offset it is evaluated as local time, as SDKs
@@ -64,11 +69,15 @@ export interface StrategyInput {
   readonly constraints?: readonly Constraint[];
   readonly title?: string;
   readonly disabled?: boolean;
+  /** Strategies are shown and evaluated in this order, smallest first; 9999 when absent. Of equal ones the older is first. */
   readonly sortOrder?: number;
-  /** Ids of segments. */
+  /** Ids of segments that exist, each at most once. */
   readonly segments?: readonly number[];
   readonly variants?: readonly StrategyVariant[];
 }
+
+/** What replaces a strategy. Without a name, the strategy keeps the one that it has. */
+export type StrategyReplacement = Omit<StrategyInput, 'name'> & Partial<Pick<StrategyInput, 'name'>>;
 
 /** An activation strategy. The optional members are there when they were given. */
 export interface Strategy extends StrategyInput {
@@ -80,7 +89,7 @@ export interface Strategy extends StrategyInput {
 
 export interface StrategyOperations {
   /**
-   * Adds a strategy to a flag in one environment, after those that are there.
+   * Adds a strategy to a flag in one environment, after those of the same `sortOrder`.
    *
    * Two simultaneous additions both happen.
    *
@@ -95,18 +104,19 @@ export interface StrategyOperations {
   addStrategy(ref: EnvironmentRef, input: StrategyInput, context?: ChangeContext): Promise<Strategy>;
 
   /**
-   * Replaces a strategy; its id and place stay. What the input leaves out is gone: parameters become `{}`, constraints
-   * `[]`.
+   * Replaces a strategy; its id and place stay, and its name when the input has none. What else the input leaves out is gone:
+   * parameters become `{}`, constraints `[]`.
    *
    * @throws FlagsError as {@link addStrategy}, and `strategy_not_found`
    * @example
    * await flags.updateStrategy({ ...environment, strategy: id }, { name: 'default' });
    */
-  updateStrategy(ref: StrategyRef, input: StrategyInput, context?: ChangeContext): Promise<Strategy>;
+  updateStrategy(ref: StrategyRef, input: StrategyReplacement, context?: ChangeContext): Promise<Strategy>;
 
   /**
    * Changes a strategy by a JSON Patch (RFC 6902), all operations or none. The patch is applied to the state at the
-   * moment of the change, so that two simultaneous patches of different members both take effect. `/id` is kept.
+   * moment of the change, so that two simultaneous patches of different members both take effect. `/id` is kept. Members that
+   * the patch leaves as they are are not validated again.
    *
    * @throws FlagsError as {@link updateStrategy}, and `invalid_patch`, `patch_test_failed`
    * @example

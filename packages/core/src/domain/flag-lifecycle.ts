@@ -80,14 +80,15 @@ function renameGroup(parameters: Parameters | null, from: string, to: string): P
  *
  * @param children the names of the flags, not archived, that depend on it
  */
-export function archiveFlag(flag: FlagState, children: readonly string[]): FlagEvent[] {
+export function archiveFlag(flag: FlagState, children: readonly string[], archivedAt: string): FlagEvent[] {
   if (flag.archived) return [];
   if (children.length > 0) {
     const message = `${children.join(', ')} depend on the flag ${flag.name}; end their dependencies, or archive them first.`;
     throw new FlagsError('flag_has_children', message);
   }
   const enabledIn = enabledEnvironments(flag);
-  return [{ type: 'flag-archived', data: { archived: true, enabledIn }, before: { archived: false, enabledIn } }];
+  const data = { archived: true, enabledIn, archivedAt };
+  return [{ type: 'flag-archived', data, before: { archived: false, enabledIn } }];
 }
 
 /** A revived flag is off everywhere: nobody gets back what was switched on long ago. */

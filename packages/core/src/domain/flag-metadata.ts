@@ -1,7 +1,7 @@
 import type { FlagChanges } from '../api/flags.js';
 import type { JsonPatch } from '../api/json-patch.js';
 import { FlagsError } from '../errors.js';
-import type { FlagEvent, FlagMetadata, FlagState } from './flag.js';
+import type { FlagEvent, FlagMetadata, FlagState, FlagUpdate } from './flag.js';
 import { refuseArchived } from './flag-lifecycle.js';
 import { isSameJson } from './json-equality.js';
 import { applyPatch } from './json-patch.js';
@@ -11,14 +11,23 @@ const METADATA = ['description', 'type', 'impressionData'] as const satisfies re
 const CHANGEABLE = ['description', 'type', 'stale', 'impressionData'] as const satisfies readonly (keyof FlagChanges)[];
 const KEPT = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
 
-/** One event for the metadata and one for staleness, each only if it changes. */
-export function changeMetadata(flag: FlagState, changes: FlagChanges): FlagEvent[] {
+/**
+ * One event for the metadata and one for staleness, each only if it changes. The event for the metadata tells the flag without
+ * its environments: that is what readers of such events know from other servers.
+ */
+export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt: string | null): FlagEvent[] {
   refuseArchived(flag);
   const changed = pickChanged<FlagMetadata>(flag, changes, METADATA);
+  const before = toUpdate(flag, lastSeenAt);
   return [
-    ...(changed ? [{ type: 'flag-updated' as const, ...changed }] : []),
+    ...(changed ? [{ type: 'flag-updated' as const, data: { ...before, ...changed.data }, before }] : []),
     ...changeStale(flag, changes.stale ?? flag.stale),
   ];
+}
+
+function toUpdate(flag: FlagState, lastSeenAt: string | null): FlagUpdate {
+  const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = flag;
+  return { name, project, description, type, stale, impressionData, archived, createdAt, lastSeenAt, variants };
 }
 
 function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
@@ -29,7 +38,7 @@ function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
 /** What patching a flag needs from outside the decision. */
 export interface FlagPatch {
   readonly patch: JsonPatch;
-  /** Only to be tested or copied by the patch. */
+  /** To be tested or copied by the patch, and told by the event. */
   readonly lastSeenAt: string | null;
   readonly validate: (changes: unknown) => FlagChanges;
 }
@@ -40,7 +49,7 @@ export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: 
   const { name, project, createdAt, description, type, stale, impressionData } = flag;
   const view = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt, description, type, stale, impressionData };
   const result = applyPatch(view, patch, { changeable: CHANGEABLE, kept: KEPT }) as Fields;
-  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))));
+  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))), lastSeenAt);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

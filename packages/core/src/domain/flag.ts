@@ -10,6 +10,8 @@ export interface FlagState extends FlagMetadata {
   readonly project: string;
   readonly stale: boolean;
   readonly archived: boolean;
+  /** ISO 8601; absent in a flag that is not archived, or that release 0.1 has archived. */
+  readonly archivedAt?: string;
   readonly createdAt: string;
   readonly variants: readonly Variant[];
   /** Only environments in which something was ever configured, in the order in which that happened. */
@@ -49,6 +51,17 @@ interface Archived {
   readonly archived: boolean;
   /** The environments in which the flag is, or was, on. */
   readonly enabledIn: readonly string[];
+  /** When it was archived, ISO 8601; events of release 0.1 do not have it. */
+  readonly archivedAt?: string;
+}
+
+/** The flag without its environments. Events of release 0.1 hold the changed metadata only. */
+export type FlagUpdate = Partial<FlagMetadata> & Partial<FlagHead>;
+
+interface FlagHead
+  extends Pick<FlagState, 'name' | 'project' | 'stale' | 'archived' | 'createdAt' | 'variants'>,
+    FlagMetadata {
+  readonly lastSeenAt: string | null;
 }
 
 interface Variants {
@@ -57,7 +70,7 @@ interface Variants {
 
 export type FlagEvent =
   | DomainEvent<'flag-created', FlagState, null>
-  | DomainEvent<'flag-updated', Partial<FlagMetadata>, Partial<FlagMetadata>>
+  | DomainEvent<'flag-updated', FlagUpdate, FlagUpdate>
   | DomainEvent<'flag-stale-on' | 'flag-stale-off', Stale, Stale>
   | DomainEvent<'flag-archived' | 'flag-revived', Archived, Archived>
   | DomainEvent<'flag-deleted', null, FlagState>
@@ -84,14 +97,15 @@ function evolveExisting(flag: FlagState, event: LaterEvent): FlagState | undefin
     case 'flag-deleted':
       return undefined;
     case 'flag-updated':
+      return { ...flag, ...metadataOf(event.data) };
     case 'flag-stale-on':
     case 'flag-stale-off':
     case 'variants-updated':
       return { ...flag, ...event.data };
     case 'flag-archived':
-      return { ...flag, archived: true };
+      return { ...flag, archived: true, ...(event.data.archivedAt && { archivedAt: event.data.archivedAt }) };
     case 'flag-revived':
-      return { ...flag, archived: false, environments: flag.environments.map(switchedOff) };
+      return reviveState(flag);
     case 'dependency-added':
     case 'dependency-updated':
       return { ...flag, dependencies: withDependency(flag, event.data) };
@@ -130,6 +144,19 @@ function evolveOne(
   }
 }
 
+/** The rest of such an event tells of the flag, and changes nothing. */
+function metadataOf({ description, type, impressionData }: FlagUpdate): Partial<FlagMetadata> {
+  return {
+    ...(description !== undefined && { description }),
+    ...(type !== undefined && { type }),
+    ...(impressionData !== undefined && { impressionData }),
+  };
+}
+
+function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {
+  return { ...flag, archived: false, environments: flag.environments.map(switchedOff) };
+}
+
 function switchedOff(environment: EnvironmentState): EnvironmentState {
   return { ...environment, enabled: false };
 }
@@ -137,6 +164,20 @@ function switchedOff(environment: EnvironmentState): EnvironmentState {
 /** The flag's configuration in an environment: off and without strategies until something is configured. */
 export function environmentOf(flag: FlagState, name: string): EnvironmentState {
   return flag.environments.find((environment) => environment.name === name) ?? { name, enabled: false, strategies: [] };
+}
+
+/** What a strategy without `sortOrder` counts as, as in Unleash. */
+const DEFAULT_SORT_ORDER = 9999;
+
+/** The same with its strategies in the order in which they are shown and evaluated. */
+export function orderedEnvironmentOf(flag: FlagState, name: string): EnvironmentState {
+  const environment = environmentOf(flag, name);
+  if (environment.strategies.every(({ sortOrder }) => sortOrder === undefined)) return environment;
+  return { ...environment, strategies: [...environment.strategies].sort(bySortOrder) };
+}
+
+function bySortOrder(one: Strategy, other: Strategy): number {
+  return (one.sortOrder ?? DEFAULT_SORT_ORDER) - (other.sortOrder ?? DEFAULT_SORT_ORDER);
 }
 
 /** What the flag depends on, in the order in which it was added. */

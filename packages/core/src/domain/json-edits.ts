@@ -12,13 +12,23 @@ const VALIDATED_BEFORE = false;
 const IN_PLACE = true;
 const PROTOTYPES_OUT_OF_REACH = false;
 
-/** A copy of a JSON value whose objects inherit nothing. */
+/** A copy of a JSON value, as JSON keeps it, whose objects inherit nothing. */
 export function bareCopy<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value), (_name, member: unknown) => {
-    return typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.setPrototypeOf(member, null)
-      : member;
-  });
+  return toBare(JSON.parse(JSON.stringify(value))) as T;
+}
+
+/** In place but for the objects. A reviver for `JSON.parse` takes ten times as long, as it is called for every text in a list. */
+function toBare(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      if (typeof value[at] === 'object') value[at] = toBare(value[at]);
+    }
+    return value;
+  }
+  const bare: Record<string, unknown> = Object.create(null);
+  for (const [name, member] of Object.entries(value)) bare[name] = toBare(member);
+  return bare;
 }
 
 /** The value at a place that exists. */

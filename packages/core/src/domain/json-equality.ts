@@ -5,9 +5,15 @@
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (!isContainer(one) || !isContainer(other) || Array.isArray(one) !== Array.isArray(other)) return false;
+  if (Array.isArray(one) && Array.isArray(other)) return isSameList(one, other);
   const members = Object.keys(one);
   if (members.length !== Object.keys(other).length) return false;
   return members.every((member) => Object.hasOwn(other, member) && isSameJson(one[member], other[member]));
+}
+
+/** Lists may have hundreds of thousands of items, whose indexes are not made into texts. */
+function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]));
 }
 
 function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import type { JsonPatch } from '../api/json-patch.js';
-import type { Strategy, StrategyInput } from '../api/strategies.js';
+import type { Constraint, Strategy, StrategyInput } from '../api/strategies.js';
 import { FlagsError } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
 import { environmentOf, type FlagEvent, type FlagState } from './flag.js';
@@ -53,6 +53,7 @@ function refuseAnother(flag: FlagState, environment: string): void {
   throw new FlagsError('invalid_input', message);
 }
 
+/** @param input whole: what it leaves out is gone */
 export function replaceStrategy(flag: FlagState, place: StrategyPlace, input: StrategyInput): FlagEvent[] {
   refuseArchived(flag);
   const before = findStrategy(flag, place);
@@ -64,14 +65,35 @@ export function replaceStrategy(flag: FlagState, place: StrategyPlace, input: St
 /** What patching a strategy needs from outside the decision. */
 export interface StrategyPatch {
   readonly patch: JsonPatch;
-  readonly validate: (input: unknown) => StrategyInput;
+  /** Refuses changes that are not valid. */
+  readonly validate: (changes: unknown) => unknown;
 }
 
 export function patchStrategy(flag: FlagState, place: StrategyPlace, { patch, validate }: StrategyPatch): FlagEvent[] {
   refuseArchived(flag);
   const current = findStrategy(flag, place);
-  const result = applyPatch(current, patch, { changeable: CHANGEABLE, kept: ['id'] });
-  return replaceStrategy(flag, place, validate(result));
+  const result = applyPatch(current, patch, { changeable: CHANGEABLE, kept: ['id'] }) as Partial<StrategyInput>;
+  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) });
+  return replaceStrategy(flag, place, result as StrategyInput);
+}
+
+/** Stands for a constraint that the patch leaves as it is, so that the paths of issues stay right. */
+const VALID_CONSTRAINT: Constraint = { contextName: 'userId', operator: 'NUM_EQ', value: '0' };
+
+/**
+ * What the patch has changed. The rest is not validated again: release 0.1 may have accepted what is refused today. The rules for
+ * parameters depend on the name.
+ */
+function changesBetween(before: Strategy, after: Partial<StrategyInput>): Partial<StrategyInput> {
+  const isKept = (member: keyof StrategyInput) => isSameJson(before[member], after[member]);
+  const kept = new Set(CHANGEABLE.filter(isKept));
+  if (!kept.has('name')) kept.delete('parameters');
+  const changed = CHANGEABLE.filter((member) => !kept.has(member) && Object.hasOwn(after, member));
+  const changes = Object.fromEntries(changed.map((member) => [member, after[member]]));
+  if (!Array.isArray(changes.constraints)) return changes;
+  const known = new Set(before.constraints.map((constraint) => JSON.stringify(constraint)));
+  const constraints = changes.constraints.map((one) => (known.has(JSON.stringify(one)) ? VALID_CONSTRAINT : one));
+  return { ...changes, constraints };
 }
 
 /** With its last strategy an environment is switched off: enabled implies a strategy. */

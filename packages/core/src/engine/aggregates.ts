@@ -18,6 +18,19 @@ export interface StoredFlagSummary {
   readonly segments?: readonly number[];
   /** Names of the flags that it depends on; absent likewise. */
   readonly parents?: readonly string[];
+  /** What the archive lists; absent while the flag is not archived, and in what release 0.1 has written. */
+  readonly archive?: ArchivedDetails;
+}
+
+export interface ArchivedDetails {
+  readonly description: string | null;
+  readonly impressionData: boolean;
+  /** null: release 0.1 has archived it. */
+  readonly archivedAt: string | null;
+}
+
+export function archivedDetailsOf({ description, impressionData, archivedAt }: FlagState): ArchivedDetails {
+  return { description, impressionData, archivedAt: archivedAt ?? null };
 }
 
 /** What the list of projects is made of. The id is the document's. */
@@ -41,6 +54,7 @@ export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
     enabledIn: enabledEnvironments(flag),
     segments: segmentsOf(flag),
     parents: dependenciesOf(flag).map((dependency) => dependency.flag),
+    ...(flag.archived && { archive: archivedDetailsOf(flag) }),
   }),
 };
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ChangeContext } from '../api/refs.js';
 import type { DomainEvent } from '../domain/domain-event.js';
 import { FlagsError, isFlagsError } from '../errors.js';
@@ -6,6 +7,7 @@ import type { Aggregate, DocumentNews, Documents, Versioned } from './aggregate.
 import { changeDocument, type DocumentChange } from './document-change.js';
 import type { Feed } from './feed.js';
 import { createTrackingReader, nameOf, type Read, type TrackingReader } from './reader.js';
+import { assertDocumentSizes, isLarge, type StateSize } from './state-size.js';
 import { createTurns } from './turns.js';
 
 /** Losing more races than this in a row means that other processes keep the document busy. */
@@ -65,6 +67,8 @@ export interface ChangeEnvironment {
    * read as soon, or known too late.
    */
   readonly recall?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
+  /** Keeps all definitions together within a limit; absent without one. */
+  readonly size?: StateSize | undefined;
 }
 
 /**
@@ -120,7 +124,7 @@ async function tryRecalled<State, Event extends DomainEvent>(
       ? { key, parent: null, revision: known.revision, body: known.state }
       : environment.storage.get(key);
   const decided = await decide(change, { get }).catch(() => undefined);
-  return decided?.own ? commit(environment, { ...decided, own: decided.own, at }) : 'lost';
+  return decided?.own ? commit(environment, decided, at) : 'lost';
 }
 
 async function tryOnce<State, Event extends DomainEvent>(
@@ -129,7 +133,7 @@ async function tryOnce<State, Event extends DomainEvent>(
   at: string,
 ): Outcome<State> {
   const decided = await decide(change, environment.storage);
-  return decided.own ? commit(environment, { ...decided, own: decided.own, at }) : decided.found;
+  return decided.own ? commit(environment, decided, at) : decided.found;
 }
 
 /** What a change comes to, before it is committed. */
@@ -137,7 +141,8 @@ interface Decided<State> {
   readonly found: Versioned<State> | undefined;
   /** Undefined when nothing changes. */
   readonly own: DocumentChange<State> | undefined;
-  readonly along: readonly DocumentChange[];
+  /** All that is written: its own document first. */
+  readonly changes: readonly DocumentChange[];
   readonly vacant: readonly Vacancy[];
   readonly context: AttributedContext;
   readonly reader: TrackingReader;
@@ -155,28 +160,37 @@ async function decide<State, Event extends DomainEvent>(
   const decision = await change.decide(found, reader.read, context.actor);
   const { events, along, vacant = [] } = 'events' in decision ? decision : { events: decision, along: [] };
   const own = changeDocument(change.aggregate, { id, found, events });
-  return { found, own, along: along.filter((other) => other !== undefined), vacant, context, reader };
+  const changes = own ? [own, ...along.filter((other) => other !== undefined)] : [];
+  assertDocumentSizes(changes);
+  return { found, own, changes, vacant, context, reader };
 }
 
 async function commit<State>(
-  { storage, feed, take }: ChangeEnvironment,
-  decided: Decided<State> & { readonly own: DocumentChange<State>; readonly at: string },
+  { storage, feed, take, size }: ChangeEnvironment,
+  { own, changes, vacant, context, reader }: Decided<State>,
+  at: string,
 ): Outcome<State> {
-  const { own, along, vacant, context, reader, at } = decided;
-  const changes = [own, ...along];
-  await feed.settled();
-  const result = await storage.commit({
-    writes: changes.map(({ write }) => write),
-    checks: reader.checksBeside(changes.map(({ write }) => write.key)),
-    vacant,
-    events: changes.flatMap((one) => stamp(one, { at, context })),
-  });
-  if (!result.ok) return 'lost';
-  for (const [index, { write, found, next }] of changes.entries()) {
-    take(write.key, { revision: result.revisions[index] ?? 0, state: next, before: found });
+  const release = size?.reserve(changes);
+  try {
+    // A storage in this process commits at once: others get a turn between the decision on a large document and its commit.
+    if (changes.some(isLarge)) await setImmediate();
+    await feed.settled();
+    const result = await storage.commit({
+      writes: changes.map(({ write }) => write),
+      checks: reader.checksBeside(changes.map(({ write }) => write.key)),
+      vacant,
+      events: changes.flatMap((one) => stamp(one, { at, context })),
+    });
+    if (!result.ok) return 'lost';
+    size?.record(changes, result.revisions);
+    for (const [index, { write, found, next }] of changes.entries()) {
+      take(write.key, { revision: result.revisions[index] ?? 0, state: next, before: found });
+    }
+    feed.wake();
+    return own?.next === undefined ? undefined : { state: own.next, revision: result.revisions[0] ?? 0 };
+  } finally {
+    release?.();
   }
-  feed.wake();
-  return own.next === undefined ? undefined : { state: own.next, revision: result.revisions[0] ?? 0 };
 }
 
 /** Refuses to go on when the caller has seen another state than there is. */

@@ -1,10 +1,11 @@
 import type { DomainEvent } from '../domain/domain-event.js';
-import type { DocumentKey, DocumentWrite } from '../storage/port.js';
+import type { DocumentDeletion, DocumentKey, DocumentPut } from '../storage/port.js';
 import type { Aggregate, Documents, Versioned } from './aggregate.js';
 
 /** One document's part in a commit: the new state, folded from the events that lead to it. */
 export interface DocumentChange<State = unknown> {
-  readonly write: DocumentWrite;
+  /** With the text of the document, whose size is checked before the commit. */
+  readonly write: DocumentDeletion | (DocumentPut & { readonly text: string });
   readonly events: readonly DomainEvent[];
   readonly project: string | null;
   /** The document as it was read, where the new state has parts of it. */
@@ -38,9 +39,10 @@ export function changeDocument<State, Event extends DomainEvent>(
 function toWrite<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
   { key, expected, next }: { key: DocumentKey; expected: number; next: State | undefined },
-): DocumentWrite {
+): DocumentChange['write'] {
   if (next === undefined) return { key, expected, deleted: true };
-  return { key, expected, parent: aggregate.parentOf(next), body: next, summary: aggregate.summarize(next) };
+  const summary = aggregate.summarize(next);
+  return { key, expected, parent: aggregate.parentOf(next), body: next, text: JSON.stringify(next), summary };
 }
 
 /** Writes a document that events do not make: one that is derived from others and only guards or indexes them. */
@@ -49,8 +51,10 @@ export function writeIndex<State>(
   { id, found, next }: { id: string; found: Versioned<State> | undefined; next: State },
 ): DocumentChange<State> {
   const key = { kind: documents.kind, id };
-  const write = { key, expected: found?.revision ?? 0, parent: documents.parentOf(next), body: next, summary: null };
-  return { write, events: [], project: null, next };
+  const expected = found?.revision ?? 0;
+  const parent = documents.parentOf(next);
+  const write = { key, expected, parent, body: next, text: JSON.stringify(next), summary: null };
+  return { write, events: [], project: null, found, next };
 }
 
 /** Removes such a document. */
@@ -72,5 +76,5 @@ export function touch<State, Event extends DomainEvent>(
 ): DocumentChange<State> {
   const { state, revision } = found;
   const write = toWrite(aggregate, { key: { kind: aggregate.kind, id }, expected: revision, next: state });
-  return { write, events: [], project: null, next: state };
+  return { write, events: [], project: null, found, next: state };
 }

@@ -1,12 +1,12 @@
 import type { SegmentDefinition } from '../api/definitions.js';
 import type { FlagConfiguration, SegmentConfiguration } from '../api/evaluation.js';
-import { environmentOf, type FlagState } from '../domain/flag.js';
+import { type FlagState, orderedEnvironmentOf } from '../domain/flag.js';
 import type { SegmentState } from '../domain/segment.js';
 
 /** A flag as it is in one environment. */
 export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
   const { name, project, type, description, stale, impressionData, variants, dependencies = [] } = flag;
-  const { enabled, strategies } = environmentOf(flag, environment);
+  const { enabled, strategies } = orderedEnvironmentOf(flag, environment);
   return {
     name,
     project,

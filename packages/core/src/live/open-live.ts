@@ -5,6 +5,7 @@ import type { EvaluationProblem } from '../api/evaluation-problem.js';
 import type { FlagsOptions } from '../api/options.js';
 import type { MetricsRetention } from '../engine/metrics-retention.js';
 import { newestPosition } from '../engine/read-feed.js';
+import type { StateSize } from '../engine/state-size.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies/built-in.js';
 import type { MetricsStorage } from '../metrics/port.js';
 import type { Storage } from '../storage/port.js';
@@ -33,11 +34,13 @@ export interface LiveSurroundings {
   readonly now: () => Date;
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
+  /** Told of what other processes write; absent when there is no limit. */
+  readonly size: StateSize | undefined;
 }
 
 /** Reads all flags and segments, and follows what other processes change from then on. */
 export async function openLive(options: FlagsOptions, surroundings: LiveSurroundings): Promise<Live> {
-  const { storage, metrics, retention, settings, now, pollInterval, onError } = surroundings;
+  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = surroundings;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<void>(onError);
@@ -45,6 +48,7 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
   const after = await newestPosition(storage);
   const documents = createLiveDocuments(storage);
   await documents.load();
+  await size?.load(storage);
 
   const clock = () => now().getTime();
   const view = { strategies, idEncoding, onProblem, now: clock, hostname: hostname(), onImpression: impressions.tell };
@@ -71,8 +75,11 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
     now,
     pollInterval,
     after,
-    isNews: documents.isNews,
-    take: state.take,
+    isNews: (key, revision) => documents.isNews(key, revision) || (size?.isNews(key, revision) ?? false),
+    take(key, news) {
+      size?.take(key, news);
+      state.take(key, news);
+    },
     onError,
   });
   return { state, documents, follower, usage, impressions, changes };

@@ -14,11 +14,12 @@ import { followReferences } from './follow-references.js';
 export function flagLifecycleOperations(
   engine: Engine,
 ): Pick<FlagOperations, 'archiveFlag' | 'locateFlag' | 'reviveFlag' | 'deleteFlag'> {
-  const { change, metrics, read, retention } = engine;
+  const { change, metrics, read, retention, now } = engine;
   return {
     async archiveFlag(ref, context) {
+      const archivedAt = now().toISOString();
       await changeFlag(engine, { ref, context }, async (flag) => {
-        return archiveFlag(flag, await listLiveChildren(engine, flag.name));
+        return archiveFlag(flag, await listLiveChildren(engine, flag.name), archivedAt);
       });
     },
 

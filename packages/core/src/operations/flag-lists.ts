@@ -1,5 +1,5 @@
 import type { ArchivedFlag, FlagOperations, FlagSummary } from '../api/flags.js';
-import { flagDocuments } from '../engine/aggregates.js';
+import { type ArchivedDetails, archivedDetailsOf, flagDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
 import { findProject } from './find.js';
 import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
@@ -41,9 +41,21 @@ export async function summarizeFlags(
 }
 
 export async function summarizeArchivedFlags(
-  { metrics, settings }: Engine,
+  engine: Engine,
   flags: readonly ListedFlag[],
 ): Promise<readonly ArchivedFlag[]> {
-  const lastSeen = await readLastSeen(metrics, flags);
-  return flags.map((flag) => toArchivedFlag(flag, settings, lastSeen));
+  const summaries = await summarizeFlags(engine, flags);
+  const archived: ArchivedFlag[] = [];
+  for (const [index, summary] of summaries.entries()) {
+    const { name, project, archive } = flags[index] as ListedFlag;
+    const details = archive ?? (await readArchivedDetails(engine, name));
+    if (details) archived.push(toArchivedFlag(summary, project, details));
+  }
+  return archived;
+}
+
+/** Of a flag that release 0.1 has archived; undefined when it has been deleted since it was listed. */
+async function readArchivedDetails({ read }: Engine, name: string): Promise<ArchivedDetails | undefined> {
+  const found = await read(flagDocuments, name);
+  return found && archivedDetailsOf(found.state);
 }

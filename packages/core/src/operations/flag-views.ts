@@ -1,8 +1,8 @@
 import type { Settings } from '../api/engine.js';
 import type { ArchivedFlag, Flag, FlagDetail, FlagSummary } from '../api/flags.js';
-import { dependenciesOf, environmentOf, type FlagState } from '../domain/flag.js';
+import { dependenciesOf, type FlagState, orderedEnvironmentOf } from '../domain/flag.js';
 import type { Versioned } from '../engine/aggregate.js';
-import type { StoredFlagSummary } from '../engine/aggregates.js';
+import type { ArchivedDetails, StoredFlagSummary } from '../engine/aggregates.js';
 import type { MetricsStorage } from '../metrics/port.js';
 import type { ListedDocument } from '../storage/port.js';
 
@@ -54,22 +54,23 @@ export interface FlagSurroundings {
 }
 
 export function toDetail(flag: Flag, state: FlagState, { settings, children }: FlagSurroundings): FlagDetail {
-  const environments = settings.environments.map(({ name }) => environmentOf(state, name));
+  const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(state, name));
   return { ...flag, environments, dependencies: dependenciesOf(state), children };
 }
 
 /** A listed flag, made of its stored summary alone. */
-export interface ListedFlag extends Omit<StoredFlagSummary, 'segments'> {
+export interface ListedFlag extends Omit<StoredFlagSummary, 'segments' | 'archive'> {
   readonly name: string;
   readonly project: string;
   readonly parents: readonly string[];
+  readonly archive: ArchivedDetails | undefined;
 }
 
 // Lists are long: members are named one by one, as an object spread costs ten times as much.
 
 export function toListedFlag({ key, parent, content }: ListedDocument): ListedFlag {
-  const { type, stale, archived, createdAt, enabledIn, parents = [] } = content as StoredFlagSummary;
-  return { name: key.id, project: parent ?? '', type, stale, archived, createdAt, enabledIn, parents };
+  const { type, stale, archived, createdAt, enabledIn, parents = [], archive } = content as StoredFlagSummary;
+  return { name: key.id, project: parent ?? '', type, stale, archived, createdAt, enabledIn, parents, archive };
 }
 
 export function toSummary(flag: ListedFlag, settings: Settings, lastSeen: LastSeen): FlagSummary {
@@ -80,6 +81,7 @@ export function toSummary(flag: ListedFlag, settings: Settings, lastSeen: LastSe
   return { name, type, stale, createdAt, lastSeenAt: lastSeen(name), environments };
 }
 
-export function toArchivedFlag(flag: ListedFlag, settings: Settings, lastSeen: LastSeen): ArchivedFlag {
-  return { ...toSummary(flag, settings, lastSeen), project: flag.project };
+export function toArchivedFlag(summary: FlagSummary, project: string, details: ArchivedDetails): ArchivedFlag {
+  const { archivedAt, description, impressionData } = details;
+  return { ...summary, project, archived: true, archivedAt, description, impressionData };
 }

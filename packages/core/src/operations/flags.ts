@@ -43,7 +43,7 @@ export function flagOperations(
     async updateFlag(ref, input, context) {
       const changes = validate.flagChanges(input);
       const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
-      const updated = await changeFlag(engine, { ref, context }, (flag) => changeMetadata(flag, changes));
+      const updated = await changeFlag(engine, { ref, context }, (flag) => changeMetadata(flag, changes, lastSeenAt));
       return toFlag(updated, lastSeenAt);
     },
 

@@ -1,5 +1,6 @@
 import type { ChangeContext, EnvironmentRef, StrategyRef } from '../api/refs.js';
 import type { StrategyOperations } from '../api/strategies.js';
+import type { Awaitable } from '../awaitable.js';
 import { detached, detachedPatch } from '../detached.js';
 import type { FlagEvent, FlagState } from '../domain/flag.js';
 import {
@@ -12,11 +13,15 @@ import {
 } from '../domain/strategies.js';
 import { disable, enable } from '../domain/switching.js';
 import type { Versioned } from '../engine/aggregate.js';
+import { segmentDocuments } from '../engine/aggregates.js';
 import type { Engine } from '../engine/engine.js';
-import { requireText } from '../engine/reader.js';
+import { type Read, requireText } from '../engine/reader.js';
+import type { ErrorDetail } from '../errors.js';
+import { invalidInput } from '../validation/validator.js';
 import { assertAffordable } from './affordable.js';
 import { changeFlag } from './change-flag.js';
 import { requireEnvironment } from './find.js';
+import { idOfSegment } from './segment-lists.js';
 
 /** A flag's strategies per environment, and its switches. */
 export function strategyOperations(engine: Engine): StrategyOperations {
@@ -24,20 +29,36 @@ export function strategyOperations(engine: Engine): StrategyOperations {
   return {
     async addStrategy(ref, input, context) {
       const strategy = detached(toStrategy(newId(), validate.strategy(input)));
-      await changeEnvironment(engine, { ref, context }, (flag) => addStrategy(flag, ref.environment, strategy));
+      await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+        const events = addStrategy(flag, ref.environment, strategy);
+        await assertSegmentsExist(read, events);
+        return events;
+      });
       return strategy;
     },
 
     async updateStrategy(ref, input, context) {
-      const replacement = { ...detached(toStrategy('', validate.strategy(input))), id: ref.strategy };
-      const decide = (flag: FlagState) => replaceStrategy(flag, ref, replacement);
-      return findStrategy((await changeEnvironment(engine, { ref, context }, decide)).state, ref);
+      const { name, ...valid } = validate.strategyReplacement(input);
+      const replacement = detached(toStrategy('', { ...valid, name: name ?? '' }));
+      const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+        const named = { ...replacement, name: name ?? findStrategy(flag, ref).name };
+        // The rules for parameters depend on the name.
+        if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
+        const events = replaceStrategy(flag, ref, named);
+        await assertSegmentsExist(read, events);
+        return events;
+      });
+      return findStrategy(changed.state, ref);
     },
 
     async patchStrategy(ref, input, context) {
       const change = { patch: detachedPatch(validate.jsonPatch(input)), validate: validate.strategy };
-      const decide = (flag: FlagState) => patchStrategy(flag, ref, change);
-      return findStrategy((await changeEnvironment(engine, { ref, context }, decide)).state, ref);
+      const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+        const events = patchStrategy(flag, ref, change);
+        await assertSegmentsExist(read, events);
+        return events;
+      });
+      return findStrategy(changed.state, ref);
     },
 
     async removeStrategy(ref, context) {
@@ -58,13 +79,33 @@ export function strategyOperations(engine: Engine): StrategyOperations {
 function changeEnvironment(
   engine: Engine,
   { ref, context }: { readonly ref: EnvironmentRef | StrategyRef; readonly context: ChangeContext | undefined },
-  decide: (flag: FlagState) => FlagEvent[],
+  decide: (flag: FlagState, read: Read) => Awaitable<FlagEvent[]>,
 ): Promise<Versioned<FlagState>> {
-  return changeFlag(engine, { ref, context }, (flag) => {
+  return changeFlag(engine, { ref, context }, async (flag, read) => {
     requireEnvironment(engine, ref.environment);
     if ('strategy' in ref) requireText('strategy', ref.strategy);
-    const events = decide(flag);
+    const events = await decide(flag, read);
     assertAffordable(engine, { flag, events, environment: ref.environment });
     return events;
   });
+}
+
+/**
+ * Refuses segments that a strategy begins to use and that do not exist. The commit checks that those that were found are still
+ * there. Segments that the strategy has used before are not looked at: release 0.1 accepted any number.
+ */
+async function assertSegmentsExist(read: Read, events: readonly FlagEvent[]): Promise<void> {
+  for (const event of events) {
+    if (event.type !== 'strategy-added' && event.type !== 'strategy-updated') continue;
+    const { data, before } = event;
+    const known = new Set(before?.segments);
+    const segments = (data.segments ?? []).map((id, index) => ({ id, index })).filter(({ id }) => !known.has(id));
+    const found = await Promise.all(segments.map(({ id }) => read(segmentDocuments, idOfSegment(id))));
+    const missing = segments.filter((_, index) => !found[index]);
+    if (missing.length > 0) throw invalidInput(missing.map(toIssue));
+  }
+}
+
+function toIssue({ id, index }: { readonly id: number; readonly index: number }): ErrorDetail {
+  return { message: `must be the id of a segment, and there is no segment ${id}`, path: `/segments/${index}` };
 }

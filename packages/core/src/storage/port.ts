@@ -122,6 +122,8 @@ export interface DocumentPut {
   readonly parent: string | null;
   /** A JSON value; members that are `undefined` are dropped. */
   readonly body: unknown;
+  /** `JSON.stringify(body)`, where the caller has made it: it need not be made again. */
+  readonly text?: string;
   /** A small JSON value that lists are made of. */
   readonly summary: unknown;
 }

@@ -67,7 +67,7 @@ function claim(claimed: DocumentMap<number>, key: DocumentKey, write: number): v
 function prepareWrite(write: DocumentWrite): PreparedWrite {
   const key = copyKey(write.key);
   if ('deleted' in write) return { key, expected: write.expected, parent: null, content: null };
-  const content = { body: toJson(write.body), summary: toJson(write.summary) };
+  const content = { body: write.text ?? toJson(write.body), summary: toJson(write.summary) };
   return { key, expected: write.expected, parent: write.parent, content };
 }
 

@@ -7,16 +7,21 @@ import { parseNumber } from './numeric.js';
 import { isPattern } from './pattern.js';
 import { isSemver } from './semver.js';
 
-/** What the schema of constraints cannot say: operands fit their operators. */
-export function findConstraintFaults(constraints: readonly Constraint[]): readonly ErrorDetail[] {
-  return constraints.flatMap((constraint, i) => findFaults(constraint, `/constraints/${i}`));
+/**
+ * What the schema of constraints cannot say: operands fit their operators. A generator, as hundreds of thousands of values may
+ * all be wrong.
+ */
+export function* findConstraintFaults(constraints: readonly Constraint[]): Generator<ErrorDetail> {
+  for (const [i, constraint] of constraints.entries()) yield* findFaults(constraint, `/constraints/${i}`);
 }
 
-function findFaults({ operator, value, values }: Constraint, path: string): readonly ErrorDetail[] {
+function findFaults({ operator, value, values }: Constraint, path: string): Iterable<ErrorDetail> {
   const operand = OPERANDS.get(operator.split('_', 1)[0] ?? '');
   if (operand) return findValueFaults(value, { operator, path: `${path}/value`, ...operand });
   if (values === undefined) return [{ message: `is required for ${operator}`, path: `${path}/values` }];
-  return operator === 'IN_CIDR' ? findNetworkFaults(values, `${path}/values`) : [];
+  return operator === 'IN_CIDR'
+    ? findNetworkFaults(values, `${path}/values`)
+    : findEmptyValues(values, `${path}/values`);
 }
 
 interface Operand {
@@ -40,9 +45,16 @@ function findValueFaults(
   return holds(value) ? [] : [{ message: `must be ${description}`, path }];
 }
 
-function findNetworkFaults(values: readonly string[], path: string): readonly ErrorDetail[] {
+function* findNetworkFaults(values: readonly string[], path: string): Generator<ErrorDetail> {
   const message = 'must be an IP address, or a network such as 10.0.0.0/8 or 2001:db8::/32';
-  return values.flatMap((value, i) => (isAddressOrNetwork(value) ? [] : [{ message, path: `${path}/${i}` }]));
+  for (const [i, value] of values.entries()) if (!isAddressOrNetwork(value)) yield { message, path: `${path}/${i}` };
+}
+
+/** SDKs disagree about empty values: an empty text is part of every text for some, and left out by others. */
+function* findEmptyValues(values: readonly string[], path: string): Generator<ErrorDetail> {
+  if (values.length === 0) yield { message: 'must have at least one value', path };
+  for (const [i, value] of values.entries())
+    if (value === '') yield { message: 'must not be empty', path: `${path}/${i}` };
 }
 
 /**
@@ -59,4 +71,14 @@ export function findCostFaults(constraints: readonly Constraint[], most: number)
   const message =
     'makes the constraints take too long together; use fewer or simpler regular expressions, and shorter lists';
   return [{ message, path: `/constraints/${index}` }];
+}
+
+/** These issues, or the others if there are none of these. */
+export function* orElse(issues: Iterable<ErrorDetail>, others: () => Iterable<ErrorDetail>): Generator<ErrorDetail> {
+  let isEmpty = true;
+  for (const issue of issues) {
+    isEmpty = false;
+    yield issue;
+  }
+  if (isEmpty) yield* others();
 }

@@ -10,7 +10,7 @@ import { bulkReport, metricsReport, registration } from './schemas/metrics.js';
 import { pageQuery } from './schemas/pages.js';
 import { newProject, projectChanges } from './schemas/projects.js';
 import { newSegment, segmentChanges } from './schemas/segments.js';
-import { constraint, strategy } from './schemas/strategies.js';
+import { constraint, strategy, strategyReplacement } from './schemas/strategies.js';
 import { newToken } from './schemas/tokens.js';
 import { variant, variants } from './schemas/variants.js';
 
@@ -30,6 +30,7 @@ export function inputSchemas(settings: Settings) {
     flagChanges: flagChanges(flagTypes) as JsonSchema,
     clone: clone as JsonSchema,
     strategy: strategy as JsonSchema,
+    strategyReplacement: strategyReplacement as JsonSchema,
     constraint: constraint as JsonSchema,
     variants,
     variant: variant as JsonSchema,

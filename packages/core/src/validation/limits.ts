@@ -6,8 +6,8 @@ export const LIMITS = {
   label: 100,
   /** Of a project, and what an application tells of itself. */
   shortDescription: 1000,
-  /** Of a flag or segment. */
-  description: 1_048_576,
+  /** Of a flag or segment: with its document around it, at most {@link documentBytes} in ASCII. */
+  description: 1_000_000,
   title: 1000,
   /** Of a token. */
   secret: 255,
@@ -16,7 +16,7 @@ export const LIMITS = {
   projectsPerToken: 100,
   strategiesPerEnvironment: 100,
   parameters: 100,
-  parameterText: 1_048_576,
+  parameterText: 1_000_000,
   constraints: 1000,
   values: 50_000,
   valueText: 10_000,
@@ -25,9 +25,11 @@ export const LIMITS = {
   overrides: 1000,
   payloadText: 262_144,
   dependencies: 100,
+  /** A stored document, in bytes of its JSON in UTF-8. */
+  documentBytes: 1_048_576,
   patchOperations: 1000,
   /** In characters of JSON: `copy` can double a document with every operation. */
-  patchCopies: 1_048_576,
+  patchCopies: 500_000,
   pattern: 1000,
   /** In instructions; a pattern of this weight takes some ten milliseconds to compile. */
   patternWeight: 1000,
@@ -70,4 +72,10 @@ export const LIMITS = {
   itemsPerPage: 1000,
   /** Bytes of JSON: a page ends before it has more, but has one item at least. */
   pageSize: 1_048_576,
+  /** Of one error: nobody looks for more. */
+  issues: 100,
+  /** The message of an error or an issue, which may echo input. */
+  issueMessage: 1000,
+  /** The JSON Pointer of an issue, whose tokens may be names from the input. */
+  issuePath: 200,
 } as const;

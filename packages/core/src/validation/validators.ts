@@ -8,11 +8,11 @@ import type { BulkReport, ClientRegistration, MetricsReport } from '../api/metri
 import type { PageQuery } from '../api/pages.js';
 import type { NewProject, ProjectChanges } from '../api/projects.js';
 import type { NewSegment, SegmentChanges } from '../api/segments.js';
-import type { StrategyInput } from '../api/strategies.js';
+import type { StrategyInput, StrategyReplacement } from '../api/strategies.js';
 import type { NewToken } from '../api/tokens.js';
 import type { VariantInput } from '../api/variants.js';
 import type { ErrorDetail } from '../errors.js';
-import { findConstraintFaults, findCostFaults } from './constraint-faults.js';
+import { findConstraintFaults, findCostFaults, orElse } from './constraint-faults.js';
 import { inputSchemas } from './input-schemas.js';
 import { LIMITS } from './limits.js';
 import { findBulkFaults, findPeriodFaults, findRegistrationFaults } from './report-faults.js';
@@ -32,6 +32,7 @@ export function createValidators(settings: Settings) {
     flagChanges: createValidator<FlagChanges>(schemas.flagChanges),
     clone: createValidator<{ readonly name: string }>(schemas.clone),
     strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyFaults),
+    strategyReplacement: createValidator<StrategyReplacement>(schemas.strategyReplacement, findStrategyFaults),
     variants: createValidator<readonly VariantInput[]>(schemas.variants, findVariantsFaults),
     jsonPatch: createValidator<JsonPatch>(schemas.jsonPatch, findPatchFaults),
     newSegment: createValidator<NewSegment>(schemas.newSegment, findSegmentFaults),
@@ -49,9 +50,8 @@ export function createValidators(settings: Settings) {
   };
 }
 
-function findSegmentFaults({ constraints = [] }: SegmentChanges): readonly ErrorDetail[] {
-  const faults = findConstraintFaults(constraints);
-  return faults.length > 0 ? faults : findCostFaults(constraints, LIMITS.flagCost);
+function findSegmentFaults({ constraints = [] }: SegmentChanges): Iterable<ErrorDetail> {
+  return orElse(findConstraintFaults(constraints), () => findCostFaults(constraints, LIMITS.flagCost));
 }
 
 /** A parent that is off has no variant. */

@@ -4,6 +4,8 @@ import { refusalOf } from './refusal.js';
 
 const BIRTH = { project: 'shop', createdAt: '2026-02-02T00:00:00.000Z' };
 
+const NOW = '2026-03-03T00:00:00.000Z';
+
 describe('creating a flag', () => {
   it('gives a live flag with the defaults', () => {
     const events = createFlag(undefined, { name: 'a', type: 'release' }, BIRTH);
@@ -52,23 +54,23 @@ describe('archiving a flag', () => {
   });
 
   it('keeps its strategies and switches, and records where it was on', () => {
-    const events = archiveFlag(flag, []);
+    const events = archiveFlag(flag, [], NOW);
     expect(events).toEqual([
       {
         type: 'flag-archived',
-        data: { archived: true, enabledIn: ['production'] },
+        data: { archived: true, enabledIn: ['production'], archivedAt: NOW },
         before: { archived: false, enabledIn: ['production'] },
       },
     ]);
-    expect(after(flag, events)).toEqual({ ...flag, archived: true });
+    expect(after(flag, events)).toEqual({ ...flag, archived: true, archivedAt: NOW });
   });
 
   it('again is no event', () => {
-    expect(archiveFlag({ ...flag, archived: true }, [])).toEqual([]);
+    expect(archiveFlag({ ...flag, archived: true }, [], NOW)).toEqual([]);
   });
 
   it('is refused while others depend on it, naming them', () => {
-    const error = refusalOf(() => archiveFlag(flag, ['basket', 'stock']));
+    const error = refusalOf(() => archiveFlag(flag, ['basket', 'stock'], NOW));
     expect(error.code).toBe('flag_has_children');
     expect(error.message).toContain('basket, stock');
   });
@@ -77,6 +79,7 @@ describe('archiving a flag', () => {
 describe('reviving a flag', () => {
   const archived = flagState({
     archived: true,
+    archivedAt: NOW,
     environments: [environmentState('production', ['s'], { enabled: true })],
   });
 
@@ -107,6 +110,6 @@ describe('deleting a flag', () => {
 
 describe('what happens to a flag that is not there', () => {
   it('leads to nothing', () => {
-    expect(after(undefined, archiveFlag(flagState(), []))).toBeUndefined();
+    expect(after(undefined, archiveFlag(flagState(), [], NOW))).toBeUndefined();
   });
 });

@@ -6,25 +6,27 @@ import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 
 const SEEN = '2026-03-03T00:00:00.000Z';
+const { environments: _environments, ...STATE } = flagState();
+const HEAD = { ...STATE, lastSeenAt: SEEN };
 
 describe('changing metadata', () => {
-  it('is one event with what really changes, and what it was before', () => {
-    const events = changeMetadata(flagState(), { description: 'new', type: 'release', impressionData: true });
+  it('is one event with the flag as it is after and before, without its environments', () => {
+    const events = changeMetadata(flagState(), { description: 'new', type: 'release', impressionData: true }, SEEN);
     expect(events).toEqual([
       {
         type: 'flag-updated',
-        data: { description: 'new', impressionData: true },
-        before: { description: 'The new checkout', impressionData: false },
+        data: { ...HEAD, description: 'new', impressionData: true },
+        before: HEAD,
       },
     ]);
   });
 
   it('is an event of its own for staleness, on and off', () => {
-    expect(changeMetadata(flagState(), { stale: true })).toEqual([
+    expect(changeMetadata(flagState(), { stale: true }, SEEN)).toEqual([
       { type: 'flag-stale-on', data: { stale: true }, before: { stale: false } },
     ]);
     const stale = flagState({ stale: true });
-    const events = changeMetadata(stale, { stale: false, type: 'operational' });
+    const events = changeMetadata(stale, { stale: false, type: 'operational' }, SEEN);
     expect(events).toMatchObject([{ type: 'flag-updated' }, { type: 'flag-stale-off' }]);
     expect(after(stale, events)).toEqual(flagState({ type: 'operational' }));
   });
@@ -32,23 +34,23 @@ describe('changing metadata', () => {
   it.each<FlagChanges>([{}, { stale: false }, { description: 'The new checkout', type: 'release' }])(
     'is no event for what stays the same: %j',
     (changes) => {
-      expect(changeMetadata(flagState(), changes)).toEqual([]);
+      expect(changeMetadata(flagState(), changes, SEEN)).toEqual([]);
     },
   );
 
   it('clears a description by null, and leaves what is absent', () => {
-    expect(after(flagState(), changeMetadata(flagState(), { description: null }))).toEqual(
+    expect(after(flagState(), changeMetadata(flagState(), { description: null }, SEEN))).toEqual(
       flagState({ description: null }),
     );
   });
 
   it('never changes what identifies the flag', () => {
     const changes = { name: 'x', project: 'x', createdAt: 'x', archived: true, variants: [] } as FlagChanges;
-    expect(changeMetadata(flagState(), changes)).toEqual([]);
+    expect(changeMetadata(flagState(), changes, SEEN)).toEqual([]);
   });
 
   it('is refused for an archived flag, even when nothing would change', () => {
-    expect(refusalOf(() => changeMetadata(flagState({ archived: true }), {})).code).toBe('flag_archived');
+    expect(refusalOf(() => changeMetadata(flagState({ archived: true }), {}, SEEN)).code).toBe('flag_archived');
   });
 });
 

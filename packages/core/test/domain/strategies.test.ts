@@ -113,8 +113,8 @@ describe('patching a strategy', () => {
     [{ op: 'replace', path: '/name', value: 'own' }, { name: 'own' }],
     [{ op: 'add', path: '/disabled', value: true }, { disabled: true }],
     [
-      { op: 'add', path: '/constraints/-', value: { contextName: 'a', operator: 'IN', values: [] } },
-      { constraints: [{ contextName: 'a', operator: 'IN', values: [] }] },
+      { op: 'add', path: '/constraints/-', value: { contextName: 'a', operator: 'IN', values: ['b'] } },
+      { constraints: [{ contextName: 'a', operator: 'IN', values: ['b'] }] },
     ],
     [{ op: 'copy', from: '/id', path: '/title' }, { title: 'two' }],
     [{ op: 'replace', path: '/id', value: 'stolen' }, {}],

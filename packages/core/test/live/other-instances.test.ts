@@ -4,7 +4,7 @@ import { openOnOneFile } from './on-one-file.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
 
-const NOBODY = [{ contextName: 'userId', operator: 'IN' as const, values: [] }];
+const NOBODY = [{ contextName: 'userId', operator: 'IN' as const, values: ['nobody'] }];
 
 describe('another instance on the same file', () => {
   const open = openOnOneFile();

@@ -45,7 +45,7 @@ onEveryStorage((start) => {
       await createSwitchedOn(flags, { flag: 'segmented', strategies: [{ name: 'default', segments: [id] }] });
       const pinned = flags.forContext({ userId: 'ada' });
       const before = pinned.evaluateAll();
-      const nobody = [{ contextName: 'userId', operator: 'IN' as const, values: [] }];
+      const nobody = [{ contextName: 'userId', operator: 'IN' as const, values: ['nobody'] }];
       await flags.updateSegment({ segment: id }, { constraints: nobody });
       await flags.disable(PRODUCTION);
       await flags.setVariants(CHECKOUT, []);

@@ -37,6 +37,25 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'project_not_found', () => flags.listArchivedFlags({ project: 'none' }));
     });
 
+    it('is listed with when it was archived, and what it is', async () => {
+      const now = new Date('2026-01-01T10:00:00.000Z');
+      const flags = await start({ now: () => now });
+      await flags.createFlag(DEFAULT, { name: 'checkout', description: 'The checkout', impressionData: true });
+      await flags.archiveFlag(CHECKOUT);
+      const details = {
+        archived: true,
+        archivedAt: now.toISOString(),
+        description: 'The checkout',
+        impressionData: true,
+      };
+      expect(await flags.listArchivedFlags()).toMatchObject([details]);
+      expect((await flags.pageArchivedFlags()).items).toMatchObject([details]);
+      await flags.reviveFlag(FLAG);
+      now.setUTCFullYear(2027);
+      await flags.archiveFlag(CHECKOUT);
+      expect(await flags.listArchivedFlags()).toMatchObject([{ archivedAt: now.toISOString() }]);
+    });
+
     it('can be archived again, which is no fact', async () => {
       const { flags } = await archived(start);
       expect(await factsOf(flags, () => flags.archiveFlag(CHECKOUT))).toEqual([]);

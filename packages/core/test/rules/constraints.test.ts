@@ -6,10 +6,10 @@ import { expectRefusal } from './refusal.js';
 const LIST_OPERATORS = ['IN', 'NOT_IN', 'STR_CONTAINS', 'STR_STARTS_WITH', 'STR_ENDS_WITH'] as const;
 const NUMBER_OPERATORS = ['NUM_EQ', 'NUM_GT', 'NUM_GTE', 'NUM_LT', 'NUM_LTE'] as const;
 const DATE_OPERATORS = ['DATE_AFTER', 'DATE_BEFORE'] as const;
-const VERSION_OPERATORS = ['SEMVER_EQ', 'SEMVER_GT', 'SEMVER_LT'] as const;
+const VERSION_OPERATORS = ['SEMVER_EQ', 'SEMVER_GT', 'SEMVER_GTE', 'SEMVER_LT', 'SEMVER_LTE'] as const;
 
 const USABLE: readonly Constraint[] = [
-  ...LIST_OPERATORS.map((operator) => ({ contextName: 'userId', operator, values: ['7', ''] })),
+  ...LIST_OPERATORS.map((operator) => ({ contextName: 'userId', operator, values: ['7', ' '] })),
   ...NUMBER_OPERATORS.flatMap((operator) =>
     ['0', '-1', '1.5', '1e3'].map((value) => ({ contextName: 'age', operator, value })),
   ),
@@ -37,6 +37,10 @@ const USABLE: readonly Constraint[] = [
 
 const UNUSABLE: readonly [unknown, string][] = [
   ...LIST_OPERATORS.map((operator): [unknown, string] => [{ contextName: 'a', operator }, '/constraints/0']),
+  ...LIST_OPERATORS.flatMap((operator): [unknown, string][] => [
+    [{ contextName: 'a', operator, values: [] }, '/constraints/0/values'],
+    [{ contextName: 'a', operator, values: ['a', ''] }, '/constraints/0/values/1'],
+  ]),
   ...NUMBER_OPERATORS.map((operator): [unknown, string] => [{ contextName: 'a', operator }, '/constraints/0']),
   ...['', 'many', 'NaN', 'Infinity', '1,5'].map((value): [unknown, string] => [
     { contextName: 'a', operator: 'NUM_GT', value },

@@ -23,7 +23,7 @@ onEveryStorage((start) => {
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.createFlag({ project: 'shop' }, { name: 'basket' });
       const basket = { project: 'shop', flag: 'basket', environment: 'development' };
-      const first = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1, 2, 1] });
+      const first = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1, 2] });
       const second = await flags.addStrategy(basket, { name: 'default', segments: [1] });
       await flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [2] });
       expect(await flags.listSegmentUses(SEGMENT)).toEqual([
@@ -70,16 +70,27 @@ onEveryStorage((start) => {
       expect(await flags.getSegment(SEGMENT)).toEqual(used);
     });
 
-    it('may be of segments that are not there', async () => {
+    it('are of segments that exist, each at most once', async () => {
       const flags = await withSegments(await start());
-      const strategy = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [99, -1] });
-      expect(strategy.segments).toEqual([99, -1]);
+      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
+      const strategy = { ...PRODUCTION, strategy: id };
+      const ways = [
+        (segments: number[]) => flags.addStrategy(PRODUCTION, { name: 'default', segments }),
+        (segments: number[]) => flags.updateStrategy(strategy, { name: 'default', segments }),
+        (segments: number[]) => flags.patchStrategy(strategy, [{ op: 'add', path: '/segments', value: segments }]),
+      ];
+      for (const way of ways) {
+        for (const bad of [99, 0, -1, 1]) {
+          const error = await expectRefusal(flags, 'invalid_input', () => way([1, bad]));
+          expect(error.details).toMatchObject([{ path: '/segments/1' }]);
+        }
+      }
       await expectRefusal(flags, 'segment_not_found', () => flags.listSegmentUses({ segment: 99 }));
     });
 
     it('tell the segments of one strategy, by id', async () => {
       const flags = await withSegments(await start());
-      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [2, 99, 1] });
+      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [2, 1] });
       const other = await flags.addStrategy(PRODUCTION, { name: 'default' });
       expect(await flags.listSegments({ strategy: id })).toEqual(await flags.listSegments());
       expect(await flags.listSegments({ strategy: other.id })).toEqual([]);

@@ -50,6 +50,7 @@ onEveryStorage((start) => {
 
     it('keeps the optional members when they are given', async () => {
       const flags = await checkoutIn(start);
+      for (const name of ['one', 'two']) await flags.createSegment({ name, constraints: [] });
       const input: StrategyInput = {
         name: 'flexibleRollout',
         title: 'Half',
@@ -67,6 +68,33 @@ onEveryStorage((start) => {
       for (const name of ['c', 'a', 'b']) await flags.addStrategy(PRODUCTION, { name });
       expect((await strategiesIn(flags)).map(({ name }) => name)).toEqual(['c', 'a', 'b']);
       expect((await flags.getFlag(CHECKOUT)).environments[0]?.strategies).toEqual([]);
+    });
+
+    it('puts it in the order of sortOrder, where it is shown and where it is evaluated', async () => {
+      const flags = await checkoutIn(start);
+      const variantOf = (name: string) =>
+        [{ name, weightType: 'variable', weight: 1000, stickiness: 'default' }] as const;
+      for (const [title, sortOrder] of [
+        ['c', 3],
+        ['none', undefined],
+        ['a', 1],
+        ['last', 10_000],
+        ['a2', 1],
+      ] as const) {
+        const order = sortOrder === undefined ? {} : { sortOrder };
+        await flags.addStrategy(PRODUCTION, { name: 'default', title, variants: variantOf(title), ...order });
+      }
+      await flags.enable(PRODUCTION);
+      const titles = ['a', 'a2', 'c', 'none', 'last'];
+      expect((await strategiesIn(flags)).map(({ title }) => title)).toEqual(titles);
+      const [flag] = flags.configuration().flags;
+      expect(flag?.strategies.map(({ variants }) => variants?.[0]?.name)).toEqual(titles);
+      expect(flags.getVariant('checkout').name).toBe('a');
+      expect(flags.explain('checkout').variant.name).toBe('a');
+      const [, second] = await strategiesIn(flags);
+      const ref = { ...PRODUCTION, strategy: second?.id ?? '' };
+      await flags.patchStrategy(ref, [{ op: 'replace', path: '/sortOrder', value: 0 }]);
+      expect(flags.getVariant('checkout').name).toBe('a2');
     });
 
     it.each([0, 100, 33.3, '0', '100', '12.5'])('takes a rollout of %j', async (rollout) => {
@@ -147,6 +175,16 @@ onEveryStorage((start) => {
       const updated = await flags.updateStrategy({ ...PRODUCTION, strategy: id }, { name: 'default' });
       expect(updated).toEqual({ id, name: 'default', parameters: {}, constraints: [] });
       expect(await strategiesIn(flags)).toMatchObject([updated, { name: 'second' }]);
+    });
+
+    it('keeps the name when none is given, with the rules for parameters of that name', async () => {
+      const flags = await checkoutIn(start);
+      const rollout = { name: 'flexibleRollout', parameters: { rollout: 10 } };
+      const { id } = await flags.addStrategy(PRODUCTION, rollout);
+      const ref = { ...PRODUCTION, strategy: id };
+      const updated = await flags.updateStrategy(ref, { parameters: { rollout: 20 } });
+      expect(updated).toEqual({ id, name: 'flexibleRollout', parameters: { rollout: 20 }, constraints: [] });
+      await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(ref, { parameters: { rollout: 101 } }));
     });
 
     it('is no fact when it changes nothing', async () => {

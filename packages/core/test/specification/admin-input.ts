@@ -11,7 +11,7 @@ import {
 const TOTAL_WEIGHT = 1000;
 /** Segments that a document does not have are named by ids that were never given. */
 const NEVER_GIVEN = 1_000_000;
-const NEVER: Constraint = { contextName: 'userId', operator: 'IN', values: [] };
+const NEVER: Constraint = { contextName: 'userId', operator: 'IN', values: ['nobody has this id'] };
 
 /** A name that the administration takes: other characters than it allows are left out. */
 export function standInName(name: string): string {
@@ -59,6 +59,7 @@ export function toVariantInputs(definitions: readonly VariantDefinition[]): read
 export function withoutFault(strategy: StrategyInput, path: string): readonly StrategyInput[] {
   const { constraints = [] } = strategy;
   const [, list, at, , value] = path.split('/');
+  if (list === 'segments') return [{ ...strategy, segments: [], constraints: [...constraints, NEVER] }];
   const refused = constraints[Number(at)];
   if (list !== 'constraints' || refused === undefined) throw new Error(`Nothing stands for ${path}.`);
   return alternativesTo(refused, value).map((alternative) => ({
@@ -71,11 +72,7 @@ export function withoutFault(strategy: StrategyInput, path: string): readonly St
 function alternativesTo(refused: Constraint, value: string | undefined): readonly (readonly Constraint[])[] {
   const { operator, inverted, values = [] } = refused;
   if (value !== undefined) return [[{ ...refused, values: values.filter((_, at) => at !== Number(value)) }]];
-  const family = /^SEMVER_([GL]T)E$/.exec(operator)?.[1];
-  if (family !== undefined) {
-    const parts = (['EQ', family] as const).map((one) => ({ ...refused, operator: `SEMVER_${one}` }) as Constraint);
-    return inverted ? [parts] : parts.map((part) => [part]);
-  }
-  // An unknown operator never holds; an operand that cannot be used does not either, but its inversion does.
-  return inverted && CONSTRAINT_OPERATORS.includes(operator) ? [[]] : [[NEVER]];
+  // An unknown operator never holds; an operand that cannot be used, or an empty list, does not either, but its inversion does.
+  const isInverted = Boolean(inverted) !== (operator === 'NOT_IN');
+  return isInverted && CONSTRAINT_OPERATORS.includes(operator) ? [[]] : [[NEVER]];
 }

@@ -1,7 +1,7 @@
 /**
  * What the administration's rules refuse in the documents, or change, by document; what stands for it means the same by
  * the rules of evaluation. It refuses names that a URL does not keep, operators that it does not offer, operands that can
- * never be used, and dependencies that keep a flag off for ever; an enabled flag has a strategy; weights add up to 1000.
+ * never be used, empty lists, segments that do not exist, and dependencies that keep a flag off for ever; an enabled flag has a strategy; weights add up to 1000.
  */
 export const DEVIATIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['01-simple-examples', ['Feature.C: enabled without strategies, gets default']],
@@ -22,6 +22,20 @@ export const DEVIATIONS: ReadonlyMap<string, readonly string[]> = new Map([
       'Feature.Variants.H: weights 1 are 1000',
     ],
   ],
+  [
+    '09-strategy-constraints',
+    [
+      'Feature.constraints.empty: invalid_input /constraints/0/values, IN ',
+      'Feature.constraints.empty-not-in: invalid_input /constraints/0/values, NOT_IN ',
+    ],
+  ],
+  [
+    '11-strategy-constraints-edge-cases',
+    [
+      'Feature.constraints.no_values: invalid_input /constraints/0/values, IN ',
+      'Feature.constraints.no_values_NOT_IN: invalid_input /constraints/0/values, NOT_IN ',
+    ],
+  ],
   ['12-custom-stickiness', ['Feature.flexible.rollout.custom.stickiness_100: weights 25 25 25 25 are 250 250 250 250']],
   [
     '13-constraint-operators',
@@ -29,13 +43,15 @@ export const DEVIATIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ],
   [
     '14-constraint-semver-operators',
+    ['F8.invalidSemverWithLeadingV: invalid_input /constraints/0/value, SEMVER_EQ v2.0.0'],
+  ],
+  [
+    '15-global-constraints',
     [
-      'F8.semverGTE: invalid_input /constraints/0/operator, SEMVER_GTE 1.2.2',
-      'F8.semverLTE: invalid_input /constraints/0/operator, SEMVER_LTE 1.2.2',
-      'F8.invalidSemverWithLeadingV: invalid_input /constraints/0/value, SEMVER_EQ v2.0.0',
+      'F9.globalSegmentOn: weights 25 25 25 25 are 250 250 250 250',
+      'F9.withMissingSegment: invalid_input /segments/0, SEMVER_EQ 1.2.2',
     ],
   ],
-  ['15-global-constraints', ['F9.globalSegmentOn: weights 25 25 25 25 are 250 250 250 250']],
   [
     '16-strategy-variants',
     [

@@ -3,13 +3,13 @@ import { validate } from './default-validators.js';
 import { faultsOf, pathsOf } from './facts.js';
 
 function constrained(constraint: unknown): unknown {
-  return { name: 'default', constraints: [{ contextName: 'x', operator: 'IN', values: [] }, constraint] };
+  return { name: 'default', constraints: [{ contextName: 'x', operator: 'IN', values: ['a'] }, constraint] };
 }
 
 const LISTS = ['IN', 'NOT_IN', 'STR_CONTAINS', 'STR_STARTS_WITH', 'STR_ENDS_WITH'];
 const NUMBERS = ['NUM_EQ', 'NUM_GT', 'NUM_GTE', 'NUM_LT', 'NUM_LTE'];
 const DATES = ['DATE_AFTER', 'DATE_BEFORE'];
-const VERSIONS = ['SEMVER_EQ', 'SEMVER_GT', 'SEMVER_LT'];
+const VERSIONS = ['SEMVER_EQ', 'SEMVER_GT', 'SEMVER_GTE', 'SEMVER_LT', 'SEMVER_LTE'];
 const SINGLE: readonly (readonly [string, string, string])[] = [
   ...NUMBERS.map((operator) => [operator, '-1.5e3', 'many'] as const),
   ...NUMBERS.map((operator) => [operator, '0', '1e400'] as const),
@@ -29,8 +29,14 @@ describe('a constraint', () => {
 
   it.each(LISTS)('takes a list for %s', (operator) => {
     const constraint = { contextName: 'x', operator };
-    expect(faultsOf(validate.strategy, constrained({ ...constraint, values: ['a', ''] }))).toEqual([]);
-    expect(faultsOf(validate.strategy, constrained({ ...constraint, values: [] }))).toEqual([]);
+    expect(faultsOf(validate.strategy, constrained({ ...constraint, values: ['a', ' '] }))).toEqual([]);
+    expect(faultsOf(validate.strategy, constrained({ ...constraint, values: ['', 'a', ''] }))).toEqual([
+      { message: 'must not be empty', path: '/constraints/1/values/0' },
+      { message: 'must not be empty', path: '/constraints/1/values/2' },
+    ]);
+    expect(faultsOf(validate.strategy, constrained({ ...constraint, values: [] }))).toEqual([
+      { message: 'must have at least one value', path: '/constraints/1/values' },
+    ]);
     expect(faultsOf(validate.strategy, constrained({ ...constraint, value: 'a' }))).toEqual([
       { message: `is required for ${operator}`, path: '/constraints/1/values' },
     ]);
@@ -76,11 +82,15 @@ describe('a constraint', () => {
   });
 
   it.each<[string, object, string]>([
-    ['no context field', { operator: 'IN', values: [] }, '/constraints/1/contextName'],
-    ['an empty context field', { contextName: '', operator: 'IN', values: [] }, '/constraints/1/contextName'],
-    ['no operator', { contextName: 'x', values: [] }, '/constraints/1/operator'],
-    ['an unknown member', { contextName: 'x', operator: 'IN', values: [], extra: 1 }, '/constraints/1/extra'],
-    ['inverted as text', { contextName: 'x', operator: 'IN', values: [], inverted: 'true' }, '/constraints/1/inverted'],
+    ['no context field', { operator: 'IN', values: ['a'] }, '/constraints/1/contextName'],
+    ['an empty context field', { contextName: '', operator: 'IN', values: ['a'] }, '/constraints/1/contextName'],
+    ['no operator', { contextName: 'x', values: ['a'] }, '/constraints/1/operator'],
+    ['an unknown member', { contextName: 'x', operator: 'IN', values: ['a'], extra: 1 }, '/constraints/1/extra'],
+    [
+      'inverted as text',
+      { contextName: 'x', operator: 'IN', values: ['a'], inverted: 'true' },
+      '/constraints/1/inverted',
+    ],
     ['null', { contextName: 'x', operator: 'IN', values: null }, '/constraints/1/values'],
   ])('is refused for %s', (_, constraint, path) => {
     expect(pathsOf(validate.strategy, constrained(constraint))).toEqual([path]);

@@ -12,6 +12,7 @@ const notFound: ErrorKind = { status: 404, name: 'NotFoundError' };
 const nameExists: ErrorKind = { status: 409, name: 'NameExistsError' };
 const invalidOperation: ErrorKind = { status: 409, name: 'InvalidOperationError' };
 const noAccess: ErrorKind = { status: 403, name: 'NoAccessError' };
+const tooLarge: ErrorKind = { status: 422, name: 'UnprocessableEntityError' };
 const unavailable: ErrorKind = { status: 503, name: 'ServiceUnavailableError' };
 
 /** Every code has a kind, or this does not compile. */
@@ -47,6 +48,8 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | RefusalCode, ErrorKind>> =
   project_not_empty: invalidOperation,
   environment_has_no_strategies: invalidOperation,
   last_owner: { status: 400, name: 'ProjectWithoutOwnerError' },
+  document_too_large: tooLarge,
+  state_too_large: tooLarge,
   revision_mismatch: { status: 412, name: 'PreconditionFailedError' },
   too_much_contention: unavailable,
   storage_busy: unavailable,

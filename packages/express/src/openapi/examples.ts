@@ -31,6 +31,15 @@ const flag = {
   variants: null,
 };
 
+const archivedFlag = {
+  ...summary,
+  project: 'default',
+  archived: true,
+  archivedAt: SEEN,
+  description: 'The new checkout',
+  impressionData: false,
+};
+
 const strategy = {
   id: '0b2e7c8e-6f5c-4a4a-9d3a-1f5a3c1b9e10',
   name: 'flexibleRollout',
@@ -88,7 +97,7 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
       { name: 'production', enabled: false, strategies: [] },
     ],
   },
-  ArchivedFlagList: { version: 1, features: [{ ...summary, project: 'default' }] },
+  ArchivedFlagList: { version: 1, features: [archivedFlag] },
   Strategy: strategy,
   VariantWeights: {
     version: '1',

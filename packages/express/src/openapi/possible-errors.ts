@@ -27,11 +27,21 @@ function general(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(route.path.includes(':') ? (['invalid_input'] as const) : []),
     ...(route.body === undefined ? [] : bodyErrors(route)),
     ...(route.ifMatch === undefined ? [] : (['revision_mismatch'] as const)),
+    ...(writesDefinitions(route) ? (['document_too_large', 'state_too_large'] as const) : []),
     ...(route.method === 'GET' ? [] : (['too_much_contention', 'outcome_unknown'] as const)),
     'storage_busy',
     'storage_unavailable',
     'closed',
   ];
+}
+
+const DEFINITION_TAGS: readonly string[] = [
+  ...['Projects', 'Members', 'Flags', 'Strategies', 'Variants', 'Segments', 'Dependencies'],
+];
+
+/** Requests without a body only switch and delete. */
+function writesDefinitions({ tag, body }: Route): boolean {
+  return body !== undefined && DEFINITION_TAGS.includes(tag);
 }
 
 function bodyErrors({ body }: Route): readonly PossibleCode[] {

@@ -36,7 +36,7 @@ export const strategyRoutes: readonly Route[] = [
     summary: 'Replace a strategy; its id stays',
     tag: 'Strategies',
     access: 'admin',
-    body: { required: true, schema: ({ strategy }) => strategy, checkedBy: 'core' },
+    body: { required: true, schema: ({ strategyReplacement }) => strategyReplacement, checkedBy: 'core' },
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',

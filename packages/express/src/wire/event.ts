@@ -1,9 +1,10 @@
-import type { Dependency, FlagsEvent, Token } from '@flags/core';
+import type { Dependency, Flag, FlagsEvent, Token } from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject } from '../json-chunks.js';
 import { unchecked } from '../unchecked.js';
 import { dependencyToWire } from './dependency.js';
 import { eventTypeToWire } from './event-types.js';
+import { flagToWire } from './flag.js';
 import { tokenToWire } from './token.js';
 
 export function eventListToWire(events: JsonChunks, total: number) {
@@ -26,7 +27,7 @@ export function eventToWire(event: FlagsEvent) {
   };
 }
 
-/** Only of tokens and dependencies do the words differ. */
+/** Tokens, dependencies and flags have other words on the wire. */
 function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
   if (state === null) return null;
   switch (type) {
@@ -40,9 +41,16 @@ function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
     case 'flag-created':
     case 'flag-deleted':
       return flagStateToWire(unchecked(state));
+    case 'flag-updated':
+      return flagUpdateToWire(unchecked(state));
     default:
       return state;
   }
+}
+
+/** The whole flag; an event of release 0.1 holds the changed members only, and keeps its form. */
+function flagUpdateToWire(state: Partial<Flag>) {
+  return state.name === undefined ? state : flagToWire(unchecked<Flag>(state));
 }
 
 function flagStateToWire(state: { readonly dependencies?: readonly Dependency[] }) {

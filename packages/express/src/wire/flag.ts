@@ -5,7 +5,7 @@ import { dependencyToWire } from './dependency.js';
 import { strategyToWire } from './strategy.js';
 import { variantToWire } from './variant.js';
 
-export function flagToWire(flag: Flag) {
+export function flagToWire(flag: Omit<Flag, 'revision'>) {
   return {
     name: flag.name,
     project: flag.project,
@@ -47,7 +47,8 @@ export function flagListToWire(features: JsonChunks) {
 }
 
 export function archivedFlagToWire(flag: ArchivedFlag) {
-  return { ...flagSummaryToWire(flag), project: flag.project };
+  const { project, archived, archivedAt, description, impressionData } = flag;
+  return { ...flagSummaryToWire(flag), project, archived, archivedAt, description, impressionData };
 }
 
 function environmentToWire({ name, enabled, strategies }: FlagEnvironment) {

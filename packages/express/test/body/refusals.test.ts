@@ -101,10 +101,7 @@ describe.each(EXPRESS_VERSIONS)('the limit of a body, on Express $major', (versi
   it('is 1 MiB when not given', async () => {
     const { app } = await createHostApp({ version });
     const send = (bytes: number) =>
-      request(app)
-        .post(FLAGS)
-        .set('content-type', 'application/json')
-        .send(sized(bytes - overhead));
+      request(app).post(FLAGS).set('content-type', 'application/json').send(sized(0).padEnd(bytes));
     await send(1024 * 1024 + 1).expect(413);
     await send(1024 * 1024).expect(201);
   });

@@ -8,6 +8,8 @@ const ROWS = [...WRITTEN_ROWS, ...DERIVED_ROWS];
 
 /** Why no row of the table brings these about. */
 const ELSEWHERE = new Map<string, string>([
+  ['document_too_large', 'needs a large document: document-size.test.ts of the engine makes one of every kind'],
+  ['state_too_large', 'needs the option stateLimit: state-limit.test.ts of the engine sets it'],
   ['closed', 'closing leaves nothing to compare with: unavailable.test.ts asks every route'],
   ['storage_busy', 'needs another process that holds the file: the tests of the SQLite storage have one'],
   ['storage_unavailable', 'needs a storage that is away: the tests of faults take one away'],

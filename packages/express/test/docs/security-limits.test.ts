@@ -43,6 +43,24 @@ const metric = { appName: 'a', featureName: 'b', timestamp: STOP, yes: 1, no: 0 
 const PROBES: Readonly<Record<string, Probe>> = {
   body: send(FEATURES, (bytes) => `{"name":"a"${' '.repeat(bytes - 12)}}`),
   depth: send(FEATURES, (levels) => `{"name":"a","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`),
+  async document(flags, amount) {
+    const [most, flag] = [1_000_000, { ...DEFAULT, flag: 'measured' }];
+    const {
+      revision: _revision,
+      lastSeenAt: _lastSeenAt,
+      ...stored
+    } = await flags.createFlag(DEFAULT, { name: 'measured' });
+    const { id } = await flags.addStrategy(
+      { ...flag, environment: 'production' },
+      { name: 'default', parameters: { a: '' } },
+    );
+    const strategies = [{ id, name: 'default', constraints: [], parameters: { a: '' } }];
+    const environments = [{ name: 'production', enabled: false, strategies }];
+    await flags.updateFlag(flag, { description: text(most) });
+    const rest = amount - most - JSON.stringify({ ...stored, environments }).length;
+    const input = { name: 'default', parameters: { a: text(rest) } };
+    await flags.updateStrategy({ ...flag, environment: 'production', strategy: id }, input);
+  },
   name: (flags, amount) => flags.createFlag(DEFAULT, { name: text(amount) }),
   label: (flags, amount) => flags.createToken({ name: text(amount), kind: 'admin' }),
   shortDescription: (flags, amount) => flags.createProject({ id: 'a', name: 'a', description: text(amount) }),
@@ -64,7 +82,8 @@ const PROBES: Readonly<Record<string, Probe>> = {
   valueText: strategyWith((amount) => ({ constraints: [equals([text(amount)])] })),
   async segmentsPerStrategy(flags, amount) {
     const { id } = await flags.createSegment({ name: 'a', constraints: [] });
-    await flags.addStrategy(PRODUCTION, { name: 'default', segments: many(amount, () => id) });
+    for (let n = 1; n < amount; n++) await flags.createSegment({ name: `a${n}`, constraints: [] });
+    await flags.addStrategy(PRODUCTION, { name: 'default', segments: many(amount, (n) => id + n) });
   },
   variants: (flags, amount) =>
     flags.setVariants(

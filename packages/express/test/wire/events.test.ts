@@ -52,6 +52,20 @@ describe('the event log on the wire', () => {
     });
   });
 
+  it('tells the whole flag before and after a change of its metadata', async () => {
+    const { app, flags } = await createHostApp({ flags: { now: () => new Date('2026-01-01T10:00:00Z') } });
+    const ref = { project: 'default', flag: 'checkout', environment: 'production' };
+    await flags.createFlag(ref, { name: 'checkout', description: 'old' });
+    await flags.addStrategy(ref, { name: 'default' });
+    const { body: before } = await request(app).get('/api/admin/projects/default/features/checkout').expect(200);
+    const { environments: _environments, ...preData } = before;
+    const put = request(app).put('/api/admin/projects/default/features/checkout');
+    const { body: data } = await put.send({ name: 'checkout', description: 'new' }).expect(200);
+    const { body } = await request(app).get('/api/admin/events?type=feature-metadata-updated').expect(200);
+    expect(body.events).toMatchObject([{ type: 'feature-metadata-updated' }]);
+    expect([body.events[0].data, body.events[0].preData]).toEqual([data, preData]);
+  });
+
   it('is filtered by type, project and time, and paged', async () => {
     let now = new Date('2026-01-01T10:00:00Z');
     const { app, flags } = await createHostApp({ flags: { now: () => now } });

@@ -2,11 +2,12 @@ import {
   CONSTRAINT_OPERATORS,
   type Constraint,
   type StrategyInput,
+  type StrategyReplacement,
   type StrategyVariant,
 } from '../../api/strategies.js';
 import type { JsonSchema, ObjectSchema } from '../json-schema.js';
 import { LIMITS } from '../limits.js';
-import { name, text } from './names.js';
+import { name, positiveInteger, text } from './names.js';
 import { payload, values, weight } from './variants.js';
 
 export const constraint: ObjectSchema<Constraint> = {
@@ -53,8 +54,14 @@ export const strategy: ObjectSchema<StrategyInput> = {
     title: { type: 'string', maxLength: LIMITS.title },
     disabled: { type: 'boolean' },
     sortOrder: { type: 'integer' },
-    segments: { type: 'array', maxItems: LIMITS.segmentsPerStrategy, items: { type: 'integer' } },
+    segments: { type: 'array', maxItems: LIMITS.segmentsPerStrategy, items: positiveInteger },
     variants: { type: 'array', maxItems: LIMITS.variants, items: strategyVariant },
   },
   required: ['name'],
+};
+
+/** Without a name, the strategy keeps the one that it has. */
+export const strategyReplacement: ObjectSchema<StrategyReplacement> = {
+  type: 'object',
+  properties: strategy.properties,
 };

@@ -50,7 +50,14 @@ export const flagSchemas = {
 
   FlagList: strictObject({ version, features: listOf(referTo('FlagSummary')) }),
 
-  ArchivedFlag: strictObject({ ...summary, project: text }),
+  ArchivedFlag: strictObject({
+    ...summary,
+    project: text,
+    archived: { type: 'boolean', const: true },
+    archivedAt: { ...optionalTimestamp, description: 'null for a flag that release 0.1 has archived.' },
+    description: flag.description,
+    impressionData: boolean,
+  }),
 
   ArchivedFlagList: strictObject({ version, features: listOf(referTo('ArchivedFlag')) }),
 };

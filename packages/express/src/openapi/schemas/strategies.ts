@@ -26,7 +26,7 @@ export function strategySchemas({ constraint }: InputSchemas) {
 
     StrategyVariant: strictObject(variantBase, { payload: referTo('Payload') }),
 
-    /** Answered as it was sent, and what is sent has no members beyond those that are known. */
+    /** Answered as it was sent, with `values` in any case. What is sent has no members beyond those that are known. */
     Constraint: constraint,
   };
 }

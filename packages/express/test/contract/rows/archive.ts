@@ -15,6 +15,10 @@ const ARCHIVED = {
     { name: 'development', displayName: 'Development', enabled: false },
     { name: 'production', displayName: 'production', enabled: true },
   ],
+  archived: true,
+  archivedAt: NOW,
+  description: 'The new one',
+  impressionData: false,
 };
 
 const shopArchived = inOrder(archived, shop, (flags) => flags.archiveFlag({ project: 'shop', flag: 'basket' }));

@@ -51,7 +51,49 @@ function constrained(constraint: unknown): unknown {
 }
 
 const inputRows: readonly Row[] = [
-  ...faulty('a body without a name', {}, '/name'),
+  {
+    endpoint: 9,
+    name: 'refuses a body without a name',
+    given: checkout,
+    request: { method: 'POST', path: STRATEGIES, body: {} },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 10,
+    name: 'keeps the name when the body has none',
+    given: withStrategy,
+    request: { method: 'PUT', path: FIRST, body: { parameters: { rollout: 7 } } },
+    expect: {
+      status: 200,
+      body: expect.objectContaining({ name: 'flexibleRollout', parameters: { rollout: 7 }, constraints: [] }),
+    },
+  },
+  {
+    endpoint: 10,
+    name: 'validates parameters by the name that is kept',
+    given: withStrategy,
+    request: { method: 'PUT', path: FIRST, body: { parameters: { rollout: 101 } } },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 9,
+    name: 'gives a constraint without values back with an empty list',
+    given: checkout,
+    request: {
+      method: 'POST',
+      path: STRATEGIES,
+      body: constrained({ contextName: 'version', operator: 'SEMVER_GTE', value: '1.2.3' }),
+    },
+    expect: {
+      status: 200,
+      body: expect.objectContaining({
+        constraints: [{ contextName: 'version', operator: 'SEMVER_GTE', value: '1.2.3', values: [] }],
+      }),
+    },
+  },
+  ...faulty('a segment that does not exist', { name: 'default', segments: [999] }, '/segments/0'),
+  ...faulty('segment 0', { name: 'default', segments: [0] }, '/segments/0'),
+  ...faulty('an empty list of values', constrained({ ...CONSTRAINT, values: [] }), '/constraints/0/values'),
   ...faulty('a rollout beyond 100', { name: 'flexibleRollout', parameters: { rollout: 101 } }, '/parameters/rollout'),
   ...faulty('a parameter that is a list', { name: 'own', parameters: { a: [] } }, '/parameters/a'),
   ...faulty('an unknown operator', constrained({ ...CONSTRAINT, operator: 'LIKE' }), '/constraints/0/operator'),

@@ -1,0 +1,207 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorDetail } from '../errors.js';
+import { parseIsoDate } from './iso-date.js';
+import type { JsonSchema } from './json-schema.js';
+import { LIMITS } from './limits.js';
+import { shorten } from './shorten.js';
+
+const OPTIONS = { verbose: true, allowUnionTypes: true, validateFormats: true };
+/** Stops at the first error. */
+const deciding = withFormats(new Ajv(OPTIONS));
+/** Gives all errors. Ajv cannot stop in between, so it only sees schemas whose errors are few. */
+const listing = withFormats(new Ajv({ ...OPTIONS, allErrors: true }));
+
+/** Keywords about the contents of a value. */
+const CONTENT_KEYWORDS = ['items', 'properties', 'additionalProperties', 'propertyNames'];
+/** Keywords that give at most one error, or one per member that the schema names. */
+const OWN_KEYWORDS = [
+  ...['type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'required'],
+  ...['minItems', 'maxItems', 'minProperties', 'maxProperties', 'description', 'default', 'title', 'examples'],
+];
+/** Keywords that combine schemas. */
+const COMBINING_KEYWORDS = ['if', 'then', 'else', 'not', 'allOf', 'anyOf', 'oneOf'];
+
+/** Decides whether a value fits a schema. */
+export function compileDecision<T>(schema: JsonSchema): ValidateFunction<T> {
+  const text = JSON.stringify(schema);
+  const compiled = decisions.get(text) ?? deciding.compile(schema);
+  decisions.set(text, compiled);
+  return compiled as ValidateFunction<T>;
+}
+
+/**
+ * By the schema's text: engines and routers with the same settings share one compilation. Ajv keeps every compiled schema
+ * object for ever, so a process that opens many engines, as tests do, must not compile a copy for each.
+ */
+const decisions = new Map<string, ValidateFunction>();
+
+/**
+ * The issues of a value that does not fit a schema, in the order of Ajv, at most {@link LIMITS.issues}. A list or object that is
+ * too large is not looked into. Ajv itself would make an error object for each of half a million items.
+ *
+ * A part of the schema that cannot be divided, such as `anyOf` about items, gives its first issue only.
+ */
+export function listIssues(schema: SchemaNode, value: unknown): readonly ErrorDetail[] {
+  const issues: ErrorDetail[] = [];
+  collectIssues(schema, { value, path: '', issues });
+  return issues;
+}
+
+/** A schema, divided into what it says of a value itself and what it says of the contents. */
+export interface SchemaNode {
+  readonly own: () => ValidateFunction;
+  readonly items: SchemaNode | undefined;
+  readonly members: ReadonlyMap<string, SchemaNode>;
+  /** Of members that are not named; false when there must not be any. */
+  readonly otherMembers: SchemaNode | false | undefined;
+  readonly names: SchemaNode | undefined;
+}
+
+export function toSchemaNode(schema: JsonSchema): SchemaNode {
+  const isDivisible = isFlat(withoutContents(schema));
+  const { items, properties = {}, additionalProperties, propertyNames } = isDivisible ? schema : {};
+  const members = Object.entries(properties as Readonly<Record<string, JsonSchema>>);
+  return {
+    own: isDivisible ? compiledOnce(listing, withoutContents(schema)) : compiledOnce(deciding, schema),
+    items: nodeOf(items),
+    members: new Map(members.map(([name, member]) => [name, toSchemaNode(member)])),
+    otherMembers: additionalProperties === false ? false : nodeOf(additionalProperties),
+    names: nodeOf(propertyNames),
+  };
+}
+
+/** Whether a schema says nothing of the contents of a value, so that it gives few errors. */
+function isFlat(schema: JsonSchema): boolean {
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (OWN_KEYWORDS.includes(keyword)) return true;
+    return COMBINING_KEYWORDS.includes(keyword) && [value].flat().every((part) => isFlat(part as JsonSchema));
+  });
+}
+
+interface Place {
+  readonly value: unknown;
+  readonly path: string;
+  readonly issues: ErrorDetail[];
+}
+
+function collectIssues(schema: SchemaNode, { value, path, issues }: Place): void {
+  const own = schema.own();
+  if (!own(value)) {
+    const errors = own.errors ?? [];
+    append(
+      issues,
+      errorsToReport(errors).map((error) => toDetail(error, path)),
+    );
+    if (errors.some(({ keyword }) => keyword === 'maxItems' || keyword === 'maxProperties')) return;
+  }
+  if (Array.isArray(value)) collectFromItems(schema, { items: value, path, issues });
+  else if (typeof value === 'object' && value !== null) collectFromMembers(schema, { value, path, issues });
+}
+
+function collectFromItems(
+  { items: schema }: SchemaNode,
+  { items, path, issues }: Omit<Place, 'value'> & { readonly items: readonly unknown[] },
+): void {
+  if (!schema) return;
+  for (let index = 0; index < items.length && !isFull(issues); index++) {
+    collectIssues(schema, { value: items[index], path: `${path}/${index}`, issues });
+  }
+}
+
+function collectFromMembers(
+  { names, members, otherMembers }: SchemaNode,
+  { value, path, issues }: Place & { readonly value: object },
+): void {
+  const own = Object.keys(value);
+  for (const name of names ? own : []) {
+    if (isFull(issues)) return;
+    collectFromName(names as SchemaNode, { value: name, path, issues });
+  }
+  for (const name of otherMembers === undefined ? [] : own) {
+    if (isFull(issues)) return;
+    if (members.has(name)) continue;
+    const place = { value: memberOf(value, name), path: childPath(path, name), issues };
+    if (otherMembers) collectIssues(otherMembers, place);
+    else issues.push({ message: 'is not known here', path: place.path });
+  }
+  for (const [name, member] of members) {
+    if (isFull(issues)) return;
+    if (!Object.hasOwn(value, name) || memberOf(value, name) === undefined) continue;
+    collectIssues(member, { value: memberOf(value, name), path: childPath(path, name), issues });
+  }
+}
+
+function collectFromName(names: SchemaNode, { value: name, path, issues }: Place & { readonly value: string }): void {
+  const before = issues.length;
+  collectIssues(names, { value: name, path, issues });
+  if (issues.length === before) return;
+  append(issues, [{ message: 'property name must be valid', path: childPath(path, name) }]);
+}
+
+function append(issues: ErrorDetail[], more: readonly ErrorDetail[]): void {
+  issues.push(...more.slice(0, LIMITS.issues - issues.length));
+}
+
+function isFull(issues: readonly ErrorDetail[]): boolean {
+  return issues.length >= LIMITS.issues;
+}
+
+/** `if` only repeats what the branch it chose has reported, and `enum` what the type has. */
+function errorsToReport(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  return errors.filter(
+    ({ keyword, instancePath }) => keyword !== 'if' && (keyword !== 'enum' || !mistyped.has(instancePath)),
+  );
+}
+
+function toDetail(error: ErrorObject, parent: string): ErrorDetail {
+  const path = `${parent}${error.instancePath}`;
+  const member = error.params.missingProperty ?? error.params.additionalProperty ?? error.params.propertyName;
+  return { message: messageOf(error), path: member === undefined ? path : childPath(path, String(member)) };
+}
+
+function messageOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not known here';
+    case 'enum':
+      return `must be one of ${error.params.allowedValues.join(', ')}`;
+    case 'pattern':
+      return `must be ${String(error.parentSchema?.description ?? `text that matches ${error.params.pattern}`)}`;
+    case 'format':
+      return 'must be an ISO 8601 date and time';
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+/** A JSON Pointer (RFC 6901) to a member. The name may be as long as the input. */
+function childPath(path: string, name: string): string {
+  return `${path}/${shorten(name, LIMITS.issuePath).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function memberOf(value: object, name: string): unknown {
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+function nodeOf(schema: unknown): SchemaNode | undefined {
+  return typeof schema === 'object' && schema !== null ? toSchemaNode(schema as JsonSchema) : undefined;
+}
+
+function withoutContents(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !CONTENT_KEYWORDS.includes(keyword)));
+}
+
+function withFormats(ajv: Ajv): Ajv {
+  return ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
+}
+
+function compiledOnce(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
+  let compiled: ValidateFunction | undefined;
+  return () => {
+    compiled ??= ajv.compile(schema);
+    return compiled;
+  };
+}
