@@ -27,7 +27,7 @@ export const clientReadingRows: readonly Row[] = [
     endpoint: 'listClientFlags',
     name: "lists the flags of the token's environment, parameters as text",
     given: enabled,
-    request: { method: 'GET', path: '/api/client/features' },
+    request: { method: 'GET', path: '/api/client/features', headers: { 'unleash-client-spec': '5.1.0' } },
     expect: {
       status: 200,
       unchanged: true,
