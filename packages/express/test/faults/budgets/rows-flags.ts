@@ -7,6 +7,8 @@ const STRATEGIES = (flag: string) => `${FEATURES}/${flag}/environments/productio
 const flagPath = (number: number) => `${FEATURES}/${flagName(number)}`;
 const strategyPath = (number: number) => `${STRATEGIES(flagName(number))}/${strategyId(number)}`;
 const granted = { isGranted: true } as const;
+/** Of a body whose description is as long as is taken, less a little. */
+const LARGEST_TEXT = 1_000_000;
 
 /** 20 patterns that cost much for every character, and all of which are tried. */
 const patterns = () => {
@@ -37,7 +39,7 @@ const archived = (name: string): readonly Preparation[] => [
 export const FLAG_ROWS = {
   listFlags: [],
   createFlag: [
-    { name: 'largest', body: () => padded('{"name":"made","description":"…"}', MEBIBYTE - 4096), ...granted },
+    { name: 'largest', body: () => padded('{"name":"made","description":"…"}', LARGEST_TEXT), ...granted },
     { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
   ],
   getFlag: [{ name: 'of 1 MiB', path: `${FEATURES}/largest`, ...granted }],
@@ -45,7 +47,7 @@ export const FLAG_ROWS = {
     {
       name: 'largest',
       path: flagPath(30),
-      body: () => padded(`{"name":"${flagName(30)}","description":"…"}`, MEBIBYTE - 8192),
+      body: () => padded(`{"name":"${flagName(30)}","description":"…"}`, LARGEST_TEXT),
       ...granted,
     },
     {
@@ -59,7 +61,7 @@ export const FLAG_ROWS = {
     {
       name: 'largest',
       path: flagPath(31),
-      body: () => padded('[{"op":"replace","path":"/description","value":"…"}]', MEBIBYTE - 8192),
+      body: () => padded('[{"op":"replace","path":"/description","value":"…"}]', LARGEST_TEXT),
       ...granted,
     },
     { name: '1,000 copies', path: `${FEATURES}/largest`, body: () => copies('/description', '/description') },
