@@ -1,8 +1,6 @@
 import express, { type Request, type Response } from 'express';
 import { Refusal } from './errors/refusal.js';
-
-/** No input of this API nests deeper than a few levels; deeper JSON would exhaust the stack of what works on it. */
-const MAX_DEPTH = 32;
+import { findExcess, MAX_DEPTH, MAX_STRUCTURE } from './json-structure.js';
 
 export type BodyReader = (request: Request, response: Response) => Promise<unknown>;
 
@@ -58,21 +56,33 @@ function endedEarly(): Refusal {
 
 function parseBody(body: unknown, limit: number): unknown {
   const value = typeof body === 'string' || body instanceof Uint8Array ? parseJson(body, limit) : body;
-  if (isDeeperThan(MAX_DEPTH, value)) {
-    throw new Refusal('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`);
-  }
+  if (isDeeperThan(MAX_DEPTH, value)) throw tooDeep();
   return value;
+}
+
+function tooDeep(): Refusal {
+  return new Refusal('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`);
 }
 
 function parseJson(raw: string | Uint8Array, limit: number): unknown {
   checkSize(typeof raw === 'string' ? Buffer.byteLength(raw) : raw.byteLength, limit);
   const text = typeof raw === 'string' ? raw : new TextDecoder().decode(raw);
   if (text === '') return undefined;
+  checkStructure(text);
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new Refusal('invalid_json', `The body is not JSON: ${error instanceof Error ? error.message : error}.`);
   }
+}
+
+/** Before it is parsed: that alone may take more memory than there is. */
+function checkStructure(text: string): void {
+  const excess = findExcess(text);
+  if (excess === 'depth') throw tooDeep();
+  if (excess === undefined) return;
+  const message = `The body has more than ${MAX_STRUCTURE} arrays, objects and members. Send less.`;
+  throw new Refusal('payload_too_large', message);
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {

@@ -73,7 +73,7 @@ export const manyParameters = (name: string) =>
 const identifiers = (prefix: string, number: number) => `"${prefix}${String(number).padStart(6, '0')}"`;
 
 /** A list of values that core takes: 49,000 of 17 characters. */
-export const manyValues = () => `[${Array.from({ length: 49_000 }, (_, index) => identifiers('user-aaaa-', index))}]`;
+const manyValues = () => `[${Array.from({ length: 49_000 }, (_, index) => identifiers('user-aaaa-', index))}]`;
 
 /** The operations of a JSON Patch. */
 export const operations = (count: number, operation: (number: number) => string) =>
@@ -94,3 +94,10 @@ export function largeRegistration(application: string): string {
 }
 
 export const longText = (length: number) => 'a'.repeat(length);
+
+/** A list of one constraint with 49,000 values. */
+export const ofValues = (head: string) =>
+  `${head}[{"contextName":"userId","operator":"NOT_IN","values":${manyValues()}}]}`;
+/** 1,000 constraints, some of which are wrong in several ways. */
+export const wrongConstraints = () =>
+  within('{"name":"default","constraints":[', () => '{"contextName":0,"operator":"X","values":[0,0],"a":0}', ']}');

@@ -21,7 +21,7 @@ export function expectBudgets(storage: string, program: () => ServerProgram, pla
     }, 1_200_000);
 
     it('has rows for every route', () => {
-      expect(Object.keys(ROWS).sort()).toEqual(ROUTES.map(({ action }) => action).sort());
+      expect(ROUTES.filter(({ action }) => ROWS[action] === undefined)).toEqual([]);
       const routes = new Set(results.map(({ route }) => route));
       expect(routes).toEqual(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)));
     });

@@ -20,6 +20,8 @@ export type Instruction = 'begin' | 'end' | number;
 
 /** Serves the router on a filled store of a new storage, and measures what is asked of it. Answers every message. */
 export function serve(openStorage: (name: string) => Promise<Storage>): void {
+  // A test that is broken off leaves no server behind.
+  process.once('disconnect', () => process.exit());
   process.once('message', async ({ storage: name, size, isThorough }: Configuration) => {
     const storage = await openStorage(name);
     let advance = 0;

@@ -1,0 +1,199 @@
+import { arrayOf, longText, MEBIBYTE, ofValues, operations, padded, within, wrongConstraints } from './bodies.js';
+import { flagName, strategyId } from './definitions.js';
+import type { BudgetRow, Preparation } from './row.js';
+
+const FEATURES = '/api/admin/projects/default/features';
+const STRATEGIES = (flag: string) => `${FEATURES}/${flag}/environments/production/strategies`;
+const flagPath = (number: number) => `${FEATURES}/${flagName(number)}`;
+const strategyPath = (number: number) => `${STRATEGIES(flagName(number))}/${strategyId(number)}`;
+const granted = { isGranted: true } as const;
+/** Of a body whose description is as long as is taken, less a little. */
+const LARGEST_TEXT = 1_000_000;
+
+/** 20 patterns that cost much for every character, and all of which are tried. */
+const patterns = () => {
+  const constraint = '{"contextName":"userId","operator":"REGEX","value":"(?:a?){480}b","inverted":true}';
+  return `{"name":"default","constraints":[${Array.from({ length: 20 }, () => constraint)}]}`;
+};
+
+/** Every copy doubles what is below `to`. */
+const copies = (from: string, to: string) =>
+  operations(1000, (number) => `{"op":"copy","from":"${from}","path":"${to.replace('#', String(number))}"}`);
+const tests = (path: string) => operations(1000, () => `{"op":"test","path":"${path}","value":"${longText(900)}"}`);
+const longPointers = () => operations(1000, () => `{"op":"replace","path":"/${'a/'.repeat(500)}","value":0}`);
+const deepPointer = () => `[{"op":"add","path":"${padded('/…', MEBIBYTE - 50)}","value":0}]`;
+
+const variantsOf = (count: number, member: string) =>
+  `[${Array.from({ length: count }, (_, index) => `{"name":"variant-${index}"${member}}`)}]`;
+
+const cloned = (name: string): Preparation => ({
+  method: 'POST',
+  path: `${FEATURES}/largest/clone`,
+  body: () => `{"name":"${name}"}`,
+});
+const archived = (name: string): readonly Preparation[] => [
+  cloned(name),
+  { method: 'DELETE', path: `${FEATURES}/${name}` },
+];
+
+export const FLAG_ROWS = {
+  listFlags: [],
+  createFlag: [
+    { name: 'largest', body: () => padded('{"name":"made","description":"…"}', LARGEST_TEXT), ...granted },
+    { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
+  ],
+  getFlag: [{ name: 'of 1 MiB', path: `${FEATURES}/largest`, ...granted }],
+  updateFlag: [
+    {
+      name: 'largest',
+      path: flagPath(30),
+      body: () => padded(`{"name":"${flagName(30)}","description":"…"}`, LARGEST_TEXT),
+      ...granted,
+    },
+    {
+      name: 'of 1 MiB',
+      path: `${FEATURES}/largest`,
+      body: () => padded('{"name":"largest","stale":true,"ignored":"…"}'),
+      ...granted,
+    },
+  ],
+  patchFlag: [
+    {
+      name: 'largest',
+      path: flagPath(31),
+      body: () => padded('[{"op":"replace","path":"/description","value":"…"}]', LARGEST_TEXT),
+      ...granted,
+    },
+    { name: '1,000 copies', path: `${FEATURES}/largest`, body: () => copies('/description', '/description') },
+    { name: '1,000 tests', path: `${FEATURES}/largest`, body: () => tests('/description') },
+    { name: 'long pointers', body: longPointers },
+    { name: 'pointer of 1 MiB', body: deepPointer },
+    { name: 'wrong operations', body: () => arrayOf(() => '{"op":"x","path":0,"value":[0]}') },
+  ],
+  cloneFlag: [
+    {
+      name: 'of 1 MiB',
+      path: `${FEATURES}/largest/clone`,
+      body: () => padded('{"name":"cloned","ignored":"…"}'),
+      ...granted,
+    },
+  ],
+  archiveFlag: [
+    { name: 'of 1 MiB', path: `${FEATURES}/largest-1`, before: [cloned('largest-1')], ...granted },
+    { name: 'that others depend on', path: flagPath(21) },
+  ],
+  listArchivedFlags: [],
+  listProjectArchivedFlags: [],
+  reviveFlag: [
+    { name: 'of 1 MiB', path: '/api/admin/archive/revive/largest-2', before: archived('largest-2'), ...granted },
+    { name: 'small', path: '/api/admin/archive/revive/revived', ...granted },
+  ],
+  deleteFlag: [
+    { name: 'of 1 MiB', path: '/api/admin/archive/largest-3', before: archived('largest-3'), ...granted },
+    { name: 'small', path: '/api/admin/archive/deleted', ...granted },
+  ],
+} satisfies Record<string, readonly BudgetRow[]>;
+
+export const STRATEGY_ROWS = {
+  addStrategy: [
+    {
+      name: '49,000 values',
+      path: STRATEGIES(flagName(40)),
+      body: () => ofValues('{"name":"default","constraints":'),
+      ...granted,
+    },
+    { name: 'wrong constraints', body: wrongConstraints },
+    {
+      name: 'numbers as values',
+      body: () =>
+        within('{"name":"default","constraints":[{"contextName":"a","operator":"IN","values":[', () => '0', ']}]}'),
+    },
+    {
+      name: '1,000 segments',
+      body: () => `{"name":"default","segments":[${Array.from({ length: 1000 }, (_, id) => id + 1)}]}`,
+    },
+    { name: 'segments without end', body: () => within('{"name":"default","segments":[', () => '1', ']}') },
+    { name: '20 patterns', path: STRATEGIES(flagName(41)), body: patterns },
+    {
+      name: 'patterns without end',
+      body: () =>
+        within(
+          '{"name":"default","constraints":[',
+          (number) => `{"contextName":"a","operator":"REGEX","value":"(?:${number}?){480}b"}`,
+          ']}',
+        ),
+    },
+  ],
+  updateStrategy: [
+    {
+      name: '49,000 values',
+      path: strategyPath(42),
+      body: () => ofValues('{"name":"default","constraints":'),
+      ...granted,
+    },
+    { name: 'wrong constraints', body: wrongConstraints },
+  ],
+  patchStrategy: [
+    {
+      name: '49,000 values',
+      path: strategyPath(43),
+      body: () => `[{"op":"replace","path":"/constraints","value":${ofValues('').slice(0, -1)}}]`,
+      ...granted,
+    },
+    { name: '1,000 copies', path: strategyPath(44), body: () => copies('/constraints', '/constraints/-') },
+    {
+      name: '1,000 copies of parameters',
+      path: strategyPath(45),
+      body: () => copies('/parameters/groupId', '/parameters/p#'),
+    },
+    { name: '1,000 tests', path: strategyPath(45), body: () => tests('/parameters/groupId') },
+    { name: 'long pointers', body: longPointers },
+  ],
+  removeStrategy: [{ name: 'last one', path: strategyPath(46), ...granted }],
+  enable: [
+    { name: 'of 1 MiB', path: `${FEATURES}/largest/environments/development/on` },
+    { name: 'again', ...granted },
+  ],
+  disable: [{ name: 'of 1 MiB', path: `${FEATURES}/largest/environments/development/off`, ...granted }],
+  setVariants: [
+    {
+      name: '1,000 of 900 bytes',
+      path: `${flagPath(47)}/variants`,
+      body: () => variantsOf(1000, `,"payload":{"type":"string","value":"${longText(850)}"}`),
+      ...granted,
+    },
+    { name: 'wrong', body: () => arrayOf(() => '{"name":0,"weight":-1,"x":0,"overrides":[0]}') },
+    { name: 'of one name', body: () => variantsOf(1000, '').replaceAll(/variant-\d+/g, 'same') },
+    {
+      name: 'JSON payloads',
+      body: () => variantsOf(1000, `,"payload":{"type":"json","value":"${'['.repeat(400)}${']'.repeat(400)}"}`),
+    },
+  ],
+  patchVariants: [
+    {
+      name: '1,000 adds',
+      path: `${flagPath(48)}/variants`,
+      body: () => operations(998, (number) => `{"op":"add","path":"/-","value":{"name":"v${number}"}}`),
+      ...granted,
+    },
+    { name: '1,000 copies', path: `${FEATURES}/largest/variants`, body: () => copies('/0', '/-') },
+    {
+      name: '1,000 moves',
+      path: `${FEATURES}/largest/variants`,
+      body: () => operations(1000, () => '{"op":"move","from":"/0","path":"/999"}'),
+    },
+    { name: '1,000 tests', path: `${FEATURES}/largest/variants`, body: () => tests('/0') },
+    { name: 'long pointers', body: longPointers },
+  ],
+  addDependency: [
+    {
+      name: 'largest',
+      path: `${flagPath(49)}/dependencies`,
+      body: () => padded(`{"feature":"${flagName(50)}","ignored":"…"}`),
+      ...granted,
+    },
+  ],
+  removeDependency: [{ name: 'small', path: `${flagPath(20)}/dependencies/${flagName(21)}`, ...granted }],
+  removeDependencies: [{ name: 'small', path: `${flagPath(22)}/dependencies`, ...granted }],
+  listPossibleParents: [],
+} satisfies Record<string, readonly BudgetRow[]>;
