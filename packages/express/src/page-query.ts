@@ -6,6 +6,9 @@ import type { NextPage, QueryParameter, Route } from './route.js';
 import { propertyOf } from './schema-properties.js';
 import { unchecked } from './unchecked.js';
 
+/** The core takes no greater limit. */
+const LARGEST_PAGE = 1000;
+
 const PAGE_PARAMETERS: readonly QueryParameter[] = [
   {
     name: 'limit',
@@ -55,7 +58,7 @@ export async function listPieces<Item>({ limit, after }: QueryValues, list: List
 export async function* allPages<Item>(readPage: (query: PageQuery) => Promise<Page<Item>>): AsyncGenerator<Item> {
   let after: string | undefined;
   do {
-    const page = await readPage({ limit: 1000, after });
+    const page = await readPage({ limit: LARGEST_PAGE, after });
     yield* page.items;
     after = page.next;
   } while (after !== undefined);

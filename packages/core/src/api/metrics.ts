@@ -170,12 +170,13 @@ export interface MetricsOperations {
   listSeenFlags(): Promise<readonly SeenFlags[]>;
 
   /**
-   * The same, read while it is iterated over: the whole list is never in memory.
+   * The same page by page: a page ends at 1 MiB.
    *
+   * @throws FlagsError `invalid_input`
    * @example
-   * for await (const { appName, flags: names } of flags.iterateSeenFlags()) console.log(appName, names.length);
+   * const { items, next } = await flags.pageSeenFlags({ limit: 20 });
    */
-  iterateSeenFlags(): AsyncIterable<SeenFlags>;
+  pageSeenFlags(query?: PageQuery): Promise<Page<SeenFlags>>;
 
   /**
    * How often each flag was on and off in the last minute and the last hour, by the reported periods' ends. The windows
@@ -188,7 +189,7 @@ export interface MetricsOperations {
 
   /**
    * Applications seen within the last day, by name; with `strategies`, those that implement any of them. The whole list
-   * is in memory, up to 64 KiB for each application: {@link iterateApplications} reads it in parts.
+   * is in memory, up to 64 KiB for each application: {@link pageApplications} reads it in parts.
    *
    * @example
    * const apps = await flags.listApplications({ strategies: ['flexibleRollout'] });
@@ -196,15 +197,7 @@ export interface MetricsOperations {
   listApplications(filter?: ApplicationFilter): Promise<readonly Application[]>;
 
   /**
-   * The same applications, read while they are iterated over.
-   *
-   * @example
-   * for await (const { appName } of flags.iterateApplications()) console.log(appName);
-   */
-  iterateApplications(filter?: ApplicationFilter): AsyncIterable<Application>;
-
-  /**
-   * The same applications page by page.
+   * The same applications page by page: a page ends at 1 MiB.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -233,7 +226,7 @@ export interface MetricsOperations {
 
   /**
    * The applications that have evaluated each flag, by flag name in code-point order. All of it is in memory:
-   * {@link iterateApplicationsByFlag} reads it in parts.
+   * {@link pageApplicationsByFlag} reads it in parts.
    *
    * @example
    * const users = (await flags.listApplicationsByFlag()).get('checkout') ?? [];
@@ -241,10 +234,12 @@ export interface MetricsOperations {
   listApplicationsByFlag(): Promise<ReadonlyMap<string, readonly Application[]>>;
 
   /**
-   * The same as pairs, by flag, then application, in code-point order, read while they are iterated over.
+   * The same as pairs, by flag, then application, in code-point order, page by page: a page ends at 1 MiB.
    *
+   * @throws FlagsError `invalid_input`
    * @example
-   * for await (const { flag, application } of flags.iterateApplicationsByFlag()) console.log(flag, application.appName);
+   * const { items, next } = await flags.pageApplicationsByFlag({ limit: 1000 });
+   * for (const { flag, application } of items) console.log(flag, application.appName);
    */
-  iterateApplicationsByFlag(): AsyncIterable<FlagApplication>;
+  pageApplicationsByFlag(query?: PageQuery): Promise<Page<FlagApplication>>;
 }

@@ -4,10 +4,8 @@ import type { ApplicationRef } from '../api/refs.js';
 import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import type { StoredApplication } from '../metrics/port.js';
-import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
-import { arrayOf } from './array-of.js';
-import { cutPage, pageBounds } from './pages.js';
+import { arrayOf, pageBounds, takePage } from './pages.js';
 
 const DAY = 86_400_000;
 /** So many are read at once: each may have 64 KiB. */
@@ -24,16 +22,9 @@ export function applicationOperations(
     },
 
     async pageApplications(query = {}) {
-      const { limit, after } = pageBounds(engine, query);
-      const items: Application[] = [];
-      let [room, fitting]: [number, number] = [LIMITS.pageSize, 0];
-      for await (const application of iterateApplications(engine, query, after)) {
-        items.push(application);
-        room -= sizeOf(application);
-        if (fitting === 0 || room >= 0) fitting = items.length;
-        if (items.length > Math.min(limit, fitting)) break;
-      }
-      return cutPage(items, { limit: Math.min(limit, fitting) }, { cursorOf: ({ appName }) => appName });
+      const bounds = pageBounds(engine, query);
+      const applications = iterateApplications(engine, query, bounds.after);
+      return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });
     },
 
     async getApplication(ref) {
@@ -53,7 +44,7 @@ export function applicationOperations(
 }
 
 /** In characters: its strategies are what may be long. */
-function sizeOf({ appName, strategies }: Application): number {
+export function sizeOf({ appName, strategies }: Application): number {
   return strategies.reduce((sum, strategy) => sum + strategy.length, appName.length);
 }
 

@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.js';
 import type { FlagCount } from '../metrics/port.js';
 import { applicationOperations } from './applications.js';
 import { metricsReportOperations } from './metrics-reports.js';
-import { type metricsIterators, usageOperations } from './usage.js';
+import { usageOperations } from './usage.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -12,7 +12,7 @@ const CLOCKS_APART = MINUTE;
 const NONE: YesNo = { yes: 0, no: 0 };
 
 /** What applications report, and what is made of it. */
-export function metricsOperations(engine: Engine): Omit<MetricsOperations, keyof ReturnType<typeof metricsIterators>> {
+export function metricsOperations(engine: Engine): MetricsOperations {
   const { metrics, now } = engine;
   return {
     ...metricsReportOperations(engine),

@@ -17,12 +17,10 @@ import { segmentOperations } from './segments.js';
 import { stampOperations } from './stamp.js';
 import { strategyOperations } from './strategies.js';
 import { tokenOperations } from './tokens.js';
-import { metricsIterators } from './usage.js';
 import { variantOperations } from './variants.js';
 
 export type Operations = Omit<Flags, 'settings' | 'as' | 'closing' | 'close'>;
-type Iterators = ReturnType<typeof metricsIterators>;
-type AsyncOperations = Omit<Operations, 'subscribe' | keyof EvaluationOperations | keyof Iterators>;
+type AsyncOperations = Omit<Operations, 'subscribe' | keyof EvaluationOperations>;
 
 /** All operations, each refused once the engine is closed and waited for before it closes. */
 export function createOperations(engine: Engine, lifetime: Lifetime): Operations {
@@ -46,25 +44,12 @@ export function createOperations(engine: Engine, lifetime: Lifetime): Operations
   };
   return {
     ...trackAll(operations, lifetime),
-    ...guardAll(metricsIterators(engine), lifetime),
     ...evaluationOperations(engine),
     subscribe: (listener, options) => {
       lifetime.requireOpen();
       return subscribe(listener, options);
     },
   };
-}
-
-/** An iteration that is under way when the engine is closed ends with the storage. */
-function guardAll(iterators: Iterators, lifetime: Lifetime): Iterators {
-  const guarded = Object.entries<(...input: never[]) => unknown>(iterators).map(([name, iterate]) => {
-    const guard = (...input: never[]) => {
-      lifetime.requireOpen();
-      return iterate(...input);
-    };
-    return [name, guard] as const;
-  });
-  return Object.fromEntries(guarded) as unknown as Iterators;
 }
 
 type Operation = (...input: never[]) => Promise<unknown>;

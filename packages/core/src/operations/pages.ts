@@ -2,6 +2,7 @@ import type { Page, PageQuery } from '../api/pages.js';
 import { compareCodePoints } from '../code-point-order.js';
 import type { Engine } from '../engine/engine.js';
 import type { ListedDocument, ListQuery, Storage } from '../storage/port.js';
+import { LIMITS } from '../validation/limits.js';
 
 const DEFAULT_LIMIT = 100;
 /** So many summaries are read at once where most of them are left out. */
@@ -51,6 +52,38 @@ export function cutPage<Item>(
 ): Page<Item> {
   const start = after === undefined ? 0 : items.findIndex((item) => compare(cursorOf(item), after) > 0);
   return pageOf(start === -1 ? [] : items.slice(start, start + limit + 1), { limit, cursorOf });
+}
+
+/** How a list that is read in parts is cut: a page has at least one item, and ends before it has more than 1 MiB. */
+export interface Cuts<Item> {
+  readonly cursorOf: (item: Item) => string;
+  /** In characters. */
+  readonly sizeOf: (item: Item) => number;
+}
+
+/** The first page of what is iterated over. */
+export async function takePage<Item>(
+  items: AsyncIterable<Item>,
+  { limit }: PageBounds,
+  { cursorOf, sizeOf }: Cuts<Item>,
+): Promise<Page<Item>> {
+  const found: Item[] = [];
+  let room: number = LIMITS.pageSize;
+  for await (const item of items) {
+    room -= sizeOf(item);
+    if (found.length === limit || (found.length > 0 && room < 0)) {
+      return pageOf([...found, item], { limit: found.length, cursorOf });
+    }
+    found.push(item);
+  }
+  return { items: found };
+}
+
+/** Everything that an iteration gives, in memory. */
+export async function arrayOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }
 
 /** Items beyond the limit only tell that there is a next page. */

@@ -2,46 +2,75 @@ import { setImmediate } from 'node:timers/promises';
 import type { Application, FlagApplication, MetricsOperations, SeenFlags } from '../api/metrics.js';
 import type { Engine } from '../engine/engine.js';
 import type { FlagUsage, MetricsStorage, UsageQuery } from '../metrics/port.js';
-import { iterateApplications, toApplication } from './applications.js';
-import { arrayOf } from './array-of.js';
+import { invalidInput } from '../validation/validator.js';
+import { sizeOf, toApplication } from './applications.js';
+import { arrayOf, pageBounds, takePage } from './pages.js';
 
 /** So many pairs are read at once. */
 const PAGE = 1000;
 /** So many applications are read at once: each may have 64 KiB. */
-const APPLICATIONS = 20;
+const APPLICATIONS = 50;
 /** How many characters of applications are kept while they are read flag by flag: most flags name the same ones. */
 const KEPT_TEXT = 4_194_304;
 
-/** What is read while it is iterated over. */
-export function metricsIterators(
+/** Which application has evaluated which flags, by application or by flag. */
+export function usageOperations(
   engine: Engine,
-): Pick<MetricsOperations, 'iterateSeenFlags' | 'iterateApplications' | 'iterateApplicationsByFlag'> {
+): Pick<MetricsOperations, 'listSeenFlags' | 'pageSeenFlags' | 'listApplicationsByFlag' | 'pageApplicationsByFlag'> {
+  const { metrics } = engine;
   return {
-    iterateSeenFlags: () => iterateSeenFlags(engine),
-    iterateApplications: (filter) => iterateApplications(engine, filter),
-    iterateApplicationsByFlag: () => iterateApplicationsByFlag(engine),
-  };
-}
+    listSeenFlags: () => arrayOf(iterateSeenFlags(metrics, undefined)),
 
-/** The same, whole. */
-export function usageOperations(engine: Engine): Pick<MetricsOperations, 'listSeenFlags' | 'listApplicationsByFlag'> {
-  return {
-    listSeenFlags: () => arrayOf(iterateSeenFlags(engine)),
+    async pageSeenFlags(query = {}) {
+      const bounds = pageBounds(engine, query);
+      return takePage(iterateSeenFlags(metrics, bounds.after), bounds, {
+        cursorOf: ({ appName }) => appName,
+        sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
+      });
+    },
+
     async listApplicationsByFlag() {
       const byFlag = new Map<string, Application[]>();
-      for await (const { flag, application } of iterateApplicationsByFlag(engine)) {
+      for await (const { flag, application } of iterateApplicationsByFlag(metrics, undefined)) {
         const applications = byFlag.get(flag) ?? [];
         applications.push(application);
         byFlag.set(flag, applications);
       }
       return byFlag;
     },
+
+    async pageApplicationsByFlag(query = {}) {
+      const bounds = pageBounds(engine, query);
+      const after = bounds.after === undefined ? undefined : pairIn(bounds.after);
+      return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
+        cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
+        sizeOf: ({ application }) => sizeOf(application),
+      });
+    },
   };
 }
 
-async function* iterateSeenFlags({ metrics }: Engine): AsyncGenerator<SeenFlags> {
+/** The pair that a cursor names. */
+function pairIn(cursor: string): UsageQuery['after'] {
+  const pair: unknown = parsed(cursor);
+  const [flag, application] = Array.isArray(pair) ? pair : [];
+  if (typeof flag === 'string' && typeof application === 'string') return { flag, application };
+  throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* iterateSeenFlags(metrics: MetricsStorage, after: string | undefined): AsyncGenerator<SeenFlags> {
+  // The first text after a name is the name with U+0000: no flag of that application comes after it.
+  const start = after === undefined ? undefined : { application: `${after}\u0000`, flag: '' };
   let seen: { appName: string; flags: string[]; metricsCount: number } | undefined;
-  for await (const page of usagePages(metrics, 'application')) {
+  for await (const page of usagePages(metrics, 'application', start)) {
     for (const { application, flag, count } of page) {
       if (seen && seen.appName !== application) yield seen;
       if (seen?.appName !== application) seen = { appName: application, flags: [], metricsCount: 0 };
@@ -52,9 +81,12 @@ async function* iterateSeenFlags({ metrics }: Engine): AsyncGenerator<SeenFlags>
   if (seen) yield seen;
 }
 
-async function* iterateApplicationsByFlag({ metrics }: Engine): AsyncGenerator<FlagApplication> {
+async function* iterateApplicationsByFlag(
+  metrics: MetricsStorage,
+  after: UsageQuery['after'],
+): AsyncGenerator<FlagApplication> {
   const known = createApplicationCache(metrics);
-  for await (const page of usagePages(metrics, 'flag')) {
+  for await (const page of usagePages(metrics, 'flag', after)) {
     for (let first = 0; first < page.length; first += APPLICATIONS) {
       const pairs = page.slice(first, first + APPLICATIONS);
       const applications = await known(pairs.map(({ application }) => application));
@@ -70,8 +102,9 @@ async function* iterateApplicationsByFlag({ metrics }: Engine): AsyncGenerator<F
 async function* usagePages(
   metrics: MetricsStorage,
   order: NonNullable<UsageQuery['order']>,
+  start: UsageQuery['after'],
 ): AsyncGenerator<readonly FlagUsage[]> {
-  let page = await metrics.usage({ order, limit: PAGE });
+  let page = await metrics.usage({ order, limit: PAGE, ...(start && { after: start }) });
   for (;;) {
     yield page;
     const after = page.at(-1);
@@ -100,8 +133,8 @@ function createApplicationCache(metrics: MetricsStorage) {
   };
 
   function keep(application: Application): void {
-    const { appName, strategies, description, url, icon } = application;
-    const size = appName.length + strategies.join().length + description.length + url.length + icon.length;
+    const { appName, description, url, icon } = application;
+    const size = sizeOf(application) + description.length + url.length + icon.length;
     if (kept.has(appName) || size > room) return;
     room -= size;
     kept.set(appName, application);

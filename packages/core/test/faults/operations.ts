@@ -117,9 +117,8 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   pageApplications: (flags) => flags.pageApplications({ limit: 1 }),
   getApplication: (flags) => flags.getApplication({ application: 'web' }),
   listApplicationsByFlag: (flags) => flags.listApplicationsByFlag(),
-  iterateSeenFlags: (flags) => all(flags.iterateSeenFlags()),
-  iterateApplications: (flags) => all(flags.iterateApplications()),
-  iterateApplicationsByFlag: (flags) => all(flags.iterateApplicationsByFlag()),
+  pageSeenFlags: (flags) => flags.pageSeenFlags({ limit: 1 }),
+  pageApplicationsByFlag: (flags) => flags.pageApplicationsByFlag({ limit: 1 }),
   deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
 };
 
@@ -135,12 +134,6 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
     onConfigurationChange: (flags) => flags.onConfigurationChange(() => undefined)(),
     status: (flags) => flags.status(),
   };
-
-async function all(items: AsyncIterable<unknown>): Promise<unknown> {
-  const found: unknown[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
 
 function report(yes: number) {
   return { appName: 'web', bucket: { start: TIME, stop: TIME, toggles: { checkout: { yes, no: 1 } } } };

@@ -1,4 +1,4 @@
-import type { ClientRegistration, Flags } from '../../src/index.js';
+import type { ClientRegistration, Flags, Page, PageQuery } from '../../src/index.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT } from './references.js';
 import { expectRefusal } from './refusal.js';
@@ -28,9 +28,14 @@ function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `name-${10_000 + index}`);
 }
 
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+async function all<Item>(pageOf: (query: PageQuery) => Promise<Page<Item>>, limit: number): Promise<Item[]> {
   const found: Item[] = [];
-  for await (const item of items) found.push(item);
+  let after: string | undefined;
+  do {
+    const { items, next } = await pageOf({ limit, after });
+    found.push(...items);
+    after = next;
+  } while (after !== undefined);
   return found;
 }
 
@@ -136,7 +141,7 @@ onEveryStorage((start) => {
     });
   });
 
-  describe('what is read while it is iterated over', () => {
+  describe('what is read page by page', () => {
     it('is what is read whole', async () => {
       const { flags, clock, report } = await reporting(start);
       for (let index = 0; index < 120; index++) {
@@ -145,15 +150,18 @@ onEveryStorage((start) => {
         await flags.reportMetrics({ appName: `app-${1000 + index}`, bucket });
       }
       await report(names(3));
-      expect(await all(flags.iterateSeenFlags())).toEqual(await flags.listSeenFlags());
-      expect(await all(flags.iterateApplications())).toEqual(await flags.listApplications());
       const pairs = [...(await flags.listApplicationsByFlag())].flatMap(([flag, applications]) =>
         applications.map((application) => ({ flag, application })),
       );
-      expect(await all(flags.iterateApplicationsByFlag())).toEqual(pairs);
       expect(pairs.length).toBeGreaterThan(1000);
-      await flags.close();
-      expect(() => flags.iterateSeenFlags()).toThrow(expect.objectContaining({ code: 'closed' }));
+      for (const limit of [7, 1000]) {
+        expect(await all(flags.pageSeenFlags, limit)).toEqual(await flags.listSeenFlags());
+        expect(await all(flags.pageApplications, limit)).toEqual(await flags.listApplications());
+        expect(await all(flags.pageApplicationsByFlag, limit)).toEqual(pairs);
+      }
+      for (const after of ['', '{', '[1,2]', 'null']) {
+        await expectRefusal(flags, 'invalid_input', () => flags.pageApplicationsByFlag({ after }));
+      }
     });
 
     it('ends a page where it would be too long', async () => {

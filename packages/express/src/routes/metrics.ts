@@ -1,9 +1,9 @@
 import type { PageQuery } from '@flags/core';
+import { allPages } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import {
   applicationListToWire,
-  applicationSummaryToWire,
   applicationToWire,
   evaluationCountsToWire,
   seenApplicationsToWire,
@@ -23,7 +23,7 @@ export const metricsRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'SeenToggles' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(flags.iterateSeenFlags()) }),
+    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(allPages(flags.pageSeenFlags)) }),
   }),
   route({
     method: 'GET',
@@ -60,7 +60,8 @@ export const metricsRoutes: readonly Route[] = [
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
       const { limit, after } = unchecked<PageQuery>(query);
       if (limit === undefined && after === undefined) {
-        return { chunks: applicationListToWire(flags.iterateApplications(filter)) };
+        const pageOf = (page: PageQuery) => flags.pageApplications({ ...filter, ...page });
+        return { chunks: applicationListToWire(allPages(pageOf)) };
       }
       const { items, next } = await flags.pageApplications({ ...filter, limit, after });
       return { chunks: applicationListToWire(items), ...(next !== undefined && { next: { after: next } }) };
@@ -105,6 +106,6 @@ export const metricsRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'SeenApps' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ chunks: seenApplicationsToWire(flags.iterateApplicationsByFlag()) }),
+    handle: async ({ flags }) => ({ chunks: seenApplicationsToWire(allPages(flags.pageApplicationsByFlag)) }),
   }),
 ];

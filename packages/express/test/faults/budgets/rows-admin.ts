@@ -54,7 +54,6 @@ export const OTHER_ADMIN_ROWS = {
   countEvaluations: [],
   listApplications: [],
   getApplication: [],
-  deleteApplication: [],
   listApplicationsByFlag: [],
   deleteApplication: [{ name: 'known', path: '/api/admin/metrics/applications/service-1', ...granted }],
   explainFlags: [
