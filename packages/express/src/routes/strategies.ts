@@ -76,7 +76,18 @@ export const strategyRoutes: readonly Route[] = [
   }),
 ];
 
-/** A strategy can show what the values of a segment are: whoever uses one needs the permission of the segment's project. */
+/**
+ * A strategy can show what the values of a segment are: whoever uses one needs the permission of the segment's project.
+ * A strategy may use many: each project is asked about once.
+ */
 function asking(context: ChangeContext, check: RouteRequest['check']): ChangeContext {
-  return { ...context, onSegmentUse: ({ project }) => check('useSegment', project) };
+  const asked = new Map<string | null, Promise<void>>();
+  return {
+    ...context,
+    onSegmentUse({ project }) {
+      const answer = asked.get(project) ?? check('useSegment', project);
+      asked.set(project, answer);
+      return answer;
+    },
+  };
 }
