@@ -144,6 +144,7 @@ describe('tables of version 2', () => {
   it('get columns that nodes of before, which do not name them, leave empty', async () => {
     await (await open({ schema: 'events' })).close();
     await database.ask(`
+      DROP TABLE events.flags_unknown_names, events.flags_unknown_counters, events.flags_dropped_names;
       ALTER TABLE events.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind;
       UPDATE events.flags_meta SET value = 2 WHERE name = 'schema_version'`);
     const storage = await open({ schema: 'events' });
