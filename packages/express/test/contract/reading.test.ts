@@ -23,10 +23,12 @@ describe.each(EXPRESS_VERSIONS)('reading, upon Express $major', (version) => {
   it.each(READS)('answers 304 while nothing has changed: %s', async (_, { given, request }) => {
     await given?.(host.flags);
     const etag = (await send(host.app, request)).headers.etag;
-    const again = await send(host.app, { ...request, headers: { 'if-none-match': etag } });
+    const again = await send(host.app, { ...request, headers: { ...request.headers, 'if-none-match': etag } });
     expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
     documentedCheckOf(host.flags)({ ...request, response: again });
-    expect((await send(host.app, { ...request, headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    expect(
+      (await send(host.app, { ...request, headers: { ...request.headers, 'if-none-match': '"other"' } })).status,
+    ).toBe(200);
   });
 
   it('answers anew once the flag has changed, and not because it was seen', async () => {
