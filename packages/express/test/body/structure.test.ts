@@ -17,8 +17,8 @@ function measure(value: unknown): { readonly structure: number; readonly depth: 
 const list = (item: string, count: number) => `[${Array.from({ length: count }, () => item).join(',')}]`;
 
 describe('the structure of a body', () => {
-  it('is counted outside of strings, whatever they contain', () => {
-    fc.assert(
+  it('is counted outside of strings, whatever they contain', async () => {
+    await fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 0, max: 2 }), (value, indent) => {
         const { structure, depth } = measure(value);
         const wrap = (levels: number) =>
