@@ -5,11 +5,14 @@ import type { JsonSchema } from './json-schema.js';
 import { LIMITS } from './limits.js';
 import { shorten } from './shorten.js';
 
-const OPTIONS = { verbose: true, allowUnionTypes: true, validateFormats: true };
-/** Stops at the first error. */
+const OPTIONS = { allowUnionTypes: true, validateFormats: true };
+/** Stops at the first error. Not verbose: each function would keep its last invalid input. */
 const deciding = withFormats(new Ajv(OPTIONS));
-/** Gives all errors. Ajv cannot stop in between, so it only sees schemas whose errors are few. */
-const listing = withFormats(new Ajv({ ...OPTIONS, allErrors: true }));
+/**
+ * Gives all errors, with their schemas for the messages. Ajv cannot stop in between, so it only sees schemas whose errors are
+ * few.
+ */
+const listing = withFormats(new Ajv({ ...OPTIONS, allErrors: true, verbose: true }));
 
 /** Keywords about the contents of a value. */
 const CONTENT_KEYWORDS = ['items', 'properties', 'additionalProperties', 'propertyNames'];
@@ -88,6 +91,8 @@ function collectIssues(schema: SchemaNode, { value, path, issues }: Place): void
   const own = schema.own();
   if (!own(value)) {
     const errors = own.errors ?? [];
+    // Verbose errors hold the input, and would be kept until the next one.
+    own.errors = null;
     append(
       issues,
       errorsToReport(errors).map((error) => toDetail(error, path)),

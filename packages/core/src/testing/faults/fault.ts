@@ -1,7 +1,10 @@
-/** The names of the methods of a port that are asked for an answer; what only subscribes does not fail. */
+/**
+ * The names of the methods of a port that may fail. What only subscribes, or tells a number at once, does not: it is not asked of
+ * the storage's connection.
+ */
 export type MethodOf<Port> = {
   [Name in keyof Port]-?: NonNullable<Port[Name]> extends (...input: never[]) => infer Answer
-    ? Answer extends () => void
+    ? Answer extends (() => void) | number | undefined
       ? never
       : Name
     : never;

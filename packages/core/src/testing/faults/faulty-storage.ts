@@ -3,10 +3,7 @@ import type { FaultInjector } from './fault.js';
 import { faultyPort } from './faulty-port.js';
 
 /** A storage that fails when it is told to. */
-export type FaultyStorage = Storage & FaultInjector<FallibleStorage>;
-
-/** The size of a file is not asked of the storage's connection. */
-type FallibleStorage = Omit<Storage, 'walBytes'>;
+export type FaultyStorage = Storage & FaultInjector<Storage>;
 
 /**
  * A storage that goes on working on the given one until faults are injected: any method, before or after it took effect,
@@ -29,7 +26,7 @@ type FallibleStorage = Omit<Storage, 'walBytes'>;
  * hanging.release();
  */
 export function faultyStorage(storage: Storage): FaultyStorage {
-  const faulty = faultyPort<FallibleStorage>(storage, {
+  const faulty = faultyPort<Storage>(storage, {
     get: true,
     list: true,
     commit: true,

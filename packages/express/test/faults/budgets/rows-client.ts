@@ -2,6 +2,8 @@ import { inventedReport, largeRegistration, longText, manyParameters, padded, wi
 import type { BudgetRow } from './row.js';
 
 const granted = { isGranted: true } as const;
+/** An SDK that gets segments once, not in every strategy. */
+const newer = { headers: { 'unleash-client-spec': '5.2.0' } } as const;
 const now = () => new Date().toISOString();
 
 /** Contexts as the frontend API and OFREP take them, around the members of a context. */
@@ -98,14 +100,15 @@ const bulk = (applications: number) => {
 export const CLIENT_ROWS = {
   listClientFlags: [
     { name: 'older SDK, segments inlined', ...granted },
-    { name: 'newer SDK', headers: { 'unleash-client-spec': '5.2.0' }, ...granted },
+    { name: 'newer SDK', ...newer, ...granted },
     {
       name: '50 sets of projects',
       times: 50,
+      ...newer,
       path: (round) => `/api/client/features?project=default&project=p${round}`,
     },
-    { name: '50 prefixes', times: 50, path: (round) => `/api/client/features?namePrefix=flag-0${round}` },
-    { name: 'projects without end', path: `/api/client/features?${manyParameters('project')}` },
+    { name: '50 prefixes', times: 50, ...newer, path: (round) => `/api/client/features?namePrefix=flag-0${round}` },
+    { name: 'projects without end', ...newer, path: `/api/client/features?${manyParameters('project')}` },
   ],
   getClientFlag: [{ name: 'of 1 MiB', path: '/api/client/features/largest', ...granted }],
   streamClientFlags: [{ name: 'hydration', ...granted }],

@@ -6,7 +6,7 @@ const MEBIBYTE = 1024 * 1024;
 export const FULL_STORE: StoreSize = {
   flags: 10_000,
   bytes: 16 * MEBIBYTE,
-  sharing: 200,
+  sharing: 100,
   largeEvents: 100,
   applications: 200,
   reported: 1000,
