@@ -139,15 +139,17 @@ describe('a long answer', () => {
     const response = await get(url);
     for await (const _part of response);
     clearInterval(timer);
-    expect(longest).toBeLessThan(150);
+    expect(longest).toBeLessThan(300);
   });
 });
 
 describe('a list longer than 1 MiB', () => {
   async function createLongList() {
     const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
-    const values = Array.from({ length: 40_000 }, (_, at) => `${at}`.padStart(30, '0'));
-    await flags.createSegment({ name: 'all', constraints: [{ contextName: 'userId', operator: 'IN', values }] });
+    const values = Array.from({ length: 20_000 }, (_, at) => `${at}`.padStart(30, '0'));
+    for (const name of ['one', 'other']) {
+      await flags.createSegment({ name, constraints: [{ contextName: 'userId', operator: 'IN', values }] });
+    }
     return { app, flags };
   }
   const path = '/api/admin/segments';
@@ -157,7 +159,7 @@ describe('a list longer than 1 MiB', () => {
     const { headers, body } = await request(app).get(path).expect(200);
     expect(headers['content-length']).toBeUndefined();
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(body.segments[0].constraints[0].values).toHaveLength(40_000);
+    expect(body.segments[1].constraints[0].values).toHaveLength(20_000);
     await request(app)
       .get(path)
       .set('If-None-Match', headers.etag ?? '')

@@ -1,9 +1,10 @@
 import type { PageQuery } from '@flags/core';
-import { allPages } from '../page-query.js';
+import { allPages, listPieces } from '../page-query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../unchecked.js';
 import {
   applicationListToWire,
+  applicationSummaryToWire,
   applicationToWire,
   evaluationCountsToWire,
   seenApplicationsToWire,
@@ -58,13 +59,14 @@ export const metricsRoutes: readonly Route[] = [
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
-      const { limit, after } = unchecked<PageQuery>(query);
-      if (limit === undefined && after === undefined) {
-        const pageOf = (page: PageQuery) => flags.pageApplications({ ...filter, ...page });
-        return { chunks: applicationListToWire(allPages(pageOf)) };
-      }
-      const { items, next } = await flags.pageApplications({ ...filter, limit, after });
-      return { chunks: applicationListToWire(items), ...(next !== undefined && { next: { after: next } }) };
+      const page = (range: PageQuery) => flags.pageApplications({ ...filter, ...range });
+      const { items, next } = await listPieces(query, {
+        cursorOf: ({ appName }) => appName,
+        toWire: applicationSummaryToWire,
+        whole: async () => allPages(page),
+        page,
+      });
+      return { chunks: applicationListToWire(items), next };
     },
   }),
   route({

@@ -1,4 +1,5 @@
 import type { Application, ApplicationDetail, EvaluationCounts, FlagApplication, SeenFlags, YesNo } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
 import { jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
 
 export function seenFlagsListToWire(applications: AsyncIterable<SeenFlags>) {
@@ -13,8 +14,8 @@ export function evaluationCountsToWire({ lastHour, lastMinute }: EvaluationCount
   return jsonObject({ lastHour: jsonMap(lastHour, countsToWire), lastMinute: jsonMap(lastMinute, countsToWire) });
 }
 
-export function applicationListToWire(applications: Iterable<Application> | AsyncIterable<Application>) {
-  return jsonObject({ applications: jsonArray(applications, applicationSummaryToWire) });
+export function applicationListToWire(applications: JsonChunks) {
+  return jsonObject({ applications });
 }
 
 export function applicationToWire({ appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {

@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
 
 const MEGABYTE = 'x'.repeat(1_000_000);
-const PER_FLAG = 6;
+const PER_FLAG = 1;
 
 /** Creates flags whose configuration in production takes so many megabytes, at least; gives its size in bytes. */
 export async function createLargeFlags(flags: Flags, megabytes: number): Promise<number> {
