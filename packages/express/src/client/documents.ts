@@ -4,7 +4,7 @@ import { collectChunks, type JsonChunks } from '../chunks.js';
 import { jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { ownBytes } from '../own-bytes.js';
 import type { ResponseCache } from '../response-cache.js';
-import type { RouteResult } from '../route.js';
+import type { Serialized } from '../serialized.js';
 import { createPace, nextTurn } from '../turns.js';
 import { clientFlagToWire, clientSegmentToWire } from '../wire/client-flag.js';
 import type { SegmentForm } from './client-spec.js';
@@ -19,16 +19,23 @@ export interface ClientRequest {
   readonly segments: SegmentForm;
 }
 
+/** A document: its bytes where it is short or cached, else its pieces. */
+export interface ClientAnswer {
+  readonly serialized?: Serialized;
+  readonly chunks?: JsonChunks;
+  readonly etag?: string;
+}
+
 /** What client SDKs read. Short documents are made once per change; long ones are made anew for each client, in slices. */
 export interface ClientDocuments {
   /** @throws FlagsError `environment_not_found` */
-  features(request: ClientRequest): Promise<RouteResult>;
+  features(request: ClientRequest): Promise<ClientAnswer>;
   /**
    * One flag; undefined when the view has no such flag.
    *
    * @throws FlagsError `environment_not_found`
    */
-  feature(request: ClientRequest, name: string): Promise<RouteResult | undefined>;
+  feature(request: ClientRequest, name: string): Promise<ClientAnswer | undefined>;
 }
 
 /** A document that was made. Long ones have no bytes. */
@@ -73,7 +80,7 @@ export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientD
     return started;
   }
 
-  async function resultOf(recipe: Recipe): Promise<RouteResult> {
+  async function resultOf(recipe: Recipe): Promise<ClientAnswer> {
     const version = versionOf(recipe.configuration);
     const { bytes, etag } = cache.get(recipe.key, version) ?? (await makeOnce(recipe, version));
     return bytes ? { serialized: { bytes, etag } } : { chunks: recipe.chunks(), etag };
