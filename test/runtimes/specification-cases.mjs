@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { compileSnapshot } from '../../packages/core/dist/evaluation/compile-snapshot.js';
+import { compileSnapshot } from '../../packages/core/dist/evaluation/snapshot.js';
 
 const { resolve } = createRequire(new URL('../../packages/core/package.json', import.meta.url));
 const folder = join(dirname(resolve('@unleash/client-specification/package.json')), 'specifications');

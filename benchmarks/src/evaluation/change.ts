@@ -1,5 +1,5 @@
-import type { FlagDefinition } from '../../../packages/core/dist/api/definitions.js';
-import { compileSnapshot } from '../../../packages/core/dist/evaluation/compile-snapshot.js';
+import type { FlagDefinition } from '../../../packages/core/dist/evaluation/definitions.types.js';
+import { compileSnapshot } from '../../../packages/core/dist/evaluation/snapshot.js';
 import { table } from '../markdown.js';
 
 const ROUNDS = 2_000;

@@ -1,5 +1,5 @@
 import { Pool, type PoolClient } from 'pg';
-import type { FlagState } from '../../../packages/core/dist/domain/flag.js';
+import type { FlagState } from '../../../packages/core/dist/flags/flag.js';
 import { openDriverMetrics } from './driver-metrics.js';
 import { inTransaction } from './driver-transaction.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { FlagState } from '../../../packages/core/dist/domain/flag.js';
-import type { ProjectState } from '../../../packages/core/dist/domain/project.js';
+import type { FlagState } from '../../../packages/core/dist/flags/flag.js';
+import type { ProjectState } from '../../../packages/core/dist/projects/project.js';
 import { openBareDatabase, type Row } from './bare-database.js';
 
 const ENVIRONMENT = 'production';

@@ -1,42 +1,38 @@
-export type { CustomStrategy } from './api/custom-strategy.js';
-export type * from './api/definitions.js';
-export type * from './api/dependencies.js';
-export type * from './api/engine.js';
-export type { EvaluatedVariant, Evaluation, FallbackVariant } from './api/evaluated.js';
-export type * from './api/evaluation.js';
-export type { EvaluationContext } from './api/evaluation-context.js';
-export type { EvaluationProblem, EvaluationProblemCode } from './api/evaluation-problem.js';
-export type * from './api/events.js';
-export { EVENT_TYPES } from './api/events.js';
-export type * from './api/explanation.js';
-export type * from './api/flags.js';
-export type * from './api/json-patch.js';
-export type * from './api/members.js';
-export type * from './api/metrics.js';
-export type * from './api/options.js';
-export type * from './api/pages.js';
-export type * from './api/projects.js';
-export type * from './api/refs.js';
-export type * from './api/segments.js';
-export type * from './api/strategies.js';
-export { CONSTRAINT_OPERATORS } from './api/strategies.js';
-export type * from './api/tokens.js';
-export { TOKEN_KINDS } from './api/tokens.js';
-export type * from './api/variants.js';
-export { PAYLOAD_TYPES } from './api/variants.js';
-export type { Awaitable } from './awaitable.js';
+export type * from './common.types.js';
+export type * from './common.types.js';
+export type * from './common.types.js';
+export type { Awaitable } from './common.types.js';
 export { createFlags } from './create-flags.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
-export { memoryMetrics } from './metrics/memory.js';
-export type * from './metrics/port.js';
+export type * from './evaluation/definitions.types.js';
+export type {
+  CustomStrategy,
+  EvaluatedVariant,
+  Evaluation,
+  EvaluationContext,
+  EvaluationProblem,
+  EvaluationProblemCode,
+  FallbackVariant,
+} from './evaluation/evaluated.types.js';
+export type * from './evaluation/evaluation.types.js';
+export type * from './evaluation/explanation.types.js';
+export type * from './events/event.types.js';
+export { EVENT_TYPES } from './events/event.types.js';
+export type * from './flags/dependency.types.js';
+export type * from './flags/flag.types.js';
+export type * from './flags/strategy.types.js';
+export { CONSTRAINT_OPERATORS } from './flags/strategy.types.js';
+export type * from './flags/variant.types.js';
+export { PAYLOAD_TYPES } from './flags/variant.types.js';
+export type * from './flags.js';
+export { type InputSchemas, inputSchemas } from './input-schemas.js';
+export type * from './metrics/metrics.types.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';
-export type { OpenFeatureContext } from './openfeature/context.js';
-export { findFlag } from './openfeature/find-flag.js';
-export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/payload-value.js';
-export type { ResolutionReason } from './openfeature/reason.js';
+export type { ResolutionReason } from './openfeature/resolution.js';
 export {
   type FlagResolution,
+  findFlag,
   type ResolutionMetadata,
   type ResolutionScope,
   type ResolvedVariant,
@@ -45,7 +41,22 @@ export {
   resolveSwitch,
   resolveVariant,
 } from './openfeature/resolution.js';
-export { memoryStorage } from './storage/memory.js';
+export type { OpenFeatureContext } from './openfeature/values.js';
+export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
+export type * from './options.js';
+export type * from './projects/project.types.js';
+export type * from './projects/project.types.js';
+export type * from './segments/segment.types.js';
+export {
+  type PreparedCommit,
+  type PreparedContent,
+  type PreparedEvent,
+  type PreparedWrite,
+  prepareCommit,
+} from './storage/commit.js';
+export { memoryMetrics } from './storage/memory/metrics.js';
+export { memoryStorage } from './storage/memory/storage.js';
+export type * from './storage/metrics-port.js';
 export type {
   Commit,
   CommitResult,
@@ -65,15 +76,9 @@ export type {
   StoredEvent,
   Vacancy,
 } from './storage/port.js';
-export {
-  type PreparedCommit,
-  type PreparedContent,
-  type PreparedEvent,
-  type PreparedWrite,
-  prepareCommit,
-} from './storage/prepared-commit.js';
 export { timeSlice } from './time-slice.js';
-export { type InputSchemas, inputSchemas } from './validation/input-schemas.js';
-export type { JsonSchema } from './validation/json-schema.js';
+export type * from './tokens/token.types.js';
+export { TOKEN_KINDS } from './tokens/token.types.js';
 export { LIMITS } from './validation/limits.js';
+export type { JsonSchema } from './validation/primitives.js';
 export { createValidator } from './validation/validator.js';

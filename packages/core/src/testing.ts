@@ -1,5 +1,4 @@
-export type { Fault, FaultInjector, InjectedFault, MethodOf, PortCall } from './testing/faults/fault.js';
-export { type FaultyMetrics, faultyMetrics } from './testing/faults/faulty-metrics.js';
-export { type FaultyStorage, faultyStorage } from './testing/faults/faulty-storage.js';
+export type { Fault, FaultInjector, InjectedFault, MethodOf, PortCall } from './testing/faults.js';
+export { type FaultyMetrics, type FaultyStorage, faultyMetrics, faultyStorage } from './testing/faults.js';
 export { type MetricsUnderTest, metricsConformance } from './testing/metrics/conformance.js';
 export { type StorageUnderTest, storageConformance } from './testing/storage/conformance.js';

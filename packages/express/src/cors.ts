@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { CorsOptions } from './options.js';
 import type { Reply } from './reply.js';
-import { accessOf } from './route-lookup.js';
+import { accessOf } from './routing.js';
 
 /** Seconds for which a browser may remember what it was allowed; browsers cut it to less. */
 const MAX_AGE = '86400';

@@ -1,7 +1,6 @@
 import { describeNonFlags, type Flags, inputSchemas } from '@flags/core';
 import type { RequestHandler } from 'express';
-import { createGate, type GateOptions } from './auth/gate.js';
-import { createHostCheck } from './auth/host-name.js';
+import { createGate, type GateOptions } from './auth.js';
 import { createBodyReader } from './body.js';
 import { createClientDocuments } from './client/documents.js';
 import { createCors } from './cors.js';
@@ -18,10 +17,11 @@ import {
   heartbeatIntervalOf,
   type SessionRouterOptions,
 } from './options.js';
+import { createHostCheck } from './origin.js';
+import { type Serialized, serialized } from './reply.js';
 import { createResponseCaches } from './response-cache.js';
-import { accessOf, createRouteLookup } from './route-lookup.js';
 import { ROUTES } from './routes/all-routes.js';
-import { type Serialized, serialized } from './serialized.js';
+import { accessOf, createRouteLookup } from './routing.js';
 import { createHub } from './streaming/hub.js';
 
 /** The router, and the way to end what it has begun. */

@@ -1,14 +1,21 @@
 import type { Request } from 'express';
-import type { Gate } from './auth/gate.js';
-import type { HostCheck } from './auth/host-name.js';
+import type { Gate } from './auth.js';
+import { createTurn } from './coalesce-per-tick.js';
 import type { Cors } from './cors.js';
 import type { Endpoint } from './endpoint.js';
 import type { Answer } from './handler.js';
+import type { HostCheck } from './origin.js';
 import type { Reply } from './reply.js';
 import type { Route } from './route.js';
-import { accessOf, allowedMethods, type FoundRoute, type RouteLookup } from './route-lookup.js';
-import { createTurn } from './turn.js';
-import { isDecodable, refuseUndecodable, refuseUnmatched } from './unmatched.js';
+import {
+  accessOf,
+  allowedMethods,
+  type FoundRoute,
+  isDecodable,
+  type RouteLookup,
+  refuseUndecodable,
+  refuseUnmatched,
+} from './routing.js';
 
 export interface DispatchParts {
   readonly findRoutes: RouteLookup;

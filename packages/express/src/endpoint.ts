@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { Flags, InputSchemas } from '@flags/core';
-import { createValidator } from '@flags/core';
+import { createValidator, type Flags, type InputSchemas } from '@flags/core';
 import type { Request, Response } from 'express';
-import type { Visitor } from './auth/gate.js';
+import type { Visitor } from './auth.js';
 import type { BodyReader } from './body.js';
 import { collectChunks } from './chunks.js';
-import { CLIENT_SPEC_HEADER } from './client/client-spec.js';
 import type { ClientDocuments } from './client/documents.js';
+import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
-import { invalidInput } from './errors/invalid-input.js';
-import { ownBytes } from './own-bytes.js';
-import { linkToNext, queryParametersOf } from './page-query.js';
+import { invalidInput } from './errors.js';
 import { projectAskedFor, readThenCheck } from './permission.js';
-import { createQueryReader } from './query.js';
-import { discard, JSON_TYPE, jsonReply, type Reply } from './reply.js';
+import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
+import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import type { ResponseCache } from './response-cache.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
-import type { Serialized } from './serialized.js';
 import type { Hub } from './streaming/hub.js';
 
 const UNKEPT = { 'cache-control': 'no-store' };

@@ -1,9 +1,9 @@
 import { type FlagsError, isFlagsError } from '@flags/core';
 import type { Request, RequestHandler, Response } from 'express';
-import { errorReply } from './errors/error-reply.js';
-import { HostFault } from './errors/host-fault.js';
+import { errorReply } from './error-reply.js';
+import { HostFault } from './errors.js';
 import { type Reply, writeReply } from './reply.js';
-import type { RouteLookup } from './route-lookup.js';
+import type { RouteLookup } from './routing.js';
 
 /** Answers a request, or passes it on to whatever comes next (undefined). */
 export type Answer = (request: Request, response: Response) => Promise<Reply | undefined>;

@@ -1,4 +1,3 @@
-export type { Action } from './action.js';
 export { createFlagsRouter, type FlagsRouter } from './create-router.js';
 export { type ContextOf, type FlagsMiddlewareOptions, flagsMiddleware } from './flags-middleware.js';
 export type {
@@ -11,4 +10,5 @@ export type {
   SessionAuth,
   SessionRouterOptions,
 } from './options.js';
+export type { Action } from './permissions.js';
 export { redactUrl } from './redact-url.js';

@@ -1,7 +1,7 @@
 import { describeUnknownOption, type FlagsError, type Token } from '@flags/core';
 import type { Request } from 'express';
-import type { Action } from './action.js';
-import { isHost } from './auth/host-name.js';
+import { isHost } from './origin.js';
+import type { Action } from './permissions.js';
 
 /** Who makes a request. Your own user type will do, as long as it has a name. */
 export interface Actor {

@@ -1,7 +1,6 @@
-import type { Flags } from '@flags/core';
-import { isFlagsError } from '@flags/core';
-import type { Visitor } from './auth/gate.js';
-import { ERROR_KINDS } from './errors/error-kinds.js';
+import { type Flags, isFlagsError } from '@flags/core';
+import type { Visitor } from './auth.js';
+import { ERROR_KINDS } from './errors.js';
 import type { Route } from './route.js';
 
 type Params = Readonly<Record<string, string>>;

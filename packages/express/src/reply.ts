@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { StartedText } from './chunks.js';
-import { writeSlices } from './write-slices.js';
+import { type StartedText, writeSlices } from './chunks.js';
+import { entityTag } from './entity-tag.js';
 
 /** An answer, ready to be written. */
 export interface Reply {
@@ -74,4 +74,22 @@ export async function writeReply(response: ServerResponse, reply: Reply): Promis
 /** Ends what makes the body of a reply that is not written. */
 export async function discard({ slices }: Reply): Promise<void> {
   await slices?.rest.return();
+}
+
+/** JSON ready to be sent, with its tag: made once, sent many times. */
+export interface Serialized {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+export function serialized(text: string): Serialized {
+  const bytes = Buffer.from(text);
+  return { bytes, etag: entityTag(bytes, undefined) };
+}
+
+/** For bytes that are kept: in Node's pool each text would keep what is around it, eight kilobytes, from being freed. */
+export function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }

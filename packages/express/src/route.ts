@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema, StampSubject, TokenKind } from '@flags/core';
-import type { Action } from './action.js';
 import type { JsonChunks } from './chunks.js';
-import type { CLIENT_SPEC_HEADER } from './client/client-spec.js';
 import type { ClientDocuments } from './client/documents.js';
-import type { QueryValues } from './query-values.js';
-import type { Scope } from './scope.js';
-import type { Serialized } from './serialized.js';
+import type { CLIENT_SPEC_HEADER } from './client/view.js';
+import type { Action, Scope } from './permissions.js';
+import type { Serialized } from './reply.js';
 import type { Hub } from './streaming/hub.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -219,3 +217,6 @@ type TypedRoute<Path extends string> = Omit<Route, 'path' | 'handle'> & {
 export function route<const Path extends string>(row: TypedRoute<Path>): Route {
   return row;
 }
+
+/** The documented parameters of a query that were given, of the types that their schemas name. */
+export type QueryValues = Readonly<Record<string, unknown>>;

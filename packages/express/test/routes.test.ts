@@ -1,5 +1,5 @@
-import { accessOf } from '../src/route-lookup.js';
 import { ROUTES } from '../src/routes/all-routes.js';
+import { accessOf } from '../src/routing.js';
 
 describe('the rows', () => {
   it('have an action each', () => {

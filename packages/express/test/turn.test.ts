@@ -1,4 +1,4 @@
-import { createTurn } from '../src/turn.js';
+import { createTurn } from '../src/coalesce-per-tick.js';
 
 describe('a turn', () => {
   it('ends after all that has come in already, at once for all who wait for it', async () => {

@@ -1,7 +1,6 @@
 import { FlagsError } from '@flags/core';
-import { repeatableWriter } from './connection/repeatable-writes.js';
-import { withRetries } from './connection/retries.js';
-import { openSession, type Session, type SessionLimits } from './connection/session.js';
+import { withRetries } from './connection/errors.js';
+import { openSession, repeatableWriter, type Session, type SessionLimits } from './connection/session.js';
 import type { PgPool } from './driver.js';
 
 /** Runs statements. Every value of a row is text or null, whatever parsers the host has set. */

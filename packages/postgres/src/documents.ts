@@ -1,9 +1,8 @@
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '@flags/core';
-import { toStoredKey } from './commit/stored-key.js';
+import { gathered } from './batch-loader.js';
+import { toStoredKey } from './commit/statements.js';
 import type { Statement, Statements } from './database.js';
-import { gathered } from './gathered.js';
-import type { TableNames } from './schema/table-names.js';
-import { fromStoredText, toStoredText } from './stored-text.js';
+import { fromStoredText, type TableNames, toStoredText } from './tables.js';
 
 interface DocumentRow {
   readonly kind: string;

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { isFlagsError } from '@flags/core';
-import { grantSql } from './schema/grant-sql.js';
-import { migrationSql } from './schema/migration-sql.js';
+import { grantSql, migrationSql } from './schema/sql.js';
 
 const USAGE = `Prints the SQL that creates the tables of @flags/postgres, or brings them up to date.
 

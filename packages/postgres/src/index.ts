@@ -1,6 +1,5 @@
 export type { PgClient, PgNotification, PgPool, PgQuery, PgResult } from './driver.js';
-export type { FeedKind } from './feed/feed-order.js';
+export type { FeedKind } from './feed/order.js';
 export type { PostgresStorageOptions, PostgresStorageSettings } from './options.js';
-export { type GrantSqlOptions, grantSql } from './schema/grant-sql.js';
-export { type MigrationSqlOptions, migrationSql } from './schema/migration-sql.js';
+export { type GrantSqlOptions, grantSql, type MigrationSqlOptions, migrationSql } from './schema/sql.js';
 export { postgresStorage } from './storage.js';

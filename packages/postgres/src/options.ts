@@ -1,7 +1,7 @@
 import { describeUnknownOption, FlagsError } from '@flags/core';
 import type { PgPool } from './driver.js';
-import type { FeedKind } from './feed/feed-order.js';
-import { toStoredText } from './stored-text.js';
+import type { FeedKind } from './feed/order.js';
+import { toStoredText } from './tables.js';
 
 /** Where a PostgreSQL storage lives: a connection string, or more. */
 export type PostgresStorageOptions =

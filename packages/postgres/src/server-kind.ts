@@ -1,6 +1,6 @@
 import { FlagsError } from '@flags/core';
 import type { Statements } from './database.js';
-import type { FeedKind } from './feed/feed-order.js';
+import type { FeedKind } from './feed/order.js';
 
 /** What a database can do that speaks PostgreSQL's protocol. */
 export interface ServerKind {

@@ -1,28 +1,20 @@
 import { FlagsError, prepareCommit, type Storage } from '@flags/core';
-import { carryOut } from './commit/commit.js';
-import { createOutcomes } from './commit/outcome.js';
-import { surviveIdleErrors } from './connection/idle-errors.js';
-import { openPool } from './connection/open-pool.js';
+import { carryOut, createOutcomes } from './commit/commit.js';
+import { openPool, surviveIdleErrors } from './connection/pool.js';
+import { stampReader } from './data-version.js';
 import { type Database, openDatabase } from './database.js';
 import { createDocuments } from './documents.js';
 import type { PgPool } from './driver.js';
-import { counterFeed } from './feed/counter-feed.js';
-import type { Feed } from './feed/feed.js';
-import type { FeedKind } from './feed/feed-order.js';
-import { createKnownPlaces, type KnownPlaces } from './feed/known-places.js';
-import { placeFeed } from './feed/place-feed.js';
-import { snapshotFeed } from './feed/snapshot-feed.js';
-import { channelOf } from './listening/channel.js';
-import { createListening } from './listening/create-listening.js';
-import type { Listener } from './listening/listener.js';
-import { createNotifier, type Notifier } from './listening/notifier.js';
-import { postgresMetrics } from './metrics/postgres-metrics.js';
+import { counterFeed, type Feed, placeFeed } from './feed/feed.js';
+import type { FeedKind } from './feed/order.js';
+import { createKnownPlaces, type KnownPlaces, snapshotFeed } from './feed/snapshot-feed.js';
+import { createListening, type Listener } from './listening/listener.js';
+import { channelOf, createNotifier, type Notifier } from './listening/notifier.js';
+import { postgresMetrics } from './metrics/metrics.js';
 import { type CheckedOptions, checkOptions, type PostgresStorageOptions } from './options.js';
-import { lockKey } from './schema/lock-key.js';
 import { migrate } from './schema/migrate.js';
-import { type TableNames, tableNames } from './schema/table-names.js';
 import { readServerKind, type ServerKind } from './server-kind.js';
-import { stampReader } from './stamp/stamp.js';
+import { lockKey, type TableNames, tableNames } from './tables.js';
 
 /**
  * Keeps everything in a PostgreSQL database, for any number of nodes. No session state is needed: it works behind a proxy

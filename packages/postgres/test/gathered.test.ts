@@ -1,4 +1,4 @@
-import { gathered } from '../src/gathered.js';
+import { gathered } from '../src/batch-loader.js';
 
 it("a look-up is made while a host's tests stop the timers", async () => {
   jest.useFakeTimers();

@@ -1,4 +1,4 @@
-import { fromStoredText, toStoredText } from '../src/stored-text.js';
+import { fromStoredText, toStoredText } from '../src/tables.js';
 
 const CHARACTERS = [
   '\u0000',

@@ -1,11 +1,16 @@
-import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from '../api/definitions.js';
-import type { EvaluationContext } from '../api/evaluation-context.js';
 import { LIMITS } from '../validation/limits.js';
-import type { CompiledSegment } from './compile-segment.js';
-import type { CompiledConstraint } from './constraints/compile-constraint.js';
-import type { Predicate } from './context.js';
-import { notices } from './notices.js';
-import type { StrategyTest } from './strategies/strategy-test.js';
+import { type CompiledConstraint, compileConstraint, type Now } from './constraints.js';
+import { allOf, never, type Predicate } from './context.js';
+import { constraintsCost } from './cost.js';
+import type {
+  DependencyDefinition,
+  FlagDefinition,
+  SegmentDefinition,
+  StrategyDefinition,
+} from './definitions.types.js';
+import type { EvaluationContext } from './evaluated.types.js';
+import { listOf, notices, type ProblemReporter, reasonOf } from './problem.js';
+import type { StrategyTest } from './strategies.js';
 import type { FlagCounter } from './usage.js';
 import { type CompiledVariant, chooseVariant, type VariantChoice } from './variants.js';
 
@@ -104,4 +109,36 @@ export function dependencyHolds(
   if (winner === undefined) return false;
   if (!dependency.variants?.length) return true;
   return dependency.variants.includes(variantOf(parent, winner, context).answer.name);
+}
+
+export interface CompiledSegment {
+  readonly id: number;
+  readonly constraints: readonly CompiledConstraint[];
+  readonly holds: Predicate;
+  /** Of all its constraints; the constraints of one that costs too much are not evaluated. */
+  readonly cost: number;
+}
+
+/** A segment that cannot be read never holds. */
+export function compileSegment(definition: SegmentDefinition, now: Now, problems: ProblemReporter): CompiledSegment {
+  const { id: segment } = definition;
+  try {
+    const definitions = listOf(definition.constraints, 'constraints of a segment');
+    const cost = constraintsCost(definitions);
+    if (cost > LIMITS.flagCost) return tooCostly(segment, problems);
+    const constraints = definitions.map((constraint) =>
+      compileConstraint(constraint, { now, problem: (code, message) => problems.report({ code, segment, message }) }),
+    );
+    return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), cost };
+  } catch (error) {
+    const message = `The segment ${segment} cannot be read and never holds: ${reasonOf(error)}.`;
+    problems.report({ code: 'broken_segment', segment, message });
+    return { id: segment, constraints: [], holds: never, cost: 0 };
+  }
+}
+
+function tooCostly(segment: number, problems: ProblemReporter): CompiledSegment {
+  const message = `The segment ${segment} never holds: its regular expressions and lists could take too long together. Use fewer or simpler ones.`;
+  problems.report({ code: 'too_costly', segment, message });
+  return { id: segment, constraints: [], holds: never, cost: 0 };
 }

@@ -1,12 +1,3 @@
-import type { EvaluationContext } from '../api/evaluation-context.js';
-import type {
-  ConstraintExplanation,
-  ExplanationReason,
-  FlagExplanation,
-  SegmentExplanation,
-  StrategyExplanation,
-  VariantExplanation,
-} from '../api/explanation.js';
 import {
   type CompiledFlag,
   type CompiledStrategy,
@@ -15,8 +6,17 @@ import {
   parentsAreTooCostly,
   type SegmentUse,
 } from './compiled-flag.js';
-import type { CompiledConstraint } from './constraints/compile-constraint.js';
-import type { StrategyTest } from './strategies/strategy-test.js';
+import type { CompiledConstraint } from './constraints.js';
+import type { EvaluationContext } from './evaluated.types.js';
+import type {
+  ConstraintExplanation,
+  ExplanationReason,
+  FlagExplanation,
+  SegmentExplanation,
+  StrategyExplanation,
+  VariantExplanation,
+} from './explanation.types.js';
+import type { StrategyTest } from './strategies.js';
 import { explainVariant, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
 type Decisions = Pick<FlagExplanation, 'dependencies' | 'strategies'>;

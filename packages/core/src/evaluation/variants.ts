@@ -1,11 +1,10 @@
-import type { VariantDefinition } from '../api/definitions.js';
-import type { EvaluatedVariant } from '../api/evaluated.js';
-import type { EvaluationContext } from '../api/evaluation-context.js';
-import type { VariantExplanation } from '../api/explanation.js';
-import { type FieldReader, fieldReader, userSessionOrAddress } from './context-field.js';
-import { type HashedPrefix, hashPrefix, hashWith } from './hashing/murmur3.js';
-import { listOf, text } from './shape.js';
-import type { Surroundings } from './strategies/strategy-test.js';
+import { type FieldReader, fieldReader, userSessionOrAddress } from './context.js';
+import type { VariantDefinition } from './definitions.types.js';
+import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
+import type { VariantExplanation } from './explanation.types.js';
+import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
+import { listOf, text } from './problem.js';
+import type { Surroundings } from './strategies.js';
 import type { FlagCounter, VariantCounter } from './usage.js';
 
 const SEED = 86028157;

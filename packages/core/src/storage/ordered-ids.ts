@@ -1,4 +1,4 @@
-import { placeInOrder } from '../code-point-order.js';
+import { placeInOrder } from '../collections.js';
 
 /** So many ids are moved at most to make room for one. */
 const LONGEST_RUN = 512;

@@ -1,5 +1,5 @@
-import type { Awaitable } from '../awaitable.js';
-import type { MetricsStorage } from '../metrics/port.js';
+import type { Awaitable } from '../common.types.js';
+import type { MetricsStorage } from './metrics-port.js';
 
 /**
  * The storage port: what the engine needs of a place to keep its state. Write one against these five methods and prove

@@ -1,3 +1,8 @@
+import assert from 'node:assert/strict';
+import type { Awaitable } from '../common.types.js';
+import type { MetricsStorage } from '../storage/metrics-port.js';
+import type { Storage } from '../storage/port.js';
+
 /** The two functions that jest, vitest (with `globals`), mocha and others offer globally. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown;
@@ -18,4 +23,35 @@ export function currentTestRunner(): TestRunner {
 export function raiseMochaTimeout(context: unknown): void {
   const { timeout } = (context ?? {}) as { timeout?: unknown };
   if (typeof timeout === 'function') timeout.call(context, CASE_TIMEOUT);
+}
+
+/**
+ * Declares one rule of the port and how it is proven on an empty storage. `again` opens another instance on the same
+ * data; where there can be none, as with memory, it gives the same one. `refuse` is undefined where nothing can fail.
+ */
+export type MetricsRule = (
+  statement: string,
+  body: (
+    metrics: MetricsStorage,
+    again: () => Promise<MetricsStorage>,
+    refuse: ((flag: string) => Awaitable<void>) | undefined,
+  ) => Promise<void>,
+) => void;
+
+/**
+ * Declares one rule. `body` gets an empty storage, and a way to open another instance on the same data, which gives
+ * undefined where there can be none.
+ */
+export type Rule = (
+  statement: string,
+  body: (storage: Storage, again: () => Promise<Storage | undefined>) => Promise<void>,
+) => void;
+
+/** Compares JSON values as data: drivers and test runners make objects in realms of their own, with other prototypes. */
+export function assertSame(actual: unknown, expected: unknown): void {
+  assert.deepEqual(asData(actual), asData(expected));
+}
+
+function asData(value: unknown): unknown {
+  return value === undefined ? value : JSON.parse(JSON.stringify(value));
 }

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { patternWeight } from '../evaluation/constraints/pattern-weight.js';
+import { patternWeight } from '../evaluation/cost.js';
 import { LIMITS } from './limits.js';
 
 /** Whether a text is a regular expression in RE2's syntax, which is matched in linear time, of a reasonable size. */

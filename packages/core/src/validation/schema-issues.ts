@@ -1,9 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { ErrorDetail } from '../errors.js';
-import { parseIsoDate } from './iso-date.js';
-import type { JsonSchema } from './json-schema.js';
+import { type ErrorDetail, shorten } from '../errors.js';
 import { LIMITS } from './limits.js';
-import { shorten } from './shorten.js';
+import { type JsonSchema, parseIsoDate } from './primitives.js';
 
 const OPTIONS = { allowUnionTypes: true, validateFormats: true };
 /** Stops at the first error. Not verbose: each function would keep its last invalid input. */

@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { type ErrorDetail, FlagsError } from '../errors.js';
-import type { JsonSchema } from './json-schema.js';
 import { LIMITS } from './limits.js';
+import type { JsonSchema } from './primitives.js';
 import { compileDecision, listIssues, toSchemaNode } from './schema-issues.js';
 
 /**

@@ -1,4 +1,4 @@
-import { addDependency, removeDependencies, removeDependency } from '../../src/domain/dependencies.js';
+import { addDependency, removeDependencies, removeDependency } from '../../src/flags/dependencies.decide.js';
 import { LIMITS } from '../../src/validation/limits.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';

@@ -1,4 +1,4 @@
-import { type CloneBirth, cloneFlag } from '../../src/domain/flag-lifecycle.js';
+import { type CloneBirth, cloneFlag } from '../../src/flags/lifecycle.decide.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

@@ -1,4 +1,4 @@
-import { archiveFlag, createFlag, deleteFlag, reviveFlag } from '../../src/domain/flag-lifecycle.js';
+import { archiveFlag, createFlag, deleteFlag, reviveFlag } from '../../src/flags/lifecycle.decide.js';
 import { after, environmentState, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

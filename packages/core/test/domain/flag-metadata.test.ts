@@ -1,6 +1,6 @@
-import type { FlagChanges } from '../../src/api/flags.js';
-import type { JsonPatch } from '../../src/api/json-patch.js';
-import { changeMetadata, patchMetadata } from '../../src/domain/flag-metadata.js';
+import type { JsonPatch } from '../../src/common.types.js';
+import type { FlagChanges } from '../../src/flags/flag.types.js';
+import { changeMetadata, patchMetadata } from '../../src/flags/metadata.decide.js';
 import { validate } from '../validation/default-validators.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';

@@ -1,5 +1,5 @@
-import type { Strategy } from '../../src/api/strategies.js';
-import { type EnvironmentState, evolveFlag, type FlagEvent, type FlagState } from '../../src/domain/flag.js';
+import { type EnvironmentState, evolveFlag, type FlagEvent, type FlagState } from '../../src/flags/flag.js';
+import type { Strategy } from '../../src/flags/strategy.types.js';
 
 /** A flag without anything but a name, changed as told. */
 export function flagState(changes: Partial<FlagState> = {}): FlagState {

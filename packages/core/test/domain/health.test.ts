@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { healthOf } from '../../src/domain/health.js';
-import { createSettings } from '../../src/settings.js';
+import { createSettings } from '../../src/options.js';
+import { healthOf } from '../../src/projects/health.js';
 
 const DAY = 86_400_000;
 const NOW = new Date('2026-06-01T00:00:00.000Z');

@@ -1,5 +1,5 @@
-import type { JsonPatch } from '../../src/api/json-patch.js';
-import { applyPatch } from '../../src/domain/json-patch.js';
+import type { JsonPatch } from '../../src/common.types.js';
+import { applyPatch } from '../../src/validation/json-patch.js';
 
 function patched(document: unknown, ...patch: JsonPatch): unknown {
   return applyPatch(document, patch, {});

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { JsonPatch } from '../../src/api/json-patch.js';
-import { applyPatch } from '../../src/domain/json-patch.js';
+import type { JsonPatch } from '../../src/common.types.js';
 import { isFlagsError } from '../../src/errors.js';
+import { applyPatch } from '../../src/validation/json-patch.js';
 
 const token = fc.constantFrom(
   '',

@@ -1,4 +1,4 @@
-import { addMember, changeMemberRole, removeMember } from '../../src/domain/members.js';
+import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
 import {
   createProject,
   deleteProject,
@@ -6,7 +6,7 @@ import {
   type ProjectEvent,
   type ProjectState,
   updateProject,
-} from '../../src/domain/project.js';
+} from '../../src/projects/project.js';
 import { refusalOf } from './refusal.js';
 
 const OWNER = { id: 4, name: 'owner' };

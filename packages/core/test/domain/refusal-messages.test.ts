@@ -1,12 +1,11 @@
-import { addDependency, removeDependency } from '../../src/domain/dependencies.js';
-import { createFlag, deleteFlag, refuseArchived } from '../../src/domain/flag-lifecycle.js';
-import { applyPatch } from '../../src/domain/json-patch.js';
-import { addMember, changeMemberRole, removeMember } from '../../src/domain/members.js';
-import { createProject, DEFAULT_PROJECT, deleteProject } from '../../src/domain/project.js';
-import { NO_SEGMENTS, registerSegment } from '../../src/domain/segment-registry.js';
-import { findStrategy } from '../../src/domain/strategies.js';
-import { enable } from '../../src/domain/switching.js';
-import { createToken } from '../../src/domain/token.js';
+import { addDependency, removeDependency } from '../../src/flags/dependencies.decide.js';
+import { createFlag, deleteFlag, refuseArchived } from '../../src/flags/lifecycle.decide.js';
+import { enable, findStrategy } from '../../src/flags/strategies.decide.js';
+import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
+import { createProject, DEFAULT_PROJECT, deleteProject } from '../../src/projects/project.js';
+import { NO_SEGMENTS, registerSegment } from '../../src/segments/segment-registry.js';
+import { createToken } from '../../src/tokens/token.js';
+import { applyPatch } from '../../src/validation/json-patch.js';
 import { flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

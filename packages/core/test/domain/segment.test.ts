@@ -1,3 +1,4 @@
+import { segmentsOf, usesOfSegment } from '../../src/flags/flag.js';
 import {
   createSegment,
   deleteSegment,
@@ -5,9 +6,8 @@ import {
   type SegmentEvent,
   type SegmentState,
   updateSegment,
-} from '../../src/domain/segment.js';
-import { NO_SEGMENTS, registerSegment, renameSegment, unregisterSegment } from '../../src/domain/segment-registry.js';
-import { segmentsOf, usesOfSegment } from '../../src/domain/segment-uses.js';
+} from '../../src/segments/segment.js';
+import { NO_SEGMENTS, registerSegment, renameSegment, unregisterSegment } from '../../src/segments/segment-registry.js';
 import { flagState, strategyState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

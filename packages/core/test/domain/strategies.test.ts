@@ -1,4 +1,4 @@
-import type { JsonPatch } from '../../src/api/json-patch.js';
+import type { JsonPatch } from '../../src/common.types.js';
 import {
   addStrategy,
   findStrategy,
@@ -6,7 +6,7 @@ import {
   removeStrategy,
   replaceStrategy,
   toStrategy,
-} from '../../src/domain/strategies.js';
+} from '../../src/flags/strategies.decide.js';
 import { LIMITS } from '../../src/validation/limits.js';
 import { validate } from '../validation/default-validators.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';

@@ -1,4 +1,4 @@
-import { disable, enable } from '../../src/domain/switching.js';
+import { disable, enable } from '../../src/flags/strategies.decide.js';
 import { after, environmentState, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

@@ -7,7 +7,7 @@ import {
   type TokenState,
   toToken,
   withoutHash,
-} from '../../src/domain/token.js';
+} from '../../src/tokens/token.js';
 import { refusalOf } from './refusal.js';
 
 const TOKEN: TokenState = {

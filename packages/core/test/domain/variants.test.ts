@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { JsonPatch } from '../../src/api/json-patch.js';
-import type { Variant, VariantInput } from '../../src/api/variants.js';
-import { patchVariants, setVariants } from '../../src/domain/variants.js';
+import type { JsonPatch } from '../../src/common.types.js';
+import type { Variant, VariantInput } from '../../src/flags/variant.types.js';
+import { patchVariants, setVariants } from '../../src/flags/variants.decide.js';
 import { validate } from '../validation/default-validators.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';

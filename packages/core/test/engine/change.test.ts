@@ -1,8 +1,8 @@
-import type { DomainEvent } from '../../src/domain/domain-event.js';
-import type { Aggregate } from '../../src/engine/aggregate.js';
-import { type AttributedContext, createPerform, type Decision } from '../../src/engine/change.js';
-import type { Read } from '../../src/engine/reader.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import type { Aggregate } from '../../src/changes/aggregate.js';
+import { type AttributedContext, createPerform, type Decision } from '../../src/changes/command-runner.js';
+import type { Read } from '../../src/changes/reader.js';
+import type { DomainEvent } from '../../src/events/event.types.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage } from '../../src/storage/port.js';
 import { losingRaces } from './losing-races.js';
 

@@ -1,6 +1,6 @@
 import { createFlags } from '../../src/create-flags.js';
-import { memoryMetrics } from '../../src/metrics/memory.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { memoryMetrics } from '../../src/storage/memory/metrics.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 
 const FAULT = new Error('The metrics cannot be closed.');
 

@@ -3,7 +3,7 @@ import { until } from '../../../../test/until.js';
 import { createFlags } from '../../src/create-flags.js';
 import type { FlagsOptions } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { hearing } from './listening.js';

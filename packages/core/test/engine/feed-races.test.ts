@@ -1,5 +1,5 @@
-import { createFeed } from '../../src/engine/feed.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { createFeed } from '../../src/events/feed.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage } from '../../src/storage/port.js';
 import { faultyStorage } from '../../src/testing.js';
 import { happen, hearing } from './listening.js';

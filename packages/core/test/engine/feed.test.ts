@@ -1,6 +1,6 @@
 import { until } from '../../../../test/until.js';
-import { createFeed, type Feed } from '../../src/engine/feed.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { createFeed, type Feed } from '../../src/events/feed.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { EventQuery, Storage } from '../../src/storage/port.js';
 import { faultyStorage, type PortCall } from '../../src/testing.js';
 import { happen, hearing } from './listening.js';

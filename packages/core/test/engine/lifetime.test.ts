@@ -1,6 +1,6 @@
 import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/index.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage } from '../../src/storage/port.js';
 import { faultyStorage } from '../../src/testing.js';
 

@@ -1,4 +1,4 @@
-import type { FlagsEvent } from '../../src/api/events.js';
+import type { FlagsEvent } from '../../src/events/event.types.js';
 import type { Storage } from '../../src/storage/port.js';
 
 /** Commits one event that tells of a flag with this name. */

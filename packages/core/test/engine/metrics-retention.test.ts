@@ -1,7 +1,7 @@
 import { createFlags } from '../../src/create-flags.js';
-import { memoryMetrics } from '../../src/metrics/memory.js';
-import type { MetricsStorage } from '../../src/metrics/port.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { memoryMetrics } from '../../src/storage/memory/metrics.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
+import type { MetricsStorage } from '../../src/storage/metrics-port.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,4 +1,4 @@
-import { startPolling } from '../../src/engine/polling.js';
+import { startPolling } from '../../src/replica/change-poller.js';
 
 beforeEach(() => {
   jest.useFakeTimers();

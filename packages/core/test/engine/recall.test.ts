@@ -1,7 +1,7 @@
-import type { DomainEvent } from '../../src/domain/domain-event.js';
-import type { Aggregate, Versioned } from '../../src/engine/aggregate.js';
-import { createPerform } from '../../src/engine/change.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import type { Aggregate, Versioned } from '../../src/changes/aggregate.js';
+import { createPerform } from '../../src/changes/command-runner.js';
+import type { DomainEvent } from '../../src/events/event.types.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage } from '../../src/storage/port.js';
 
 type Counted = DomainEvent<'project-updated', number>;

@@ -1,4 +1,4 @@
-import { createTurns } from '../../src/engine/turns.js';
+import { createTurns } from '../../src/changes/keyed-mutex.js';
 
 /** Work that ends when told. */
 function controlledWork() {

@@ -6,8 +6,8 @@ import type {
   SegmentDefinition,
   StrategyDefinition,
   VariantDefinition,
-} from '../../src/api/definitions.js';
-import type { EvaluationContext } from '../../src/api/evaluation-context.js';
+} from '../../src/evaluation/definitions.types.js';
+import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 
 /**
  * Documents and contexts as a service would have them, odd values included. Nothing in them is drawn at random in an

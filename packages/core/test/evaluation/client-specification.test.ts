@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FlagDefinition, SegmentDefinition } from '../../src/api/definitions.js';
-import type { EvaluatedVariant } from '../../src/api/evaluated.js';
-import type { EvaluationContext } from '../../src/api/evaluation-context.js';
-import { compileSnapshot } from '../../src/evaluation/compile-snapshot.js';
-import type { Snapshot } from '../../src/evaluation/snapshot.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definitions.types.js';
+import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluated.types.js';
+import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
 
 interface SpecificationCase<Result> {
   readonly description: string;

@@ -1,5 +1,5 @@
-import type { EvaluationContext } from '../../src/api/evaluation-context.js';
-import { splitList } from '../../src/evaluation/text-list.js';
+import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
+import { splitList } from '../../src/evaluation/strategies.js';
 import { flag, rollout, snapshotOf, weighted, withConstraint, withStrategy } from './one-flag.js';
 
 const MEMBERS = ['userId', 'sessionId', 'remoteAddress', 'environment', 'appName'] as const;

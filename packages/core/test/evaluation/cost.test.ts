@@ -1,7 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import type { ConstraintDefinition, FlagDefinition, StrategyDefinition } from '../../src/api/definitions.js';
-import type { EvaluationProblem } from '../../src/api/evaluation-problem.js';
-import type { SnapshotOptions } from '../../src/evaluation/compile-snapshot.js';
+import type {
+  ConstraintDefinition,
+  FlagDefinition,
+  StrategyDefinition,
+} from '../../src/evaluation/definitions.types.js';
+import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.js';
 import { flag, snapshotOf } from './one-flag.js';
 
 const regex = (value: string, more: Partial<ConstraintDefinition> = {}): ConstraintDefinition => ({

@@ -1,4 +1,4 @@
-import type { DependencyDefinition } from '../../src/api/definitions.js';
+import type { DependencyDefinition } from '../../src/evaluation/definitions.types.js';
 import { flag, snapshotOf } from './one-flag.js';
 
 const parent = flag({ name: 'parent' });

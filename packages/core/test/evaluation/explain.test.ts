@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { StrategyDefinition } from '../../src/api/definitions.js';
+import type { StrategyDefinition } from '../../src/evaluation/definitions.types.js';
 import { arbitraryContext, arbitraryFlags, arbitrarySegments, FLAG_NAMES } from './arbitrary-documents.js';
 import { flag, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { hashPrefix, hashWith } from '../../src/evaluation/hashing/murmur3.js';
+import { hashPrefix, hashWith } from '../../src/evaluation/murmur3.js';
 import { rollout, withStrategy } from './one-flag.js';
 import { unleashReference } from './unleash-reference.js';
 

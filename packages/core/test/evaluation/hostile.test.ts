@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { FlagDefinition, SegmentDefinition } from '../../src/api/definitions.js';
-import type { EvaluationContext } from '../../src/api/evaluation-context.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definitions.types.js';
+import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 import type { Snapshot } from '../../src/evaluation/snapshot.js';
 import { arbitraryContext, arbitraryFlag, arbitraryFlags, FLAG_NAMES } from './arbitrary-documents.js';
 import { flag, rollout, snapshotOf, weighted, withConstraint } from './one-flag.js';

@@ -1,5 +1,4 @@
-import type { EvaluationContext } from '../../src/api/evaluation-context.js';
-import type { EvaluationProblem } from '../../src/api/evaluation-problem.js';
+import type { EvaluationContext, EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
 import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
 
 const LONGEST = 'a'.repeat(4096);

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
-import { parseAddress } from '../../src/evaluation/network/address.js';
-import { inAnyRange, parseRange } from '../../src/evaluation/network/address-range.js';
+import { inAnyRange, parseAddress, parseRange } from '../../src/evaluation/ip-address.js';
 
 const groupsOf = (text: string) => parseAddress(text, new Uint16Array(8));
 const expectedGroups = (text: string) => ({ 0: 0, 4: 2, 6: 8 })[isIP(text)];

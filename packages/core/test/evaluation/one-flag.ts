@@ -3,9 +3,8 @@ import type {
   FlagDefinition,
   StrategyDefinition,
   VariantDefinition,
-} from '../../src/api/definitions.js';
-import { compileSnapshot, type SnapshotOptions } from '../../src/evaluation/compile-snapshot.js';
-import type { Snapshot } from '../../src/evaluation/snapshot.js';
+} from '../../src/evaluation/definitions.types.js';
+import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../../src/evaluation/snapshot.js';
 
 /** Noon of a day that the tests agree on. */
 export const NOON = Date.parse('2024-05-06T12:00:00Z');

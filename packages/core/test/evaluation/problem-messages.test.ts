@@ -3,10 +3,10 @@ import type {
   SegmentDefinition,
   StrategyDefinition,
   VariantDefinition,
-} from '../../src/api/definitions.js';
-import type { EvaluationProblem } from '../../src/api/evaluation-problem.js';
-import type { SnapshotOptions } from '../../src/evaluation/compile-snapshot.js';
+} from '../../src/evaluation/definitions.types.js';
+import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
 import { ProblemReporter, reasonOf } from '../../src/evaluation/problem.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.js';
 import { flag, snapshotOf } from './one-flag.js';
 
 /** What is told of definitions as another service might send them, and of one evaluation of each kind. */

@@ -1,4 +1,4 @@
-import { listOf, numberOf, text, textOrNone, textsOf } from '../../src/evaluation/shape.js';
+import { listOf, numberOf, text, textOrNone, textsOf } from '../../src/evaluation/problem.js';
 
 describe('what a definition holds', () => {
   it('is an empty list where a list is absent', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createTextSearch } from '../../src/evaluation/constraints/text-search.js';
+import { createTextSearch } from '../../src/evaluation/text-search.js';
 
 const short = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\u{1f600}'), minLength: 1, maxLength: 6 });
 const long = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 65, maxLength: 70 });

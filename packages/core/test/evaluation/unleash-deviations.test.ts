@@ -1,5 +1,5 @@
-import type { ConstraintDefinition, FlagDefinition } from '../../src/api/definitions.js';
-import type { EvaluationContext } from '../../src/api/evaluation-context.js';
+import type { ConstraintDefinition, FlagDefinition } from '../../src/evaluation/definitions.types.js';
+import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
 import { unleashReference } from './unleash-reference.js';
 

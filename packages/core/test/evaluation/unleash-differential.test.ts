@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compileSnapshot } from '../../src/evaluation/compile-snapshot.js';
+import { compileSnapshot } from '../../src/evaluation/snapshot.js';
 import { arbitraryContext, arbitraryFlags, arbitrarySegments, FLAG_NAMES } from './arbitrary-documents.js';
 
 const HOSTNAME = 'Host-A';

@@ -1,6 +1,5 @@
-import type { FlagDefinition, SegmentDefinition } from '../../src/api/definitions.js';
-import type { EvaluatedVariant } from '../../src/api/evaluated.js';
-import type { EvaluationContext } from '../../src/api/evaluation-context.js';
+import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definitions.types.js';
+import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 
 interface UnleashClient {
   isEnabled(name: string, context: EvaluationContext, fallback: () => boolean): boolean;

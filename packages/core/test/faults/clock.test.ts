@@ -1,6 +1,6 @@
 import { createFlags, type Flags } from '../../src/index.js';
-import { memoryMetrics } from '../../src/metrics/memory.js';
-import type { MetricsStorage } from '../../src/metrics/port.js';
+import { memoryMetrics } from '../../src/storage/memory/metrics.js';
+import type { MetricsStorage } from '../../src/storage/metrics-port.js';
 import type { Storage } from '../../src/storage/port.js';
 import { expectInvariants } from '../properties/invariants.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';

@@ -1,12 +1,12 @@
-import type { Aggregate } from '../../src/engine/aggregate.js';
 import {
+  type Aggregate,
   dependencyEdges,
   flagDocuments,
   projectDocuments,
   segmentDocuments,
   segmentRegistries,
   tokenDocuments,
-} from '../../src/engine/aggregates.js';
+} from '../../src/changes/aggregate.js';
 import { createFlags, type Flags, type MetricsStorage, memoryMetrics } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
 import { type FaultyMetrics, type FaultyStorage, faultyMetrics, faultyStorage } from '../../src/testing.js';

@@ -1,5 +1,5 @@
 import { createFlags } from '../../src/create-flags.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 
 const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
 

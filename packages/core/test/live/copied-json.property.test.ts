@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { copiedJson } from '../../src/live/copied-json.js';
+import { copiedJson } from '../../src/replica/clone-json.js';
 
 const KEYS = ['name', '__proto__', 'constructor', '0'] as const;
 

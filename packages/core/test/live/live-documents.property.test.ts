@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { createLiveDocuments } from '../../src/live/live-documents.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { createLiveDocuments } from '../../src/replica/document-cache.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 
 const NAMES = ['checkout', '__proto__', 'constructor'] as const;
 const LATEST = 6;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { compareCodePoints } from '../../src/code-point-order.js';
-import { createNameOrder } from '../../src/live/name-order.js';
+import { compareCodePoints } from '../../src/collections.js';
+import { createNameOrder } from '../../src/replica/environment-view.js';
 
 interface Item {
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { FlagCount } from '../../src/index.js';
-import { startUsageRecorder, type UsageOptions } from '../../src/live/usage-recorder.js';
-import { memoryMetrics } from '../../src/metrics/memory.js';
+import { startUsageRecorder, type UsageOptions } from '../../src/metrics/usage-recorder.js';
+import { memoryMetrics } from '../../src/storage/memory/metrics.js';
 import { faultyMetrics } from '../../src/testing.js';
 
 const FAILURE = new Error('The disk is gone.');

@@ -1,4 +1,4 @@
 import { metricsConformance } from '@flags/core/testing';
-import { memoryMetrics } from '../../src/metrics/memory.js';
+import { memoryMetrics } from '../../src/storage/memory/metrics.js';
 
 metricsConformance('memory', () => ({ metrics: memoryMetrics() }));

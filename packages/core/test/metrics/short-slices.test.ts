@@ -1,5 +1,5 @@
 import { createFlags, type Flags, type MetricsStorage, memoryMetrics, memoryStorage } from '../../src/index.js';
-import type { UsageReport } from '../../src/metrics/port.js';
+import type { UsageReport } from '../../src/storage/metrics-port.js';
 import { type SqliteFile, sqliteFile } from './sqlite-file.js';
 
 const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { MetricsStorage } from '../../src/metrics/port.js';
-import { sqliteMetrics } from '../../src/metrics/sqlite.js';
-import { metricsTables, unknownNameTables } from '../../src/metrics/sqlite-schema.js';
+import type { MetricsStorage } from '../../src/storage/metrics-port.js';
+import { sqliteMetrics } from '../../src/storage/sqlite/metrics.js';
+import { metricsTables, unknownNameTables } from '../../src/storage/sqlite/migrations.js';
 import { createWriteQueue } from '../../src/storage/sqlite/write-queue.js';
 
 export interface SqliteFile {

@@ -1,4 +1,4 @@
-import { toEvaluationContext } from '../../src/openfeature/context.js';
+import { toEvaluationContext } from '../../src/openfeature/values.js';
 
 const DAY = new Date('2026-03-01T12:00:00.000Z');
 

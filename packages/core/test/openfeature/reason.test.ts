@@ -1,5 +1,5 @@
 import type { FlagConfiguration, StrategyDefinition } from '@flags/core';
-import { reasonFor } from '../../src/openfeature/reason.js';
+import { reasonFor } from '../../src/openfeature/resolution.js';
 
 const CONSTRAINT = { contextName: 'userId', operator: 'IN', values: ['7'] };
 const SHARE = { name: 'flexibleRollout', parameters: { rollout: 50 } };

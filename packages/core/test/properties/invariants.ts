@@ -1,8 +1,13 @@
-import type { FlagState } from '../../src/domain/flag.js';
-import type { ProjectState } from '../../src/domain/project.js';
-import type { Aggregate } from '../../src/engine/aggregate.js';
-import { flagDocuments, projectDocuments, segmentDocuments, tokenDocuments } from '../../src/engine/aggregates.js';
-import { nameOf } from '../../src/engine/reader.js';
+import {
+  type Aggregate,
+  flagDocuments,
+  projectDocuments,
+  segmentDocuments,
+  tokenDocuments,
+} from '../../src/changes/aggregate.js';
+import { nameOf } from '../../src/changes/reader.js';
+import type { FlagState } from '../../src/flags/flag.js';
+import type { ProjectState } from '../../src/projects/project.js';
 import type { Storage } from '../../src/storage/port.js';
 import { expectSoundReferences } from './references.js';
 import { type Content, contentOf } from './stored-content.js';

@@ -1,7 +1,6 @@
-import { dependenciesOf, evolveFlag, type FlagState } from '../../src/domain/flag.js';
-import { segmentsOf } from '../../src/domain/segment-uses.js';
-import { type DependencyEdge, edgeId } from '../../src/engine/aggregates.js';
-import { nameOf } from '../../src/engine/reader.js';
+import { type DependencyEdge, edgeId } from '../../src/changes/aggregate.js';
+import { nameOf } from '../../src/changes/reader.js';
+import { dependenciesOf, evolveFlag, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import type { Content } from './stored-content.js';
 
 type Event = Content['events'][number];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { engineOn, outcomeOf } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
 import { operations } from './random-operations.js';

@@ -1,4 +1,4 @@
-import { assertDocumentSizes } from '../../src/engine/state-size.js';
+import { assertDocumentSizes } from '../../src/changes/state-size.js';
 import type { Constraint, Flags } from '../../src/index.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';

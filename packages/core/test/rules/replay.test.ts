@@ -1,5 +1,4 @@
-import type { Aggregate } from '../../src/engine/aggregate.js';
-import { flagDocuments, segmentDocuments } from '../../src/engine/aggregates.js';
+import { type Aggregate, flagDocuments, segmentDocuments } from '../../src/changes/aggregate.js';
 import { createFlags, memoryStorage } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 

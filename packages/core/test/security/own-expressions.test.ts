@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { checkSync } from 'recheck';
 import ts from 'typescript';
 import { inputSchemas } from '../../src/index.js';
-import { createSettings } from '../../src/settings.js';
+import { createSettings } from '../../src/options.js';
 
 const ROOT = join(__dirname, '../../../..');
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { createFlags, memoryStorage } from '../../src/index.js';
-import { parseNumber } from '../../src/validation/numeric.js';
 import { isPattern } from '../../src/validation/pattern.js';
+import { parseNumber } from '../../src/validation/primitives.js';
 import { SILENT } from '../live/silent.js';
 import { DEFAULT, PRODUCTION } from '../rules/references.js';
 import { refusalOf } from '../rules/refusal.js';

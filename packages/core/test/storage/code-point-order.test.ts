@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareCodePoints } from '../../src/code-point-order.js';
+import { compareCodePoints } from '../../src/collections.js';
 
 const wellFormedText = fc.string({ unit: 'binary' });
 

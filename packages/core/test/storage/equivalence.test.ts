@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { memoryStorage } from '../../src/storage/memory.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Commit, DocumentKey, DocumentWrite, Storage } from '../../src/storage/port.js';
 import { sqliteStorage } from '../../src/storage/sqlite/storage.js';
 import { happened } from './samples.js';

@@ -1,4 +1,4 @@
-import { memoryStorage } from '../../src/storage/memory.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { storageConformance } from '../../src/testing/storage/conformance.js';
 
 storageConformance('memoryStorage', () => ({ storage: memoryStorage() }));

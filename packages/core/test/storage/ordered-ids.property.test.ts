@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareCodePoints } from '../../src/code-point-order.js';
+import { compareCodePoints } from '../../src/collections.js';
 import { createOrderedIds } from '../../src/storage/ordered-ids.js';
 
 const id = fc.string({ unit: 'binary', maxLength: 3 });

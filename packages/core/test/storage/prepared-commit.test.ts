@@ -1,4 +1,4 @@
-import { prepareCommit } from '../../src/storage/prepared-commit.js';
+import { prepareCommit } from '../../src/storage/commit.js';
 import { happened, put } from './samples.js';
 
 /** A JSON value that counts how often its text is made. */

@@ -1,4 +1,4 @@
-import { CONSTRAINT_OPERATORS } from '../../src/api/strategies.js';
+import { CONSTRAINT_OPERATORS } from '../../src/flags/strategy.types.js';
 import { validate } from './default-validators.js';
 import { faultsOf, pathsOf } from './facts.js';
 

@@ -1,5 +1,5 @@
-import { createSettings } from '../../src/settings.js';
-import { createValidators } from '../../src/validation/validators.js';
+import { createSettings } from '../../src/options.js';
+import { createValidators } from '../../src/validators.js';
 
 /** The validators of an instance that was configured with nothing. */
 export const validate = createValidators(createSettings({}));

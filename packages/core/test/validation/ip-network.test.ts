@@ -1,5 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net';
-import { isAddressOrNetwork } from '../../src/validation/ip-network.js';
+import { isAddressOrNetwork } from '../../src/validation/primitives.js';
 
 const USABLE = '0.0.0.0 192.0.2.7 10.0.0.0/8 10.1.2.3/8 0.0.0.0/0 192.0.2.7/32 :: ::1 2001:db8::/32 ::/0 ::1/128';
 const MAPPED = '::ffff:192.0.2.7 ::ffff:10.0.0.0/104';

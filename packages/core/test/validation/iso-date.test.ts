@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseIsoDate, toTimestamp } from '../../src/validation/iso-date.js';
+import { parseIsoDate, toTimestamp } from '../../src/validation/primitives.js';
 
 describe('an ISO 8601 date', () => {
   it.each([

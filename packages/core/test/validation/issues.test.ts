@@ -1,8 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { type ErrorDetail, FlagsError, inputSchemas, type JsonSchema } from '../../src/index.js';
-import { createSettings } from '../../src/settings.js';
-import { parseIsoDate } from '../../src/validation/iso-date.js';
+import { createSettings } from '../../src/options.js';
+import { parseIsoDate } from '../../src/validation/primitives.js';
 import { createValidator } from '../../src/validation/validator.js';
 import { faultsOf } from './facts.js';
 

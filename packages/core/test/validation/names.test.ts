@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { name as nameSchema, possiblyEmptyText, text } from '../../src/validation/schemas/names.js';
+import { name as nameSchema, possiblyEmptyText, text } from '../../src/validation/primitives.js';
 import { createValidator } from '../../src/validation/validator.js';
 import { faultsOf } from './facts.js';
 

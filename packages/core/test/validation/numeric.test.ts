@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseNumber } from '../../src/validation/numeric.js';
+import { parseNumber } from '../../src/validation/primitives.js';
 
 describe('parseNumber', () => {
   it.each<[string, number]>([

@@ -1,4 +1,4 @@
-import { createSettings } from '../../src/settings.js';
+import { createSettings } from '../../src/options.js';
 import { faultsOf } from './facts.js';
 
 const OWNER = { id: 1, name: 'owner' };

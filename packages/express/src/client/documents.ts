@@ -1,17 +1,74 @@
 import { createHash } from 'node:crypto';
-import type { Configuration, FlagConfiguration, Flags } from '@flags/core';
+import type {
+  Configuration,
+  ConstraintDefinition,
+  FlagConfiguration,
+  Flags,
+  SegmentConfiguration,
+  StrategyDefinition,
+} from '@flags/core';
 import { collectChunks, type JsonChunks } from '../chunks.js';
+import { createPace, nextTurn } from '../coalesce-per-tick.js';
 import { jsonArray, jsonList, jsonObject } from '../json-chunks.js';
-import { ownBytes } from '../own-bytes.js';
+import { ownBytes, type Serialized } from '../reply.js';
 import type { ResponseCache } from '../response-cache.js';
-import type { Serialized } from '../serialized.js';
-import { createPace, nextTurn } from '../turns.js';
-import { clientFlagToWire, clientSegmentToWire } from '../wire/client-flag.js';
-import type { SegmentForm } from './client-spec.js';
-import { type Contents, contentsOf, segmentsUsedBy } from './contents.js';
-import { inlinedFlagChunks, type SegmentsById } from './inlined-segments.js';
-import { flagDigest, segmentDigest } from './texts.js';
-import { isInView, keyOf, type View } from './view.js';
+import {
+  clientConstraintToWire,
+  clientFlagToWire,
+  clientSegmentToWire,
+  clientStrategyToWire,
+  flagDigest,
+  segmentDigest,
+  strategiesInUse,
+} from './texts.js';
+import { isInView, keyOf, type SegmentForm, type View } from './view.js';
+
+/** What there is to see in a view: its flags, and the segments that they use. */
+export interface Contents {
+  readonly flags: readonly FlagConfiguration[];
+  readonly segments: readonly SegmentConfiguration[];
+}
+
+export function contentsOf(configuration: Configuration, view: View): Contents {
+  const flags = configuration.flags.filter((flag) => isInView(flag, view));
+  return { flags, segments: segmentsUsedBy(configuration, flags) };
+}
+
+/** By id. */
+export function segmentsUsedBy(
+  { segments }: Configuration,
+  flags: readonly FlagConfiguration[],
+): readonly SegmentConfiguration[] {
+  const used = new Set<number>();
+  for (const flag of flags) {
+    for (const strategy of strategiesInUse(flag)) for (const id of strategy.segments ?? []) used.add(id);
+  }
+  return used.size === 0 ? [] : segments.filter(({ id }) => used.has(id));
+}
+
+/** Stands for a segment that does not exist. No value is `IN` an empty list, whatever the age of the client. */
+const NEVER: ConstraintDefinition = { contextName: 'userId', operator: 'IN', values: [] };
+
+export type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
+
+/**
+ * The JSON of a flag for clients that do not know segments: each strategy has the constraints of its segments beside its own.
+ * They are converted one by one, as many strategies may share a large segment.
+ */
+export function inlinedFlagChunks(flag: FlagConfiguration, segments: SegmentsById): AsyncGenerator<string, void> {
+  const strategies = strategiesInUse(flag).map((strategy) => inlinedStrategyChunks(strategy, segments));
+  return jsonObject({ ...clientFlagToWire(flag), strategies: jsonList(strategies) });
+}
+
+function inlinedStrategyChunks(strategy: StrategyDefinition, segments: SegmentsById): AsyncGenerator<string, void> {
+  const { segments: _references, ...wire } = clientStrategyToWire(strategy);
+  return jsonObject({ ...wire, constraints: jsonArray(allConstraints(strategy, segments), clientConstraintToWire) });
+}
+
+function* allConstraints(strategy: StrategyDefinition, segments: SegmentsById): Generator<ConstraintDefinition> {
+  yield* strategy.constraints ?? [];
+  for (const id of strategy.segments ?? []) yield* segments.get(id)?.constraints ?? [NEVER];
+}
 
 /** What a client asks for. */
 export interface ClientRequest {

@@ -1,8 +1,6 @@
 import type { InputSchemas, Settings } from '@flags/core';
 import type { Route } from '../route.js';
-import { describeOperation } from './operation.js';
-import type { OperationContext } from './operation-context.js';
-import { createSchemaReferences } from './schema-references.js';
+import { createSchemaReferences, describeOperation, type OperationContext } from './operation.js';
 import { replySchemas } from './schemas/reply-schemas.js';
 import { type AuthMode, securitySchemes } from './security.js';
 

@@ -1,5 +1,5 @@
 import { TOKEN_KINDS } from '@flags/core';
-import { kindsFor } from '../auth/token-kinds.js';
+import { kindsFor } from '../auth.js';
 import type { Access } from '../route.js';
 
 /** How requests are authenticated: not at all, by API tokens, by the host application, or by its sessions and API tokens. */

@@ -1,9 +1,8 @@
 import type { ArchivedFlag, Flags } from '@flags/core';
-import { listPieces } from '../page-query.js';
+import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { archivedFlagToWire, flagListToWire, flagToWire } from '../wire/flag.js';
-import { ARCHIVE } from './paths.js';
-import { locatedFlag, projectRef } from './refs.js';
+import { ARCHIVE, locatedFlag, projectRef } from './paths.js';
 
 const ARCHIVED = { cursorOf: ({ name }: ArchivedFlag) => name, toWire: archivedFlagToWire };
 

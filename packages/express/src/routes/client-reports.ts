@@ -1,9 +1,15 @@
 import type { ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core';
+import type { Scope } from '../permissions.js';
 import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
-import type { Scope } from '../scope.js';
-import { unchecked } from '../unchecked.js';
-import { clientReportFromWire, clientReportSchema } from '../wire/client-report.js';
-import { bulkSchema, registrationsFromWire, reportsFromWire, type WireBulk } from '../wire/metrics-bulk.js';
+import { unchecked } from '../schema-properties.js';
+import {
+  bulkSchema,
+  clientReportFromWire,
+  clientReportSchema,
+  registrationsFromWire,
+  reportsFromWire,
+  type WireBulk,
+} from '../wire/client-report.js';
 import { CLIENT, FRONTEND } from './paths.js';
 
 const REGISTRATION: RouteBody = {

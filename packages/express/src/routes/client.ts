@@ -1,10 +1,8 @@
 import { FlagsError } from '@flags/core';
-import { CLIENT_SPEC_HEADER, segmentFormFor } from '../client/client-spec.js';
 import type { ClientRequest } from '../client/documents.js';
-import { viewOf } from '../client/view.js';
+import { CLIENT_SPEC_HEADER, segmentFormFor, viewOf } from '../client/view.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { CLIENT } from './paths.js';
-import { ENVIRONMENT_PARAMETER, VIEW_PARAMETERS } from './query-parameters.js';
+import { CLIENT, ENVIRONMENT_PARAMETER, VIEW_PARAMETERS } from './paths.js';
 
 export const clientRoutes: readonly Route[] = [
   route({

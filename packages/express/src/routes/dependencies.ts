@@ -1,10 +1,27 @@
-import type { ErrorCode } from '@flags/core';
-import { listPieces } from '../page-query.js';
+import type { Dependency, DependencyInput, ErrorCode, JsonSchema } from '@flags/core';
+import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
-import { dependencyFromWire, dependencySchema, dependencyToWire, type WireDependency } from '../wire/dependency.js';
-import { DEPENDENCIES, FLAG } from './paths.js';
-import { flagRef } from './refs.js';
+import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
+import { DEPENDENCIES, FLAG, flagRef } from './paths.js';
+
+/** A dependency as a client sends it: the parent's name is called `feature`. */
+export interface WireDependency extends Omit<DependencyInput, 'flag'> {
+  readonly feature: string;
+}
+
+/** The engine's rules under the wire's names. */
+export function dependencySchema(dependency: JsonSchema): JsonSchema {
+  const { flag: _flag, ...rest } = propertiesOf(dependency);
+  return { type: 'object', properties: { feature: propertyOf(dependency, 'flag'), ...rest }, required: ['feature'] };
+}
+
+export function dependencyFromWire({ feature, ...rest }: WireDependency): DependencyInput {
+  return { ...rest, flag: feature };
+}
+
+export function dependencyToWire({ flag, enabled, variants }: Dependency) {
+  return { feature: flag, enabled, variants };
+}
 
 const FLAG_CHANGE_ERRORS: readonly ErrorCode[] = [
   'project_not_found',

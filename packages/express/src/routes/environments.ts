@@ -1,6 +1,5 @@
 import { type Route, route } from '../route.js';
-import { ENVIRONMENT } from './paths.js';
-import { environmentRef } from './refs.js';
+import { ENVIRONMENT, environmentRef } from './paths.js';
 
 export const environmentRoutes: readonly Route[] = [
   route({

@@ -1,13 +1,112 @@
-import type { EventQuery, Flags } from '@flags/core';
-import { jsonTexts } from '../json-chunks.js';
-import { textsOfPage } from '../page-query.js';
-import type { QueryValues } from '../query-values.js';
-import { type QueryParameter, type Route, type RouteResult, route } from '../route.js';
-import { propertyOf } from '../schema-properties.js';
-import { unchecked } from '../unchecked.js';
-import { eventListToWire, eventToWire } from '../wire/event.js';
-import { eventTypeFromWire, WIRE_EVENT_TYPES } from '../wire/event-types.js';
+import type { Dependency, EventQuery, EventType, Flag, Flags, FlagsEvent, Token } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonObject, jsonTexts } from '../json-chunks.js';
+import { textsOfPage } from '../query.js';
+import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
+import { propertyOf, unchecked } from '../schema-properties.js';
+import { flagToWire } from '../wire/flag.js';
+import { dependencyToWire } from './dependencies.js';
 import { EVENTS } from './paths.js';
+import { tokenToWire } from './tokens.js';
+
+/** The names that clients of this API know the events by. */
+const WIRE_NAMES = {
+  'project-created': 'project-created',
+  'project-updated': 'project-updated',
+  'project-deleted': 'project-deleted',
+  'member-added': 'project-user-added',
+  'member-role-changed': 'project-user-role-changed',
+  'member-removed': 'project-user-removed',
+  'flag-created': 'feature-created',
+  'flag-updated': 'feature-metadata-updated',
+  'flag-stale-on': 'feature-stale-on',
+  'flag-stale-off': 'feature-stale-off',
+  'flag-archived': 'feature-archived',
+  'flag-revived': 'feature-revived',
+  'flag-deleted': 'feature-deleted',
+  'strategy-added': 'feature-strategy-add',
+  'strategy-updated': 'feature-strategy-update',
+  'strategy-removed': 'feature-strategy-remove',
+  'environment-enabled': 'feature-environment-enabled',
+  'environment-disabled': 'feature-environment-disabled',
+  'variants-updated': 'feature-variants-updated',
+  'dependency-added': 'feature-dependency-added',
+  'dependency-updated': 'feature-dependency-updated',
+  'dependency-removed': 'feature-dependency-removed',
+  'segment-created': 'segment-created',
+  'segment-updated': 'segment-updated',
+  'segment-deleted': 'segment-deleted',
+  'token-created': 'api-token-created',
+  'token-deleted': 'api-token-deleted',
+} as const satisfies Record<EventType, string>;
+
+export type WireEventType = (typeof WIRE_NAMES)[EventType];
+
+export const WIRE_EVENT_TYPES: readonly WireEventType[] = Object.values(WIRE_NAMES);
+
+const EVENT_TYPES_BY_WIRE_NAME = new Map(
+  Object.entries(WIRE_NAMES).map(([type, name]) => [name, type as EventType] as const),
+);
+
+export function eventTypeToWire(type: EventType): WireEventType {
+  return WIRE_NAMES[type];
+}
+
+export function eventTypeFromWire(name: WireEventType): EventType {
+  const type = EVENT_TYPES_BY_WIRE_NAME.get(name);
+  if (type === undefined) throw new TypeError(`There is no event type ${name}.`);
+  return type;
+}
+
+export function eventListToWire(events: JsonChunks, total: number) {
+  return jsonObject({ version: 1, events, totalEvents: total });
+}
+
+export function eventToWire(event: FlagsEvent) {
+  return {
+    id: event.id,
+    type: eventTypeToWire(event.type),
+    createdAt: event.at,
+    createdBy: event.actor,
+    createdByTokenId: event.actorTokenId,
+    createdByTokenType: event.actorTokenKind,
+    project: event.project,
+    featureName: event.flag,
+    environment: event.environment,
+    data: stateToWire(event.type, event.data),
+    preData: stateToWire(event.type, event.before),
+  };
+}
+
+/** Tokens, dependencies and flags have other words on the wire. */
+function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
+  if (state === null) return null;
+  switch (type) {
+    case 'token-created':
+    case 'token-deleted':
+      return tokenToWire(unchecked<Token>(state));
+    case 'dependency-added':
+    case 'dependency-updated':
+    case 'dependency-removed':
+      return dependencyToWire(unchecked<Dependency>(state));
+    case 'flag-created':
+    case 'flag-deleted':
+      return flagStateToWire(unchecked(state));
+    case 'flag-updated':
+      return flagUpdateToWire(unchecked(state));
+    default:
+      return state;
+  }
+}
+
+/** The whole flag; an event of release 0.1 holds the changed members only, and keeps its form. */
+function flagUpdateToWire(state: Partial<Flag>) {
+  return state.name === undefined ? state : flagToWire(unchecked<Flag>(state));
+}
+
+function flagStateToWire(state: { readonly dependencies?: readonly Dependency[] }) {
+  return { ...state, ...(state.dependencies && { dependencies: state.dependencies.map(dependencyToWire) }) };
+}
 
 const FILTERS: readonly QueryParameter[] = [
   filter('project', 'Only events of this project.'),

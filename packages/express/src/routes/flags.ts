@@ -1,11 +1,18 @@
-import type { FlagChanges, FlagSummary, PageQuery } from '@flags/core';
-import { listPieces } from '../page-query.js';
+import type { FlagChanges, FlagSummary, JsonSchema, PageQuery } from '@flags/core';
+import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
+import { propertiesOf, unchecked } from '../schema-properties.js';
 import { flagDetailToWire, flagListToWire, flagSummaryToWire, flagToWire } from '../wire/flag.js';
-import { flagUpdateSchema } from '../wire/flag-update.js';
-import { FLAG, FLAGS } from './paths.js';
-import { flagRef, projectRef } from './refs.js';
+import { FLAG, FLAGS, flagRef, projectRef } from './paths.js';
+
+/** What a PUT of a flag sends: the changes, and the flag's name, which must be there and is otherwise ignored. */
+export function flagUpdateSchema(flagChanges: JsonSchema): JsonSchema {
+  return {
+    ...flagChanges,
+    properties: { name: { type: 'string' }, ...propertiesOf(flagChanges) },
+    required: ['name'],
+  };
+}
 
 export const flagRoutes: readonly Route[] = [
   route({

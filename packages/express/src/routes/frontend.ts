@@ -1,10 +1,23 @@
-import type { EvaluatedFlag, EvaluationContext } from '@flags/core';
+import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/core';
 import { isInView, viewOf } from '../client/view.js';
 import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
+import { unchecked } from '../schema-properties.js';
 import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/evaluation-context.js';
-import { frontendTogglesToWire } from '../wire/frontend.js';
 import { FRONTEND } from './paths.js';
+
+/** Browser SDKs take every flag that is not listed for off. */
+export function frontendTogglesToWire(flags: readonly EvaluatedFlag[]) {
+  return { toggles: flags.filter(({ enabled }) => enabled).map(frontendToggleToWire) };
+}
+
+function frontendToggleToWire({ name, enabled, variant, impressionData }: EvaluatedFlag) {
+  return { name, enabled, variant: evaluatedVariantToWire(variant), impressionData };
+}
+
+/** Older SDKs read `feature_enabled`, newer ones `featureEnabled`. */
+export function evaluatedVariantToWire({ name, enabled, feature_enabled, payload }: EvaluatedVariant) {
+  return { name, enabled, feature_enabled, featureEnabled: feature_enabled, ...(payload && { payload }) };
+}
 
 /**
  * The token decides in which environment flags are evaluated, or else the settings. The `environment` that SDKs send is a

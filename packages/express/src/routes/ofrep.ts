@@ -1,10 +1,54 @@
-import { FlagsError, findFlag, resolveAllAsync, resolveVariant } from '@flags/core';
+import {
+  type FlagResolution,
+  FlagsError,
+  findFlag,
+  type JsonSchema,
+  type OpenFeatureContext,
+  type PayloadValue,
+  payloadValue,
+  type ResolutionMetadata,
+  type ResolutionReason,
+  resolveAllAsync,
+  resolveVariant,
+  type TokenKind,
+} from '@flags/core';
 import { isInView, type View, viewOf } from '../client/view.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
-import { type OfrepRequest, ofrepRequestSchema, resolutionToOfrep } from '../wire/ofrep.js';
-import { OFREP_FLAGS } from './paths.js';
-import { ENVIRONMENT_PARAMETER } from './query-parameters.js';
+import { unchecked } from '../schema-properties.js';
+import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
+
+/** What the OpenFeature Remote Evaluation Protocol asks with. */
+export interface OfrepRequest {
+  readonly context?: OpenFeatureContext;
+}
+
+export const ofrepRequestSchema: JsonSchema = {
+  type: 'object',
+  properties: { context: { type: 'object', description: 'targetingKey, and whatever else strategies ask for.' } },
+};
+
+/** A flag's answer in the words of the protocol. */
+export interface OfrepEvaluation {
+  readonly key: string;
+  readonly value: PayloadValue;
+  readonly reason: ResolutionReason;
+  readonly variant?: string;
+  readonly metadata?: ResolutionMetadata;
+}
+
+/**
+ * The protocol's requests name no type: the value is what the variant's payload holds, and where there is none, or it
+ * holds none, whether the flag is on.
+ *
+ * @param tokenKind a frontend token is public: of a flag that is off, it learns that and nothing more. The flag is not left
+ * out, as clients would take their own default for a missing flag
+ */
+export function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined): OfrepEvaluation {
+  const { flag, enabled, reason, variant, metadata } = resolution;
+  if (tokenKind === 'frontend' && !enabled) return { key: flag, value: false, reason };
+  const value = (variant?.payload && payloadValue(variant.payload)) ?? enabled;
+  return { key: flag, value, reason, ...(variant && { variant: variant.name }), metadata };
+}
 
 /** The OpenFeature Remote Evaluation Protocol: one flag for providers in servers, all of them for those in browsers. */
 export const ofrepRoutes: readonly Route[] = [

@@ -1,3 +1,14 @@
+import {
+  type EnvironmentRef,
+  type FlagRef,
+  FlagsError,
+  type ProjectRef,
+  type SegmentRef,
+  type StrategyRef,
+} from '@flags/core';
+import { invalidInput } from '../errors.js';
+import type { QueryParameter } from '../route.js';
+
 export const PROJECTS = '/api/admin/projects';
 export const PROJECT = `${PROJECTS}/:projectId`;
 export const FLAGS = `${PROJECT}/features`;
@@ -19,3 +30,60 @@ export const TOKENS = '/api/admin/api-tokens';
 export const CLIENT = '/api/client';
 export const FRONTEND = '/api/frontend';
 export const OFREP_FLAGS = '/ofrep/v1/evaluate/flags';
+
+/** The positive integer that a part of a path is, or undefined: no leading zeros, nothing that a number cannot hold. */
+export function positiveInteger(text: string): number | undefined {
+  const number = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+type Params<Name extends string> = Readonly<Record<Name, string>>;
+
+export function projectRef(params: Params<'projectId'>): ProjectRef {
+  return { project: params.projectId };
+}
+
+export function flagRef(params: Params<'projectId' | 'featureName'>): FlagRef {
+  return { ...projectRef(params), flag: params.featureName };
+}
+
+export function environmentRef(params: Params<'projectId' | 'featureName' | 'environment'>): EnvironmentRef {
+  return { ...flagRef(params), environment: params.environment };
+}
+
+export function strategyRef(params: Params<'projectId' | 'featureName' | 'environment' | 'strategyId'>): StrategyRef {
+  return { ...environmentRef(params), strategy: params.strategyId };
+}
+
+export function segmentRef({ segmentId }: Params<'segmentId'>): SegmentRef {
+  const segment = positiveInteger(segmentId);
+  if (segment === undefined) throw invalidInput([{ message: 'must be a positive integer', path: '/segmentId' }]);
+  return { segment };
+}
+
+/** A flag that the path names alone, in the project that permission was asked for: it may have moved there meanwhile. */
+export function locatedFlag({ featureName }: Params<'featureName'>, project: string | null): FlagRef {
+  if (project !== null) return { project, flag: featureName };
+  throw new FlagsError('flag_not_found', `There is no flag ${featureName}; create it, or list the flags.`);
+}
+
+export const ENVIRONMENT_PARAMETER: QueryParameter = {
+  name: 'environment',
+  description: 'The environment, where no token names it; the one of the instance when absent.',
+  schema: () => ({ type: 'string' }),
+};
+
+/** What a client may narrow its view by. */
+export const VIEW_PARAMETERS: readonly QueryParameter[] = [
+  ENVIRONMENT_PARAMETER,
+  {
+    name: 'project',
+    description: 'Only flags of these projects, within what the token admits to; all when absent.',
+    schema: () => ({ type: 'array', items: { type: 'string', maxLength: 100 }, maxItems: 100 }),
+  },
+  {
+    name: 'namePrefix',
+    description: 'Only flags whose names begin so.',
+    schema: () => ({ type: 'string', maxLength: 100 }),
+  },
+];

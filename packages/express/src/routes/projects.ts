@@ -1,9 +1,29 @@
-import { listPieces } from '../page-query.js';
+import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonArray, jsonObject } from '../json-chunks.js';
+import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
-import { projectListToWire, projectOverviewToWire, projectSummaryToWire, projectToWire } from '../wire/project.js';
-import { PROJECT, PROJECTS } from './paths.js';
-import { projectRef } from './refs.js';
+import { unchecked } from '../schema-properties.js';
+import { flagSummaryToWire } from '../wire/flag.js';
+import { PROJECT, PROJECTS, projectRef } from './paths.js';
+
+export function projectToWire({ id, name, description }: Project) {
+  return { id, name, description };
+}
+
+export function projectListToWire(projects: JsonChunks) {
+  return jsonObject({ version: 1, projects });
+}
+
+export function projectOverviewToWire({ name, description, flags, health, memberCount }: ProjectOverview) {
+  const features = jsonArray(flags, flagSummaryToWire);
+  return jsonObject({ version: 1, name, description, features, health, members: memberCount });
+}
+
+export function projectSummaryToWire(project: ProjectSummary) {
+  const { id, name, description, createdAt, health, memberCount, flagCount } = project;
+  return { id, name, description, createdAt, health, memberCount, featureCount: flagCount };
+}
 
 export const projectRoutes: readonly Route[] = [
   route({

@@ -1,12 +1,28 @@
-import type { Flags } from '@flags/core';
-import { jsonArray } from '../json-chunks.js';
-import { allPages, listPieces } from '../page-query.js';
+import type { Flags, Segment, SegmentUse } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonArray, jsonObject } from '../json-chunks.js';
 import { projectIn } from '../permission.js';
+import { allPages, listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
-import { segmentListToWire, segmentToWire, segmentUsesToWire } from '../wire/segment.js';
-import { SEGMENT, SEGMENTS } from './paths.js';
-import { segmentRef } from './refs.js';
+import { unchecked } from '../schema-properties.js';
+import { constraintToWire } from '../wire/flag.js';
+import { SEGMENT, SEGMENTS, segmentRef } from './paths.js';
+
+export function segmentToWire({ id, name, description, constraints, project, createdAt, createdBy }: Segment) {
+  return { id, name, description, constraints: constraints.map(constraintToWire), project, createdAt, createdBy };
+}
+
+export function segmentListToWire(segments: JsonChunks) {
+  return jsonObject({ segments });
+}
+
+export function segmentUsesToWire(uses: readonly SegmentUse[]) {
+  return jsonObject({ strategies: jsonArray(uses, segmentUseToWire) });
+}
+
+function segmentUseToWire({ strategy, flag, project, environment }: SegmentUse) {
+  return { id: strategy, featureName: flag, projectId: project, environment };
+}
 
 export const segmentRoutes: readonly Route[] = [
   route({

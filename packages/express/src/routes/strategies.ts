@@ -1,9 +1,8 @@
 import type { ChangeContext, ErrorCode } from '@flags/core';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
-import { strategyToWire } from '../wire/strategy.js';
-import { STRATEGIES, STRATEGY } from './paths.js';
-import { environmentRef, strategyRef } from './refs.js';
+import { unchecked } from '../schema-properties.js';
+import { strategyToWire } from '../wire/flag.js';
+import { environmentRef, STRATEGIES, STRATEGY, strategyRef } from './paths.js';
 
 const FLAG_CHANGE_ERRORS: readonly ErrorCode[] = [
   'project_not_found',

@@ -1,9 +1,86 @@
-import { listPieces } from '../page-query.js';
+import { type CreatedToken, type JsonSchema, type NewToken, TOKEN_KINDS, type Token } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonObject } from '../json-chunks.js';
+import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
-import { newTokenFromWire, newTokenSchema } from '../wire/new-token.js';
-import { createdTokenToWire, tokenListToWire, tokenToWire } from '../wire/token.js';
+import { propertyOf, unchecked } from '../schema-properties.js';
 import { TOKENS } from './paths.js';
+
+/** What a client sends to create a token. */
+export interface WireNewToken {
+  readonly tokenName?: string;
+  readonly username?: string;
+  /** In any case: some clients send `ADMIN`. */
+  readonly type: string;
+  readonly project?: string;
+  readonly projects?: readonly string[];
+  readonly environment?: string;
+  readonly expiresAt?: string | null;
+}
+
+/** The engine's rules under the wire's names. A secret cannot be given over HTTP. */
+export function newTokenSchema(newToken: JsonSchema): JsonSchema {
+  const of = (name: keyof NewToken) => propertyOf(newToken, name);
+  return {
+    type: 'object',
+    properties: {
+      tokenName: of('name'),
+      username: of('name'),
+      type: { type: 'string', pattern: anyCase(TOKEN_KINDS), description: `one of ${TOKEN_KINDS.join(', ')}` },
+      project: of('project'),
+      projects: of('projects'),
+      environment: of('environment'),
+      expiresAt: of('expiresAt'),
+    },
+    required: ['type'],
+    if: { type: 'object', required: ['username'] },
+    else: { required: ['tokenName'] },
+  };
+}
+
+/** Of both names the first is taken; `project` goes before `projects`. */
+export function newTokenFromWire(token: WireNewToken): NewToken {
+  const { tokenName, username, type, project, projects, environment, expiresAt } = token;
+  return unchecked<NewToken>({
+    name: tokenName ?? username,
+    kind: type.toLowerCase(),
+    ...(project !== undefined && { project }),
+    ...(projects !== undefined && { projects }),
+    ...(environment !== undefined && { environment }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  });
+}
+
+function anyCase(words: readonly string[]): string {
+  const alternatives = words.map((word) => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`));
+  return `^(?:${alternatives.join('|')})$`;
+}
+
+/** A token, or what an event tells of one: events of release 0.1, and of tokens for one project, have no `projects`. */
+type ShownToken = Omit<Token, 'projects'> & Partial<Pick<Token, 'projects'>>;
+
+/** `username` is the older clients' word for `tokenName`; `project` is the first of `projects`, which they do not know. */
+export function tokenToWire({ id, name, kind, project, projects, environment, createdAt, expiresAt }: ShownToken) {
+  return {
+    id,
+    tokenName: name,
+    username: name,
+    type: kind,
+    project,
+    projects: projects ?? [project],
+    environment,
+    createdAt,
+    expiresAt,
+  };
+}
+
+export function tokenListToWire(tokens: JsonChunks) {
+  return jsonObject({ tokens });
+}
+
+export function createdTokenToWire({ token, secret }: CreatedToken) {
+  return { ...tokenToWire(token), secret };
+}
 
 export const tokenRoutes: readonly Route[] = [
   route({

@@ -1,9 +1,8 @@
 import type { ErrorCode } from '@flags/core';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../unchecked.js';
-import { variantWeightsToWire } from '../wire/variant.js';
-import { VARIANTS } from './paths.js';
-import { flagRef } from './refs.js';
+import { unchecked } from '../schema-properties.js';
+import { variantWeightsToWire } from '../wire/flag.js';
+import { flagRef, VARIANTS } from './paths.js';
 
 const ERRORS: readonly ErrorCode[] = [
   'invalid_input',

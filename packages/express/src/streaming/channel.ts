@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '@flags/core';
 import { COLLECTED_LENGTH } from '../chunks.js';
-import { contentsOf } from '../client/contents.js';
+import { contentsOf } from '../client/documents.js';
 import type { View } from '../client/view.js';
 import type { ResponseCache } from '../response-cache.js';
-import { type Change, changesBetween } from './delta.js';
-import { type Frame, type LongFrame, updateFrame } from './frames.js';
+import { type Change, changesBetween, createJournal, type Frame, type LongFrame, updateFrame } from './frames.js';
 import { hydrationFrame } from './hydration.js';
-import { createJournal } from './journal.js';
 import type { Listener } from './listener.js';
 
 /** All clients that see the same: each change is found and written down once for all of them. */

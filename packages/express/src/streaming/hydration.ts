@@ -1,6 +1,6 @@
-import type { Contents } from '../client/contents.js';
+import type { Contents } from '../client/documents.js';
 import { flagText, segmentText } from '../client/texts.js';
-import { ownBytes } from '../own-bytes.js';
+import { ownBytes } from '../reply.js';
 import { envelopeOf, type LongFrame, type Place } from './frames.js';
 
 /** Parts of about this length, in characters, are joined of shorter texts. */

@@ -1,6 +1,5 @@
-import type { JsonSchema } from '@flags/core';
-import { propertiesOf } from '../schema-properties.js';
-import { unchecked } from '../unchecked.js';
+import type { ClientRegistration, FlagCounts, InputSchemas, JsonSchema, MetricsReport } from '@flags/core';
+import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
 
 /** Clients whose languages know no absent members, and proxies in front of them, send null for what they do not know. */
 const NULL_WHEN_UNKNOWN: ReadonlySet<string> = new Set(['instanceId', 'sdkVersion', 'description', 'url', 'icon']);
@@ -19,4 +18,90 @@ export function clientReportFromWire<Report extends object>(report: Report): Rep
   if (typeof report !== 'object' || report === null || Array.isArray(report)) return report;
   const known = Object.entries(report).filter(([name, value]) => !(value === null && NULL_WHEN_UNKNOWN.has(name)));
   return unchecked<Report>(Object.fromEntries(known));
+}
+
+/** What proxies send: who has registered with them, and what was counted, flag by flag. */
+export interface WireBulk {
+  readonly applications?: readonly WireBulkApplication[];
+  readonly metrics?: readonly WireBulkMetric[];
+}
+
+/** Of one batch: so much and no more is written by one request. */
+const MAX_APPLICATIONS = 1000;
+const MAX_METRICS = 10_000;
+
+type WireBulkApplication = Pick<ClientRegistration, 'appName'> & Partial<ClientRegistration>;
+
+interface WireBulkMetric {
+  readonly appName: string;
+  readonly featureName: string;
+  readonly timestamp: string | number;
+  readonly yes: number;
+  readonly no: number;
+}
+
+/** The engine's rules for registrations and reports, in the shape of proxies. */
+export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonSchema {
+  const bucket = propertyOf(metricsReport, 'bucket');
+  const toggles = propertyOf(bucket, 'toggles') as { readonly propertyNames: JsonSchema };
+  const counts = propertyOf(bucket, 'toggles').additionalProperties as JsonSchema;
+  const metric: JsonSchema = {
+    type: 'object',
+    properties: {
+      appName: propertyOf(metricsReport, 'appName'),
+      featureName: toggles.propertyNames,
+      timestamp: propertyOf(bucket, 'stop'),
+      yes: propertyOf(counts, 'yes'),
+      no: propertyOf(counts, 'no'),
+    },
+    required: ['appName', 'featureName', 'timestamp', 'yes', 'no'],
+  };
+  const application = {
+    type: 'object',
+    properties: propertiesOf(clientReportSchema(registration)),
+    required: ['appName'],
+  };
+  return {
+    type: 'object',
+    properties: {
+      applications: { type: 'array', maxItems: MAX_APPLICATIONS, items: application },
+      metrics: { type: 'array', maxItems: MAX_METRICS, items: metric },
+    },
+  };
+}
+
+/** Proxies leave out what they do not know of an application. */
+export function registrationsFromWire({ applications = [] }: WireBulk, now: Date): readonly ClientRegistration[] {
+  const unknown = { strategies: [], started: now.toISOString(), interval: 0 };
+  return applications.map((application) => ({ ...unknown, ...clientReportFromWire(application) }));
+}
+
+/** One report per application and time. */
+export function reportsFromWire({ metrics = [] }: WireBulk): readonly MetricsReport[] {
+  const reports = new Map<string, MetricsReport & { readonly counts: Map<string, FlagCounts> }>();
+  for (const metric of metrics) {
+    const { appName, timestamp } = metric;
+    const key = JSON.stringify([appName, timestamp]);
+    const report = reports.get(key) ?? { ...emptyReport(appName, timestamp), counts: new Map() };
+    reports.set(key, report);
+    count(report.counts, metric);
+  }
+  return [...reports.values()].map(({ appName, bucket, counts }) => ({
+    appName,
+    bucket: { ...bucket, toggles: Object.fromEntries(counts) },
+  }));
+}
+
+function emptyReport(appName: string, timestamp: string | number): MetricsReport {
+  return { appName, bucket: { start: timestamp, stop: timestamp, toggles: {} } };
+}
+
+function count(counts: Map<string, FlagCounts>, { featureName, yes, no }: WireBulkMetric): void {
+  const others = counts.get(featureName) ?? { yes: 0, no: 0 };
+  counts.set(featureName, { yes: sum(others.yes, yes), no: sum(others.no, no) });
+}
+
+/** Each part is safe, and so is what the engine is given. */
+function sum(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }

@@ -1,9 +1,47 @@
-import type { ArchivedFlag, Flag, FlagDetail, FlagEnvironment, FlagSummary } from '@flags/core';
+import type {
+  ArchivedFlag,
+  Constraint,
+  Flag,
+  FlagDetail,
+  FlagEnvironment,
+  FlagSummary,
+  Strategy,
+  Variant,
+} from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject } from '../json-chunks.js';
-import { dependencyToWire } from './dependency.js';
-import { strategyToWire } from './strategy.js';
-import { variantToWire } from './variant.js';
+import { dependencyToWire } from '../routes/dependencies.js';
+
+/** Members that were not given are undefined, and so not in the JSON. */
+export function strategyToWire(strategy: Strategy) {
+  const { id, name, constraints, parameters, title, disabled, sortOrder, segments, variants } = strategy;
+  return {
+    id,
+    name,
+    constraints: constraints.map(constraintToWire),
+    parameters,
+    title,
+    disabled,
+    sortOrder,
+    segments,
+    variants,
+  };
+}
+
+/** Clients expect a list in every constraint, also where the operand is a single value. */
+export function constraintToWire(constraint: Constraint) {
+  return { ...constraint, values: constraint.values ?? [] };
+}
+
+/** A payload that was not given is undefined, and so not in the JSON. */
+export function variantToWire({ name, weightType, weight, stickiness, payload, overrides }: Variant) {
+  return { name, weightType, weight, stickiness, payload, overrides };
+}
+
+/** What a change of the variants answers: the weights that were computed. */
+export function variantWeightsToWire(variants: readonly Variant[]) {
+  return { version: '1', variants: variants.map(({ name, weightType, weight }) => ({ name, weightType, weight })) };
+}
 
 export function flagToWire(flag: Omit<Flag, 'revision'>) {
   return {

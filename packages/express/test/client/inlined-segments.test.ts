@@ -101,7 +101,7 @@ describe('segments for SDKs', () => {
     const { flags: stored } = flags.configuration();
     const [flag] = stored;
     const chunks: string[] = [];
-    const { inlinedFlagChunks } = await import('../../src/client/inlined-segments.js');
+    const { inlinedFlagChunks } = await import('../../src/client/documents.js');
     if (flag) for await (const chunk of inlinedFlagChunks(flag, new Map())) chunks.push(chunk);
     expect(JSON.parse(chunks.join('')).strategies[0].constraints).toEqual([
       OWN,

@@ -1,6 +1,6 @@
 import type { TokenKind } from '@flags/core';
 import request from 'supertest';
-import { kindsFor } from '../../src/auth/token-kinds.js';
+import { kindsFor } from '../../src/auth.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { createHostApp } from '../host-app.js';
 import { listen } from './event-client.js';

@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import { ERROR_KINDS } from '../../src/errors/error-kinds.js';
+import { ERROR_KINDS } from '../../src/errors.js';
 import type { ContractHost } from './contract-host.js';
 import type { DocumentedCheck } from './documented.js';
 import { everythingIn } from './everything.js';

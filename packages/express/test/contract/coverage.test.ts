@@ -1,4 +1,4 @@
-import { possibleErrors } from '../../src/openapi/possible-errors.js';
+import { possibleErrors } from '../../src/openapi/responses.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { actionOf, ENDPOINTS, type EndpointNumber } from './endpoints.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';

@@ -1,5 +1,5 @@
 import type { Flags } from '@flags/core';
-import type { PossibleCode } from '../../src/openapi/possible-errors.js';
+import type { PossibleCode } from '../../src/openapi/responses.js';
 import type { Method } from '../../src/route.js';
 import type { Endpoint } from './endpoints.js';
 

@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '@flags/core';
-import { ERROR_KINDS } from '../../src/errors/error-kinds.js';
+import { ERROR_KINDS } from '../../src/errors.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { codeIn, membersOf, read, tableAfter } from './documents.js';
 

@@ -1,7 +1,6 @@
 import { ERROR_CODES, FlagsError } from '@flags/core';
-import { ERROR_KINDS } from '../../src/errors/error-kinds.js';
-import { errorReply } from '../../src/errors/error-reply.js';
-import { Refusal } from '../../src/errors/refusal.js';
+import { errorReply } from '../../src/error-reply.js';
+import { ERROR_KINDS, Refusal } from '../../src/errors.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 
 const NOWHERE = { route: undefined, params: {} };

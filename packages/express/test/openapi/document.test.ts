@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ERROR_KINDS } from '../../src/errors/error-kinds.js';
+import { ERROR_KINDS } from '../../src/errors.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { CreatedToken, TokenKind } from '@flags/core';
-import { kindsFor } from '../../src/auth/token-kinds.js';
+import { kindsFor } from '../../src/auth.js';
 import type { Route } from '../../src/route.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { type LiveServer, startLiveServer } from '../client/live-server.js';

@@ -1,12 +1,9 @@
 import { type DocumentKey, FlagsError, type PreparedCommit } from '@flags/core';
-import type { FeedOrder } from '../feed/feed-order.js';
-import type { PlacedCommit } from '../feed/known-places.js';
-import type { TableNames } from '../schema/table-names.js';
-import { markStatement } from '../stamp/marks.js';
-import { fromStoredText } from '../stored-text.js';
-import { type DocumentStep, documentSteps } from './document-steps.js';
-import { eventStatement } from './event-statement.js';
-import { vacancyStatement } from './vacancy.js';
+import type { FeedOrder } from '../feed/order.js';
+import type { PlacedCommit } from '../feed/snapshot-feed.js';
+import { fromStoredText, type TableNames } from '../tables.js';
+import { markStatement } from '../version-shards.js';
+import { type DocumentStep, documentSteps, eventStatement, vacancyStatement } from './statements.js';
 
 export interface CommitTables {
   readonly names: TableNames;

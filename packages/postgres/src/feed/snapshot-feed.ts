@@ -1,12 +1,10 @@
 import { type EventPage, isFlagsError, type StoredEventQuery } from '@flags/core';
-import { pause } from '../connection/retries.js';
+import { pause } from '../connection/errors.js';
 import type { Database } from '../database.js';
-import type { TableNames } from '../schema/table-names.js';
-import { createReadEvents, type EventsAndFacts } from './events.js';
+import type { TableNames } from '../tables.js';
+import { createReadEvents, type EventsAndFacts, parsePosition } from './events.js';
 import type { Feed } from './feed.js';
-import type { KnownPlaces } from './known-places.js';
-import { parsePosition } from './position.js';
-import { feedOffset, snapshotOrder } from './snapshot-order.js';
+import { feedOffset, snapshotOrder } from './order.js';
 
 /** Milliseconds. Commits take a few: most that hold events back have ended after these. */
 const PAUSES = [4, 8, 16];
@@ -101,4 +99,48 @@ interface Asked {
 function isComplete({ page, facts }: EventsAndFacts, { query: { order, limit }, held }: Asked): boolean {
   if (typeof held !== 'string' || BigInt(facts.settled ?? 0) > BigInt(held)) return true;
   return order === 'oldest-first' && page.total === undefined && page.events.length >= limit;
+}
+
+/**
+ * What a node knows of the places in the feed: where they come from, and the newest that it has seen. By that a commit tells
+ * without a look at the table that its own place is behind all others.
+ */
+export interface KnownPlaces {
+  /** A place that an event has. */
+  see(place: string): void;
+  /** Takes what is known now, for a commit that begins now. Gives what tells whether its place must be looked at. */
+  begin(): (commit: PlacedCommit) => boolean;
+  /** All is well with the places of this source. */
+  trust(commit: PlacedCommit): void;
+}
+
+export interface PlacedCommit {
+  /** Where the place comes from; undefined where it cannot be wrong. */
+  readonly source: string | undefined;
+  /** Undefined where the commit has no event. */
+  readonly place: string | undefined;
+}
+
+export function createKnownPlaces(): KnownPlaces {
+  let trusted: string | undefined;
+  let newest = -1n;
+
+  function see(place: string): void {
+    const seen = BigInt(place);
+    if (seen > newest) newest = seen;
+  }
+
+  return {
+    see,
+    begin() {
+      const before = newest;
+      return ({ source, place }) =>
+        source !== undefined && place !== undefined && (source !== trusted || BigInt(place) <= before);
+    },
+    trust({ source, place }) {
+      trusted = source;
+      // A server that has taken over may not have heard of the newest.
+      newest = BigInt(place ?? newest);
+    },
+  };
 }

@@ -1,9 +1,11 @@
-import { pause } from '../connection/retries.js';
+import { FlagsError } from '@flags/core';
+import { pause } from '../connection/errors.js';
+import { openPool, surviveIdleErrors } from '../connection/pool.js';
 import { takeClient } from '../connection/session.js';
 import type { PgClient, PgNotification, PgPool } from '../driver.js';
-import { quoteIdentifier } from '../schema/table-names.js';
-import type { Channel } from './notifier.js';
-import { spaced } from './spaced.js';
+import type { CheckedOptions } from '../options.js';
+import { quoteIdentifier } from '../tables.js';
+import { type Channel, spaced } from './notifier.js';
 
 /** Hears of other nodes' commits, on a connection of its own. */
 export interface Listener {
@@ -128,4 +130,32 @@ async function answers(
     () => false,
   );
   return Promise.race([answered, pause(time, end).then(() => false)]);
+}
+
+/**
+ * A listener as the options want it; undefined for none. Fails with `invalid_input` when the host asks for one and its
+ * pool has only one connection.
+ */
+export function createListening(pool: PgPool, options: CheckedOptions & Channel): Listener | undefined {
+  const { listen, source, connectTimeout } = options;
+  if (listen === false) return undefined;
+  const own = 'connectionString' in source ? source.connectionString : undefined;
+  const connectionString = typeof listen === 'string' ? listen : own;
+  if (connectionString === undefined) {
+    if ((pool.options?.max ?? Number.POSITIVE_INFINITY) > 1) return createListener({ ...options, pool });
+    if (listen === undefined) return undefined;
+    const message =
+      'listen takes one connection of the pool for good, and this pool has only one: give it a larger max.';
+    throw new FlagsError('invalid_input', message);
+  }
+  const apart = openPool({ connectionString, connectTimeout, max: 1 });
+  surviveIdleErrors(apart);
+  const listener = createListener({ ...options, pool: apart });
+  return {
+    watch: listener.watch,
+    async close() {
+      await listener.close();
+      await apart.end();
+    },
+  };
 }

@@ -1,7 +1,6 @@
-import { LIMITS } from '@flags/core';
+import { type DroppedMetrics, LIMITS } from '@flags/core';
 import type { Database } from '../database.js';
-import type { TableNames } from '../schema/table-names.js';
-import { fromStoredText, toStoredText } from '../stored-text.js';
+import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 
 /** Which applications may be written: those that are stored, and further ones while there is room. */
 export interface Admission {
@@ -42,5 +41,42 @@ export function createAdmission(database: Database, { table }: TableNames): Admi
       return new Set([...wanted].filter((name) => known.has(name)));
     },
     clear: () => known.clear(),
+  };
+}
+
+/** Adds up what limits keep from being stored. */
+export function createDroppedCount() {
+  let [names, reports] = [0, 0];
+  const dropped: DroppedMetrics = {
+    get names() {
+      return names;
+    },
+    get reports() {
+      return reports;
+    },
+  };
+  return {
+    dropped,
+    add(more: DroppedMetrics): void {
+      names += more.names;
+      reports += more.reports;
+    },
+  };
+}
+
+/** So many names may be reported in one millisecond. */
+const PER_MILLISECOND = 1000;
+
+/** The least rank of a name that was reported at a time. */
+export function rankOf(at: number): number {
+  return at * PER_MILLISECOND;
+}
+
+/** Gives every reported name a greater rank than the one before, so that the most recent of one moment are known too. */
+export function createRanks(): (at: number) => number {
+  let latest = 0;
+  return (at) => {
+    latest = Math.max(latest + 1, rankOf(at));
+    return latest;
   };
 }

@@ -1,9 +1,8 @@
 import { LIMITS } from '@flags/core';
 import type { Database } from '../database.js';
-import type { TableNames } from '../schema/table-names.js';
-import { toStoredText } from '../stored-text.js';
+import { type TableNames, toStoredText } from '../tables.js';
 import type { MergedReports } from './merged-reports.js';
-import type { Turns } from './turns.js';
+import type { Turns } from './metrics-lock.js';
 
 /** Drops instances and unknown names beyond the limits. */
 export interface Trimming {

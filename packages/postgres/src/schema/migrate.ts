@@ -1,11 +1,10 @@
 import { FlagsError } from '@flags/core';
-import { sqlState } from '../connection/faults.js';
-import { pause } from '../connection/retries.js';
+import { pause, sqlState } from '../connection/errors.js';
 import type { Database, Statements } from '../database.js';
-import { FEED_ROWS, type FeedKind } from '../feed/feed-order.js';
+import { FEED_ROWS, type FeedKind } from '../feed/order.js';
 import type { ServerKind } from '../server-kind.js';
+import { type Place, tableNames } from '../tables.js';
 import { createSchema, migrationStatements, SCHEMA_VERSION, takeMigrationLock } from './migrations.js';
-import { type Place, tableNames } from './table-names.js';
 
 export interface MigrateOptions extends Place {
   readonly migrate: boolean;

@@ -1,4 +1,4 @@
-import { createKnownPlaces } from '../../src/feed/known-places.js';
+import { createKnownPlaces } from '../../src/feed/snapshot-feed.js';
 
 /** Whether a commit that begins now would have to look at the table. */
 function looks(places: ReturnType<typeof createKnownPlaces>, place: string | undefined, source?: string): boolean {

@@ -2,7 +2,7 @@ import type { Storage } from '@flags/core';
 import type { PoolClient } from 'pg';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
-import { lockKey } from '../../src/schema/lock-key.js';
+import { lockKey } from '../../src/tables.js';
 import { endTransaction, openTransaction } from '../open-transaction.js';
 import { ownServer } from '../own-database.js';
 import { recordedPool } from '../recorded-pool.js';

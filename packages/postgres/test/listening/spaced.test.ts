@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { spaced } from '../../src/listening/spaced.js';
+import { spaced } from '../../src/listening/notifier.js';
 
 describe('what is spaced', () => {
   const HOUR = 3_600_000;

@@ -1,11 +1,10 @@
 import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
-import { pause } from '../../src/connection/retries.js';
+import { pause } from '../../src/connection/errors.js';
+import { type StampRow, stampStatement, stampText } from '../../src/data-version.js';
 import { type FeedKind, postgresStorage } from '../../src/index.js';
-import { tableNames } from '../../src/schema/table-names.js';
-import { stampStatement } from '../../src/stamp/stamp-statement.js';
-import { type StampRow, stampText } from '../../src/stamp/stamp-text.js';
+import { tableNames } from '../../src/tables.js';
 import { ownServer } from '../own-database.js';
 import { recordedPool } from '../recorded-pool.js';
 import { change } from '../samples.js';

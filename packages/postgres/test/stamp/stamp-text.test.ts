@@ -1,4 +1,4 @@
-import { stampText } from '../../src/stamp/stamp-text.js';
+import { stampText } from '../../src/data-version.js';
 
 const row = { numbers: '7', source: 'here', feed_offset: '0', newest: '10', snapshot: '5:12:5,8,11', standby: 'f' };
 

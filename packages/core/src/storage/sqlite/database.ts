@@ -63,3 +63,49 @@ export function preparePluck(database: SqliteDatabase, sql: string): SqliteState
   statement.pluck();
   return statement;
 }
+
+/** Prepares each text once, with rows as arrays; for statements whose few texts differ by what a query names. */
+export function statementsByText(database: SqliteDatabase): (sql: string) => SqliteStatement {
+  const prepared = new Map<string, SqliteStatement>();
+  return (sql) => {
+    const statement = prepared.get(sql) ?? prepareRaw(database, sql);
+    prepared.set(sql, statement);
+    return statement;
+  };
+}
+
+/** The statements that begin and end transactions, prepared: they are run more often than any other. */
+export interface Transactions {
+  /** Begins one that takes the lock for writing with its first statement, or never. */
+  readonly begin: SqliteStatement;
+  /** Begins one that takes the lock for writing at once. */
+  readonly beginImmediate: SqliteStatement;
+  readonly commit: SqliteStatement;
+}
+
+const prepared = new WeakMap<SqliteDatabase, Transactions>();
+
+/** Prepares them once for each database. */
+export function transactionsOf(database: SqliteDatabase): Transactions {
+  const known = prepared.get(database);
+  if (known) return known;
+  const statements = {
+    begin: database.prepare('BEGIN'),
+    beginImmediate: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+  };
+  prepared.set(database, statements);
+  return statements;
+}
+
+/** Lets several reads see the same state, whatever other connections commit meanwhile. */
+export function inSnapshot<T>(database: SqliteDatabase, read: () => T): T {
+  const { begin, commit } = transactionsOf(database);
+  begin.run();
+  try {
+    return read();
+  } finally {
+    // SQLite ends the transaction itself after some faults.
+    if (database.inTransaction) commit.run();
+  }
+}

@@ -1,8 +1,6 @@
-import type { CommitTarget } from '../apply-commit.js';
+import type { CommitTarget, PreparedWrite } from '../commit.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
-import type { PreparedWrite } from '../prepared-commit.js';
-import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
-import { statementsByText } from './statements.js';
+import { prepare, preparePluck, prepareRaw, type SqliteDatabase, statementsByText } from './database.js';
 
 export type SqliteDocuments = CommitTarget['documents'] & {
   /**

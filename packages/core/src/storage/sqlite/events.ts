@@ -1,9 +1,87 @@
-import type { CommitTarget } from '../apply-commit.js';
+import type { CommitTarget } from '../commit.js';
+import { parsePosition } from '../event-position.js';
 import type { EventPage, EventQuery, StoredEvent } from '../port.js';
-import { prepare, type SqliteDatabase } from './database.js';
-import { conditionsOf, type Where, whereOf } from './event-conditions.js';
-import { leadFinder } from './event-lead.js';
-import { statementsByText } from './statements.js';
+import { prepare, type SqliteDatabase, type SqliteStatement, statementsByText } from './database.js';
+
+/** Conditions that one index answers. */
+export interface Condition {
+  readonly index: 'subject' | 'type' | 'project' | 'time';
+  /** Column, operator and value of each. */
+  readonly terms: readonly Term[];
+}
+
+type Term = readonly [column: string, operator: '=' | '>=' | '<=' | '>', value: unknown];
+
+/** A WHERE clause, or none, and its values. */
+export interface Where {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** What a filter asks for, the most selective by nature first. */
+export function conditionsOf({ filter = {} }: EventQuery): readonly Condition[] {
+  const { subject, type, project, from, to } = filter;
+  const conditions: readonly Condition[] = [
+    { index: 'subject', terms: given(['subject_kind', '=', subject?.kind], ['subject_id', '=', subject?.id]) },
+    { index: 'type', terms: given(['type', '=', type]) },
+    { index: 'project', terms: given(['project', '=', project]) },
+    { index: 'time', terms: given(['at', '>=', from], ['at', '<=', to]) },
+  ];
+  return conditions.filter(({ terms }) => terms.length > 0);
+}
+
+/** All conditions, written so that SQLite can use no index of theirs but the leading one's. */
+export function whereOf(
+  conditions: readonly Condition[],
+  { lead, after }: { readonly lead: Condition | undefined; readonly after: string | undefined },
+): Where {
+  const terms = conditions.flatMap((condition) => {
+    return condition === lead ? condition.terms : condition.terms.map(withoutIndex);
+  });
+  return toWhere([...terms, ...given(['position', '>', after === undefined ? undefined : parsePosition(after)])]);
+}
+
+export function toWhere(terms: readonly Term[]): Where {
+  const sql = terms.map(([column, operator]) => `${column} ${operator} ?`).join(' AND ');
+  return { sql: sql === '' ? '' : `WHERE ${sql}`, parameters: terms.map(([, , value]) => value) };
+}
+
+function given(...terms: readonly Term[]): readonly Term[] {
+  return terms.filter(([, , value]) => value !== undefined);
+}
+
+/** A unary plus keeps the planner from looking for an index. */
+function withoutIndex([column, operator, value]: Term): Term {
+  return [`+${column}`, operator, value];
+}
+
+/** So many events are read and sorted without a thought. */
+const FEW = 1_000;
+
+/**
+ * Finds the condition whose index is to be read: one that few events meet, if there is any. SQLite knows nothing of how
+ * many do, and would read half a million events of a project for the ten of an hour. Where all are met often, one whose
+ * index gives the events in their order; none of a period of time alone, which is then read from the end.
+ *
+ * @param statements gives statements whose rows are arrays
+ */
+export function leadFinder(
+  statements: (sql: string) => SqliteStatement,
+  table: string,
+): (conditions: readonly Condition[]) => Condition | undefined {
+  function isMetByFew({ terms }: Condition): boolean {
+    const { sql, parameters } = toWhere(terms);
+    const limited = `SELECT COUNT(*) FROM (SELECT 1 FROM ${table} ${sql} LIMIT ${FEW})`;
+    const [met] = statements(limited).get(...parameters) as readonly [number];
+    return met < FEW;
+  }
+
+  return (conditions) => {
+    const [first] = conditions;
+    if (conditions.length <= 1 && first?.index !== 'time') return first;
+    return conditions.find(isMetByFew) ?? conditions.find(({ index }) => index !== 'time');
+  };
+}
 
 export type SqliteEvents = CommitTarget['events'] & {
   query(query: EventQuery): EventPage;

@@ -1,13 +1,72 @@
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { FlagsError } from '../../errors.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { FlagsError, isFlagsError } from '../../errors.js';
 import { readWhenFree } from './busy.js';
 import type { Connection, SqliteDatabase } from './database.js';
-import { driverRefusal, driverVersion } from './driver-refusal.js';
 import driverLoader from './load-driver.cjs';
-import { explainOpening } from './opening-faults.js';
 import { createPrivateFile } from './private-file.js';
 import { limitLog } from './write-ahead-log.js';
+
+/**
+ * Why this driver must not be used on this Node, or undefined. better-sqlite3 13 ends the whole process when it opens a
+ * database on a Node before 22.14, and nothing can catch that.
+ */
+export function driverRefusal({ driver, node }: { driver: string; node: string }): string | undefined {
+  if (isAtLeast(node, [22, 14]) || !isAtLeast(driver, [13, 0])) return undefined;
+  return (
+    `better-sqlite3 ${driver} crashes on Node ${node} when it opens a database. ` +
+    'Install better-sqlite3@12, or run Node 22.14 or newer.'
+  );
+}
+
+/**
+ * The version of the better-sqlite3 package that a file belongs to. The package's own `exports` do not let its
+ * `package.json` be required, so it is looked for on disk; undefined when it is not there, as in a bundle.
+ */
+export function driverVersion(file: string): string | undefined {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (!existsSync(manifest)) continue;
+    const { name, version }: { name?: unknown; version?: unknown } = JSON.parse(readFileSync(manifest, 'utf8'));
+    if (name === 'better-sqlite3' && typeof version === 'string') return version;
+  }
+  return undefined;
+}
+
+function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [itsMajor = 0, itsMinor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  return itsMajor > major || (itsMajor === major && itsMinor >= minor);
+}
+
+const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
+  {
+    codes: /^SQLITE_CANTOPEN/,
+    advice: 'cannot be opened: make sure that it is a file in a directory that this process may write to.',
+  },
+  {
+    codes: /^SQLITE_(NOTADB|CORRUPT)/,
+    advice: 'is not a SQLite database, or a damaged one: give the path of another file, or restore this one.',
+  },
+  {
+    codes: /^SQLITE_(READONLY|PERM)/,
+    advice:
+      'cannot be written to: let this process write to the file and its directory, and do not open it as readonly.',
+  },
+  {
+    codes: /^ERR_DLOPEN_FAILED$/,
+    advice: 'cannot be opened: better-sqlite3 was built for another Node. Rebuild it: npm rebuild better-sqlite3',
+  },
+];
+
+/** Turns what the host can put right into `storage_unsupported` with advice; gives other errors back as they are. */
+export function explainOpening(error: unknown, name: string): unknown {
+  const cause = isFlagsError(error) ? error.cause : error;
+  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
+  const reason = String(message).startsWith('Could not locate the bindings file') ? 'ERR_DLOPEN_FAILED' : code;
+  const known = typeof reason === 'string' && ADVICE.find(({ codes }) => codes.test(reason));
+  if (!known) return error;
+  return new FlagsError('storage_unsupported', `${name} ${known.advice}`, undefined, { cause });
+}
 
 /**
  * How long, in milliseconds, SQLite may stop the event loop to wait for a lock before it is asked again later. Most locks are

@@ -1,23 +1,50 @@
-import type { Awaitable } from '../../awaitable.js';
+import type { Awaitable } from '../../common.types.js';
 import { FlagsError } from '../../errors.js';
-import { sqliteMetrics } from '../../metrics/sqlite.js';
-import type { Storage } from '../port.js';
-import { prepareCommit } from '../prepared-commit.js';
-import { applyToSqlite } from './apply-commit.js';
+import { applyCommit, type PreparedCommit, prepareCommit } from '../commit.js';
+import type { CommitResult, Storage } from '../port.js';
 import { backUp } from './backup.js';
 import { assertOpen, readWhenFree } from './busy.js';
-import type { Connection } from './database.js';
-import { sqliteDocuments } from './documents.js';
-import { sqliteEvents } from './events.js';
+import { type Connection, inSnapshot, preparePluck, type SqliteDatabase } from './database.js';
+import { type SqliteDocuments, sqliteDocuments } from './documents.js';
+import { type SqliteEvents, sqliteEvents } from './events.js';
 import { createFileCheck } from './file-in-place.js';
+import { sqliteMetrics } from './metrics.js';
 import { createVersionCheck, migrate } from './migrations.js';
-import { openDatabase } from './open-database.js';
-import { explainOpening } from './opening-faults.js';
+import { explainOpening, openDatabase } from './open-database.js';
 import { type CheckedOptions, checkOptions, type SqliteStorageOptions } from './options.js';
-import { inSnapshot } from './snapshot.js';
-import { stampReader } from './stamp.js';
 import { createLogCleaner, logSizeReader } from './write-ahead-log.js';
 import { createWriteQueue } from './write-queue.js';
+
+interface Target {
+  readonly documents: SqliteDocuments;
+  readonly events: SqliteEvents;
+}
+
+/** Most commits put one document that is as expected: that takes one statement. All others are looked through first. */
+export function applyToSqlite(commit: PreparedCommit, target: Target): CommitResult {
+  return putOne(commit, target) ?? applyCommit(commit, target);
+}
+
+/** Undefined when nothing was written. */
+function putOne({ writes, checks, vacant, events }: PreparedCommit, target: Target): CommitResult | undefined {
+  const [write] = writes;
+  if (!write || writes.length > 1 || vacant.length > 0) return undefined;
+  if (checks.some(({ key, expected }) => target.documents.revision(key) !== expected)) return undefined;
+  if (!target.documents.putExpected(write)) return undefined;
+  const revisions = [write.expected + 1];
+  target.events.append(events, revisions);
+  return { ok: true, revisions };
+}
+
+/**
+ * Reads what moves with every change of the database: SQLite counts the rows that this connection has changed, and tells
+ * whether any other connection has committed.
+ */
+export function stampReader(database: SqliteDatabase): () => string {
+  const own = preparePluck(database, 'SELECT total_changes()');
+  const others = preparePluck(database, 'PRAGMA data_version');
+  return () => `${others.get()}.${own.get()}`;
+}
 
 /** A storage in a SQLite database, which can be backed up. */
 export interface SqliteStorage extends Storage {

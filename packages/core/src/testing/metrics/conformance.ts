@@ -1,23 +1,12 @@
-import type { Awaitable } from '../../awaitable.js';
-import type { MetricsStorage } from '../../metrics/port.js';
-import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout } from '../test-runner.js';
-import { applicationRules } from './applications.js';
-import { batchRules } from './batches.js';
-import { closingRules } from './closing.js';
-import { copyRules } from './copies.js';
-import { countRules } from './counts.js';
-import { forgettingRules } from './forgetting.js';
-import { instanceRules } from './instances.js';
+import type { Awaitable } from '../../common.types.js';
+import type { MetricsStorage } from '../../storage/metrics-port.js';
+import { CASE_TIMEOUT, currentTestRunner, type MetricsRule, raiseMochaTimeout } from '../test-runner.js';
+import { applicationRules, instanceRules, registrationRules } from './applications.js';
+import { countRules, nameRules, usageRules, windowRules } from './counting.js';
 import { limitRules, unknownNameRules } from './limits.js';
-import { nameRules } from './names.js';
-import { pruningRules } from './pruning.js';
 import { readingRules } from './reading.js';
-import { registrationRules } from './registrations.js';
-import type { MetricsRule } from './rule.js';
-import { sightingRules } from './sightings.js';
-import { simultaneousRules } from './simultaneous-callers.js';
-import { usageRules } from './usage.js';
-import { windowRules } from './windows.js';
+import { batchRules, simultaneousRules } from './recording.js';
+import { closingRules, copyRules, forgettingRules, pruningRules, sightingRules } from './retention.js';
 
 /** A metrics storage to be examined. Every rule opens one of its own. */
 export interface MetricsUnderTest {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { LIMITS } from '../../validation/limits.js';
-import { assertSame } from './assert-same.js';
-import type { MetricsRule } from './rule.js';
+import { assertSame, type MetricsRule } from '../test-runner.js';
 import { MINUTE, NOW, once, registration, report } from './samples.js';
 
 /** Names in code-point order. */

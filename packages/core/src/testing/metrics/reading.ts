@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { FlagUsage, MetricsStorage } from '../../metrics/port.js';
-import { assertSame } from './assert-same.js';
-import type { MetricsRule } from './rule.js';
+import type { FlagUsage, MetricsStorage } from '../../storage/metrics-port.js';
+import { assertSame, type MetricsRule } from '../test-runner.js';
 import { NOW, once, registration, report } from './samples.js';
 
 const PAIRS = ['billing', 'search', 'shop'].flatMap((application) =>

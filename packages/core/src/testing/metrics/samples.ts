@@ -1,4 +1,4 @@
-import type { ApplicationRegistration, UsageReport } from '../../metrics/port.js';
+import type { ApplicationRegistration, UsageReport } from '../../storage/metrics-port.js';
 
 /** A full second. All times of the suite are relative to it. */
 export const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Rule } from './rule.js';
-import { commit, conflict, eventsOf, flag, happened, put, same } from './samples.js';
+import type { Storage } from '../../storage/port.js';
+import type { Rule } from '../test-runner.js';
+import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, same } from './samples.js';
 
 export function commitRules(rule: Rule): void {
   rule('creates at revision 1 and counts up with every write', async (storage) => {
@@ -88,5 +89,98 @@ export function commitRules(rule: Rule): void {
       (await eventsOf(storage)).map(({ subject }) => subject),
       keys,
     );
+  });
+}
+
+const NO_FLAGS_IN_SHOP = [{ kind: 'flag', parent: 'shop' }];
+
+export function vacancyRules(rule: Rule): void {
+  rule('commits when the parent is vacant, whatever is elsewhere', async (storage) => {
+    await commit(storage, {
+      writes: [put(flag('other-parent'), { parent: 'lab' }), put(project('other-kind'), { parent: 'shop' })],
+    });
+    await commit(storage, { writes: [put(project('shop'))], vacant: NO_FLAGS_IN_SHOP });
+  });
+
+  rule('refuses when a document is left under the parent, names it and changes nothing', async (storage) => {
+    await commit(storage, { writes: [put(project('shop')), put(flag('left'), { parent: 'shop' })] });
+    const deletion = { key: project('shop'), expected: 1, deleted: true } as const;
+    const parts = { writes: [deletion], vacant: NO_FLAGS_IN_SHOP, events: [happened(project('shop'))] };
+    await conflict(storage, parts, flag('left'));
+    assert.equal((await storage.get(project('shop')))?.revision, 1);
+    same(await eventsOf(storage), []);
+  });
+
+  rule('counts what the same commit deletes or moves away as gone', async (storage) => {
+    await commit(storage, {
+      writes: [
+        put(flag('a'), { parent: 'shop' }),
+        put(flag('b'), { parent: 'shop' }),
+        put(flag('c'), { parent: 'shop' }),
+      ],
+    });
+    await commit(storage, {
+      writes: [
+        { key: flag('a'), expected: 1, deleted: true },
+        put(flag('b'), { expected: 1, parent: 'lab' }),
+        { key: flag('c'), expected: 1, deleted: true },
+      ],
+      vacant: NO_FLAGS_IN_SHOP,
+    });
+    same(await idsOf(storage, 'flag'), ['b']);
+  });
+
+  rule('refuses when the same commit leaves or puts a document there', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'), { parent: 'shop' }), put(flag('b'), { parent: 'shop' })] });
+    const deletion = { key: flag('a'), expected: 1, deleted: true } as const;
+    await conflict(storage, { writes: [deletion], vacant: NO_FLAGS_IN_SHOP }, flag('b'));
+    const deletions = [deletion, { key: flag('b'), expected: 1, deleted: true } as const];
+    const writes = [...deletions, put(flag('new'), { parent: 'shop' })];
+    await conflict(storage, { writes, vacant: NO_FLAGS_IN_SHOP }, flag('new'));
+    same(await idsOf(storage, 'flag', 'shop'), ['a', 'b']);
+  });
+
+  rule('does not mistake a tombstone for a document', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'), { parent: 'shop' })] });
+    await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
+    await commit(storage, { writes: [put(project('shop'))], vacant: NO_FLAGS_IN_SHOP });
+  });
+}
+
+/** For storages that give stamps. */
+export function stampRules(rule: Rule): void {
+  rule('gives the same stamp, if any, while nothing changes', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'))] });
+    const stamp = await storage.stamp?.();
+    await storage.get(flag('a'));
+    await storage.list({ kind: 'flag', part: 'body' });
+    assert.equal(await storage.stamp?.(), stamp);
+  });
+
+  rule('gives a new stamp, if any, after every commit of every instance', async (storage, again) => {
+    const other = await again();
+    const stamps = new Set([await storage.stamp?.()]);
+    for (let expected = 0; expected < 20; expected++) {
+      const writer: Storage = expected % 2 === 0 ? storage : (other ?? storage);
+      await commit(writer, { writes: [put(flag('a'), { expected })], events: [happened(flag('a'))] });
+      stamps.add(await storage.stamp?.());
+    }
+    assert.equal(stamps.size, storage.stamp ? 21 : 1);
+  });
+
+  rule('gives a new stamp, if any, after every change of its metrics', async (storage, again) => {
+    const { metrics } = (await again()) ?? storage;
+    if (!storage.stamp || !metrics) return;
+    const sighting = { application: 'shop', instance: { id: 'shop-1' }, at: 1000 };
+    const stamps = new Set([await storage.stamp()]);
+    await metrics.register({ ...sighting, strategies: [] });
+    stamps.add(await storage.stamp());
+    await metrics.record([{ ...sighting, stop: 1000, counts: [{ flag: 'a', yes: 1, no: 0 }] }]);
+    stamps.add(await storage.stamp());
+    await metrics.forget('a');
+    stamps.add(await storage.stamp());
+    await metrics.prune({ countersUntil: 2000, unseenSince: 2000, isFlag: () => false });
+    stamps.add(await storage.stamp());
+    assert.equal(stamps.size, 5);
   });
 }

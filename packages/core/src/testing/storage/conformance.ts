@@ -1,19 +1,11 @@
-import type { Awaitable } from '../../awaitable.js';
+import type { Awaitable } from '../../common.types.js';
 import type { Storage } from '../../storage/port.js';
-import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout } from '../test-runner.js';
-import { commitRules } from './commits.js';
-import { contentRules } from './contents.js';
-import { documentRules } from './documents.js';
-import { eventFilterRules } from './event-filters.js';
-import { eventRules } from './events.js';
-import { instanceRules } from './instances.js';
-import { listPageRules } from './list-pages.js';
-import { listRules } from './lists.js';
+import { CASE_TIMEOUT, currentTestRunner, type Rule, raiseMochaTimeout } from '../test-runner.js';
+import { commitRules, stampRules, vacancyRules } from './commits.js';
+import { contentRules, documentRules, instanceRules, tombstoneRules } from './documents.js';
+import { eventFilterRules, eventRules } from './events.js';
+import { listPageRules, listRules } from './lists.js';
 import { raceRules } from './races.js';
-import type { Rule } from './rule.js';
-import { stampRules } from './stamps.js';
-import { tombstoneRules } from './tombstones.js';
-import { vacancyRules } from './vacancies.js';
 
 /** A storage to be examined. Every rule opens one of its own. */
 export interface StorageUnderTest {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Rule } from './rule.js';
-import { commit, flag, project, put, same } from './samples.js';
+import type { Storage } from '../../storage/port.js';
+import type { Rule } from '../test-runner.js';
+import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, same } from './samples.js';
 
 export function documentRules(rule: Rule): void {
   rule('gives undefined for a document that was never written', async (storage) => {
@@ -44,5 +45,201 @@ export function documentRules(rule: Rule): void {
     const mine = (await storage.get(flag('a'))) as { body: { tags: string[] } };
     mine.body.tags.push('mine');
     same((await storage.get(flag('a')))?.body, { tags: ['first'] });
+  });
+}
+
+/** Names that plain objects have already. */
+const INHERITED_NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
+
+export function contentRules(rule: Rule): void {
+  rule('keeps texts of every script, control characters and lone surrogates', async (storage) => {
+    await comesBack(storage, [
+      '',
+      'naïve',
+      '漢字',
+      'עברית',
+      '👩‍👩‍👧',
+      '\u0000\u0001\u001f\u007f\u2028\ufeff',
+      '\ud800',
+      '\udfff x',
+      '"\\\'`;--',
+    ]);
+  });
+
+  rule('keeps null, nested and alone', async (storage) => {
+    await comesBack(storage, { a: null, list: [null, { b: null }] });
+    await comesBack(storage, null);
+  });
+
+  rule('keeps empty values and top-level values of every JSON type', async (storage) => {
+    for (const value of ['', 'text', 0, 7, true, false, [], {}]) await comesBack(storage, value);
+  });
+
+  rule('keeps numbers at the limits of a double', async (storage) => {
+    const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER, MIN_SAFE_INTEGER, EPSILON } = Number;
+    await comesBack(storage, [
+      MAX_VALUE,
+      -MAX_VALUE,
+      MIN_VALUE,
+      MAX_SAFE_INTEGER,
+      MIN_SAFE_INTEGER,
+      EPSILON,
+      0.1,
+      1e21,
+    ]);
+  });
+
+  rule('keeps a value of one megabyte', async (storage) => {
+    await comesBack(storage, { text: 'é'.repeat(512 * 1024) });
+  });
+
+  rule('keeps deep nesting', async (storage) => {
+    let value: unknown = 'innermost';
+    for (let depth = 0; depth < 200; depth++) value = depth % 2 === 0 ? [value] : { value };
+    await comesBack(storage, value);
+  });
+
+  rule('drops members that are undefined', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'), { body: { kept: 1, dropped: undefined } })] });
+    same((await storage.get(flag('a')))?.body, { kept: 1 });
+  });
+
+  rule('keeps members whose names plain objects inherit', async (storage) => {
+    const body = JSON.parse(`{${INHERITED_NAMES.map((name) => `"${name}": {"of": "${name}"}`).join()}}`);
+    await commit(storage, { writes: [put(flag('a'), { body, summary: body })] });
+    const listed = await storage.list({ kind: 'flag', part: 'summary' });
+    for (const value of [(await storage.get(flag('a')))?.body, listed[0]?.content] as object[]) {
+      assert.equal(Object.getPrototypeOf(Object.getPrototypeOf(value)), null, 'a plain object');
+      same(Object.keys(value).toSorted(), INHERITED_NAMES);
+      for (const name of INHERITED_NAMES) {
+        same(Object.getOwnPropertyDescriptor(value, name)?.value, { of: name });
+      }
+    }
+  });
+
+  rule('takes such names as kinds, ids and parents', async (storage) => {
+    for (const name of INHERITED_NAMES) {
+      assert.equal(await storage.get({ kind: name, id: name }), undefined);
+      same(await storage.list({ kind: name, parent: name, part: 'body' }), []);
+      await commit(storage, {
+        writes: [put({ kind: name, id: name }, { parent: name })],
+        events: [happened({ kind: name, id: name })],
+      });
+      assert.equal((await storage.get({ kind: name, id: name }))?.revision, 1);
+      same(await idsOf(storage, name, name), [name]);
+      assert.equal((await eventsOf(storage, { filter: { subject: { kind: name, id: name } } })).length, 1);
+    }
+  });
+}
+
+/** The value comes back as body, as summary and as an event's data and before. */
+async function comesBack(storage: Storage, value: unknown): Promise<void> {
+  const expected = (await storage.get(flag('a')))?.revision ?? 0;
+  await commit(storage, {
+    writes: [put(flag('a'), { expected, body: value, summary: value })],
+    events: [happened(flag('a'), { data: value, before: value })],
+  });
+  const [event] = await eventsOf(storage, { order: 'newest-first', limit: 1 });
+  const [listed] = await storage.list({ kind: 'flag', part: 'summary' });
+  same((await storage.get(flag('a')))?.body, value);
+  same(listed?.content, value);
+  same([event?.data, event?.before], [value, value]);
+}
+
+export function tombstoneRules(rule: Rule): void {
+  rule('deletes as a write that counts, and then gives undefined', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'))] });
+    same(await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }), [2]);
+    assert.equal(await storage.get(flag('a')), undefined);
+  });
+
+  rule('goes on counting when a deleted document is created again', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'), { body: 'old' })] });
+    await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
+    same(await commit(storage, { writes: [put(flag('a'), { body: 'new' })] }), [3]);
+    same(await storage.get(flag('a')), { key: flag('a'), parent: null, revision: 3, body: 'new' });
+  });
+
+  rule('refuses writes that expect a revision from before the deletion, or that of the tombstone', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'))] });
+    await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
+    for (const expected of [1, 2]) {
+      await conflict(storage, { writes: [put(flag('a'), { expected })] }, flag('a'));
+      await conflict(storage, { writes: [{ key: flag('a'), expected, deleted: true }] }, flag('a'));
+    }
+    assert.equal(await storage.get(flag('a')), undefined);
+  });
+
+  rule('refuses a deletion that is stale or of a document that never was', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'))] });
+    await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'kept' })] });
+    await conflict(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }, flag('a'));
+    await conflict(storage, { writes: [{ key: flag('never'), expected: 1, deleted: true }] }, flag('never'));
+    assert.equal((await storage.get(flag('a')))?.body, 'kept');
+  });
+
+  rule('keeps the events of a deleted document, the last one stamped with its revision', async (storage) => {
+    const key = flag('a');
+    await commit(storage, { writes: [put(key)], events: [happened(key, { type: 'created' })] });
+    await commit(storage, {
+      writes: [{ key, expected: 1, deleted: true }],
+      events: [happened(key, { type: 'deleted', before: { name: 'a' } })],
+    });
+    const events = await eventsOf(storage, { filter: { subject: key } });
+    same(
+      events.map(({ type, revision }) => [type, revision]),
+      [
+        ['created', 1],
+        ['deleted', 2],
+      ],
+    );
+  });
+}
+
+export function instanceRules(rule: Rule): void {
+  rule('shows a commit to every other instance as soon as it is acknowledged', async (storage, again) => {
+    const other = await again();
+    if (!other) return;
+    for (let expected = 0; expected < 20; expected++) {
+      const writer = expected % 2 === 0 ? storage : other;
+      const reader: Storage = expected % 2 === 0 ? other : storage;
+      await commit(writer, { writes: [put(flag('a'), { expected, body: expected })], events: [happened(flag('a'))] });
+      assert.equal((await reader.get(flag('a')))?.body, expected);
+      same(await idsOf(reader, 'flag'), ['a']);
+      assert.equal((await eventsOf(reader)).length, expected + 1);
+    }
+  });
+
+  rule('refuses to one instance what another has changed', async (storage, again) => {
+    const other = await again();
+    if (!other) return;
+    await commit(storage, { writes: [put(flag('a'))] });
+    await commit(other, { writes: [put(flag('a'), { expected: 1 })] });
+    await conflict(storage, { writes: [put(flag('a'), { expected: 1 })] }, flag('a'));
+  });
+
+  rule('keeps its state when it is closed and opened again', async (storage, again) => {
+    await commit(storage, { writes: [put(flag('a'), { body: 'kept' })], events: [happened(flag('a'))] });
+    const other = await again();
+    if (!other) return;
+    await storage.close();
+    const [event] = await eventsOf(other);
+    const reopened = await again();
+    assert.ok(reopened);
+    assert.equal((await reopened.get(flag('a')))?.body, 'kept');
+    same(await eventsOf(reopened), [event]);
+  });
+
+  rule('can be closed again and again, at once and later', async (storage) => {
+    await Promise.all([storage.close(), storage.close()]);
+    await storage.close();
+  });
+
+  rule('finishes what was committed before it was closed', async (storage, again) => {
+    const committed = Promise.all([1, 2, 3].map((number) => commit(storage, { writes: [put(flag(`f${number}`))] })));
+    await storage.close();
+    await committed;
+    const other = await again();
+    if (other) same(await idsOf(other, 'flag'), ['f1', 'f2', 'f3']);
   });
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { EventQuery, Storage, StoredEvent } from '../../storage/port.js';
-import type { Rule } from './rule.js';
-import { commit, eventsOf, flag, happened, put, same } from './samples.js';
+import { setImmediate } from 'node:timers/promises';
+import type { EventFilter, EventQuery, Storage, StoredEvent } from '../../storage/port.js';
+import type { Rule } from '../test-runner.js';
+import { commit, eventsOf, flag, happened, project, put, same } from './samples.js';
 
 export function eventRules(rule: Rule): void {
   rule('gives an event as it was committed, with id, position and the revision of its subject', async (storage) => {
@@ -165,4 +166,116 @@ function subjects(events: readonly { readonly subject: { readonly id: string } }
 
 function expectedSubjects(from: number, until: number): string[] {
   return Array.from({ length: until - from }, (_, index) => `f${from + index}`);
+}
+
+const MINUTE = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z', '2026-01-01T00:02:00.000Z'] as const;
+
+export function eventFilterRules(rule: Rule): void {
+  rule('filters by project, and an event of no project matches none', async (storage) => {
+    await tellStory(storage);
+    same(await told(storage, { project: 'shop' }), [1, 3]);
+    same(await told(storage, { project: 'lab' }), [2]);
+    same(await told(storage, { project: 'absent' }), []);
+  });
+
+  rule('filters by subject, by kind and id', async (storage) => {
+    await tellStory(storage);
+    same(await told(storage, { subject: flag('a') }), [1, 3]);
+    same(await told(storage, { subject: project('a') }), [4]);
+  });
+
+  rule('filters by type', async (storage) => {
+    await tellStory(storage);
+    same(await told(storage, { type: 'created' }), [1, 2, 4]);
+  });
+
+  rule('filters by time, both ends included', async (storage) => {
+    await tellStory(storage);
+    same(await told(storage, { from: MINUTE[1] }), [2, 3, 4]);
+    same(await told(storage, { to: MINUTE[1] }), [1, 2, 3]);
+    same(await told(storage, { from: MINUTE[1], to: MINUTE[1] }), [2, 3]);
+    same(await told(storage, { from: '2026-01-01T00:01:00.001Z', to: '2026-01-01T00:01:59.999Z' }), []);
+  });
+
+  rule('matches only what all given filters match', async (storage) => {
+    await tellStory(storage);
+    same(await told(storage, { project: 'shop', type: 'created' }), [1]);
+    const filter = { project: 'shop', subject: flag('a'), type: 'changed', from: MINUTE[0], to: MINUTE[1] };
+    same(await told(storage, filter), [3]);
+    same(await told(storage, { ...filter, subject: flag('b') }), []);
+  });
+
+  rule('limits, skips, resumes and counts among the matching events', async (storage) => {
+    await tellStory(storage);
+    const filter = { type: 'created' };
+    const page = await storage.events({ order: 'newest-first', filter, limit: 1, offset: 1, total: true });
+    same([page.events.map(({ data }) => data), page.total], [[2], 3]);
+    const after = (await eventsOf(storage))[0]?.position ?? '';
+    const rest = await storage.events({ order: 'oldest-first', filter, after, limit: 1, total: true });
+    same([rest.events.map(({ data }) => data), rest.total], [[2], 2]);
+  });
+}
+
+/** Four events, told apart by their data. */
+async function tellStory(storage: Storage): Promise<void> {
+  await commit(storage, {
+    writes: [put(flag('a'))],
+    events: [happened(flag('a'), { data: 1, type: 'created', project: 'shop', at: MINUTE[0] })],
+  });
+  await commit(storage, {
+    writes: [put(flag('b'))],
+    events: [happened(flag('b'), { data: 2, type: 'created', project: 'lab', at: MINUTE[1] })],
+  });
+  await commit(storage, {
+    writes: [put(flag('a'), { expected: 1 })],
+    events: [happened(flag('a'), { data: 3, project: 'shop', at: MINUTE[1] })],
+  });
+  await commit(storage, {
+    writes: [put(project('a'))],
+    events: [happened(project('a'), { data: 4, type: 'created', at: MINUTE[2] })],
+  });
+}
+
+/** The data of the events that match. */
+async function told(storage: Storage, filter: EventFilter): Promise<unknown[]> {
+  const events = await eventsOf(storage, { filter });
+  return events.map(({ data }) => data);
+}
+
+/** What a reader sees that polls in small pages while the writers run, and once more when they are done. */
+export async function feedWhile(
+  storage: Storage,
+  writers: readonly (() => Promise<void>)[],
+): Promise<readonly StoredEvent[]> {
+  const seen: StoredEvent[] = [];
+  await readWhile(writers, () => readOn(storage, seen));
+  while ((await readOn(storage, seen)) > 0);
+  return seen;
+}
+
+/** What a reader is given that reads again and again while the writers run. */
+export async function readWhile<T>(
+  writers: readonly (() => Promise<void>)[],
+  read: () => Promise<T>,
+): Promise<readonly T[]> {
+  const given: T[] = [];
+  let writing = true;
+  const written = Promise.all(writers.map((write) => write())).finally(() => {
+    writing = false;
+  });
+  // A failing writer must not surface as an unhandled rejection while the reader is still busy.
+  written.catch(() => undefined);
+  while (writing) {
+    given.push(await read());
+    await setImmediate();
+  }
+  await written;
+  return given;
+}
+
+async function readOn(storage: Storage, seen: StoredEvent[]): Promise<number> {
+  const last = seen.at(-1);
+  const page = await eventsOf(storage, { limit: 7, ...(last ? { after: last.position } : {}) });
+  seen.push(...page);
+  return page.length;
 }

@@ -1,5 +1,6 @@
-import type { Rule } from './rule.js';
-import { commit, flag, idsOf, project, put, same } from './samples.js';
+import type { ListQuery, Storage } from '../../storage/port.js';
+import type { Rule } from '../test-runner.js';
+import { commit, flag, idsOf, pageOf, project, put, same } from './samples.js';
 
 export function listRules(rule: Rule): void {
   rule('lists nothing where nothing was written', async (storage) => {
@@ -59,4 +60,104 @@ export function listRules(rule: Rule): void {
     same(await idsOf(storage, 'flag', 'shop'), ['b']);
     same(await idsOf(storage, 'flag', 'lab'), ['a']);
   });
+}
+
+export function listPageRules(rule: Rule): void {
+  rule('gives at most so many from the beginning, and none for a limit of 0', async (storage) => {
+    await putFlags(storage, ['a', 'b', 'c']);
+    same(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'b']);
+    same(await pageOf(storage, { kind: 'flag', limit: 3 }), ['a', 'b', 'c']);
+    same(await pageOf(storage, { kind: 'flag', limit: 1000 }), ['a', 'b', 'c']);
+    same(await pageOf(storage, { kind: 'flag', limit: 0 }), []);
+    same(await pageOf(storage, { kind: 'flag', parent: 'shop', limit: 1 }), ['a']);
+    same(await pageOf(storage, { kind: 'flag', parent: 'shop', limit: 0 }), []);
+  });
+
+  rule('goes on strictly after an id, to the end where there is no limit', async (storage) => {
+    await putFlags(storage, ['a', 'b', 'c']);
+    same(await pageOf(storage, { kind: 'flag', after: 'a' }), ['b', 'c']);
+    same(await pageOf(storage, { kind: 'flag', after: 'a', limit: 1 }), ['b']);
+    same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: 'b' }), ['c']);
+    same(await pageOf(storage, { kind: 'flag', after: 'c' }), []);
+    same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: 'z', limit: 5 }), []);
+  });
+
+  rule('goes on after an id that no document has', async (storage) => {
+    await putFlags(storage, ['b', 'd']);
+    same(await pageOf(storage, { kind: 'flag', after: 'a' }), ['b', 'd']);
+    same(await pageOf(storage, { kind: 'flag', after: 'c' }), ['d']);
+    same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: 'bb' }), ['d']);
+    same(await pageOf(storage, { kind: 'nothing', after: 'a', limit: 1 }), []);
+    same(await pageOf(storage, { kind: 'flag', parent: 'nowhere', after: 'a', limit: 1 }), []);
+  });
+
+  rule('takes the empty text for an id like any other', async (storage) => {
+    await putFlags(storage, ['', 'a']);
+    same(await pageOf(storage, { kind: 'flag', limit: 1 }), ['']);
+    same(await pageOf(storage, { kind: 'flag', after: '' }), ['a']);
+    same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: '' }), ['a']);
+  });
+
+  rule('pages in code-point order, beyond U+FFFF too, without leaving out or repeating any', async (storage) => {
+    const ordered = ['A', 'a', 'aa', 'z', '\u00e4', '\ue000', '\ufffd', '\u{1f600}', '\u{1f600}a', '\u{1f601}'];
+    await putFlags(storage, ordered.toReversed());
+    for (const place of [{ kind: 'flag' }, { kind: 'flag', parent: 'shop' }]) {
+      for (const limit of [1, 3, ordered.length]) same(await readInPages(storage, { ...place, limit }), ordered);
+      same(await pageOf(storage, { ...place, after: '\uffff', limit: 1 }), ['\u{1f600}']);
+    }
+  });
+
+  rule('does not count deleted documents, nor those of other kinds and parents', async (storage) => {
+    await putFlags(storage, ['a', 'b', 'c', 'e']);
+    await commit(storage, { writes: [put(flag('d'), { parent: 'lab' }), put(project('a1'), { parent: 'shop' })] });
+    await commit(storage, { writes: ['b', 'c'].map((id) => ({ key: flag(id), expected: 1, deleted: true as const })) });
+    same(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'd']);
+    same(await pageOf(storage, { kind: 'flag', after: 'a', limit: 2 }), ['d', 'e']);
+    same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: 'a', limit: 2 }), ['e']);
+  });
+
+  rule('pages on after a document that has been deleted meanwhile, and finds what has come since', async (storage) => {
+    await putFlags(storage, ['a', 'c', 'e']);
+    same(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'c']);
+    await commit(storage, { writes: [{ key: flag('c'), expected: 1, deleted: true }] });
+    await putFlags(storage, ['b', 'd']);
+    for (const place of [{ kind: 'flag' }, { kind: 'flag', parent: 'shop' }]) {
+      same(await pageOf(storage, { ...place, after: 'c', limit: 2 }), ['d', 'e']);
+    }
+  });
+
+  rule('pages through the documents of all parents by id alone', async (storage) => {
+    await commit(storage, {
+      writes: [put(flag('a'), { parent: 'shop' }), put(flag('b'), { parent: 'lab' }), put(flag('c'))],
+    });
+    await commit(storage, { writes: [put(flag('d'), { parent: 'lab' }), put(flag('e'), { parent: 'shop' })] });
+    same(await readInPages(storage, { kind: 'flag', limit: 2 }), ['a', 'b', 'c', 'd', 'e']);
+    same(await readInPages(storage, { kind: 'flag', parent: 'lab', limit: 1 }), ['b', 'd']);
+    same(await idsOf(storage, 'flag'), ['a', 'b', 'c', 'd', 'e']);
+  });
+
+  rule('gives the part that was asked for in pages too', async (storage) => {
+    await putFlags(storage, ['a', 'b']);
+    const place = { key: flag('b'), parent: 'shop', revision: 1 };
+    const page = { kind: 'flag', after: 'a', limit: 1 } as const;
+    same(await storage.list({ ...page, part: 'summary' }), [{ ...place, content: { id: 'b' } }]);
+    same(await storage.list({ ...page, part: 'body' }), [{ ...place, content: { name: 'b' } }]);
+  });
+}
+
+async function putFlags(storage: Storage, ids: readonly string[]): Promise<void> {
+  await commit(storage, { writes: ids.map((id) => put(flag(id), { parent: 'shop' })) });
+}
+
+/** Every page after the last id of the one before, until one is empty. */
+async function readInPages(
+  storage: Storage,
+  query: Omit<ListQuery, 'part' | 'after'> & { readonly limit: number },
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let page = await pageOf(storage, query); page.length > 0; ) {
+    ids.push(...page);
+    page = await pageOf(storage, { ...query, after: page.at(-1) ?? '' });
+  }
+  return ids;
 }

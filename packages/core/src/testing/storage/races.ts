@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CommitResult, Storage } from '../../storage/port.js';
-import { feedWhile, readWhile } from './feed.js';
-import type { Rule } from './rule.js';
+import type { Rule } from '../test-runner.js';
+import { feedWhile, readWhile } from './events.js';
 import { commit, eventsOf, flag, happened, onlyWinner, project, put, same } from './samples.js';
 
 export function raceRules(rule: Rule): void {

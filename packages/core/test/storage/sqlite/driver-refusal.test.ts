@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { driverRefusal, driverVersion } from '../../../src/storage/sqlite/driver-refusal.js';
+import { driverRefusal, driverVersion } from '../../../src/storage/sqlite/open-database.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
 describe('driverRefusal', () => {

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { join } from 'node:path';
-import { publishFile } from '../../../src/storage/sqlite/publish-file.js';
+import { publishFile } from '../../../src/storage/sqlite/backup.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { failToFlush, fault } from './failing-flush.js';
 

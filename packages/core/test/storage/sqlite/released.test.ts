@@ -2,8 +2,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import type { Aggregate } from '../../../src/engine/aggregate.js';
-import { flagDocuments, projectDocuments, segmentDocuments, tokenDocuments } from '../../../src/engine/aggregates.js';
+import {
+  type Aggregate,
+  flagDocuments,
+  projectDocuments,
+  segmentDocuments,
+  tokenDocuments,
+} from '../../../src/changes/aggregate.js';
 import { createFlags } from '../../../src/index.js';
 import type { Storage } from '../../../src/storage/port.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { until } from '../../../../../test/until.js';
 import { createFlags } from '../../../src/create-flags.js';
-import { memoryStorage } from '../../../src/storage/memory.js';
+import { memoryStorage } from '../../../src/storage/memory/storage.js';
 import { type SqliteStorage, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { createLogCleaner } from '../../../src/storage/sqlite/write-ahead-log.js';
 import { creation, put } from '../samples.js';

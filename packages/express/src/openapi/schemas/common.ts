@@ -1,4 +1,5 @@
 import type { JsonSchema } from '@flags/core';
+import { ERROR_KINDS } from '../../errors.js';
 
 export const text: JsonSchema = { type: 'string' };
 export const boolean: JsonSchema = { type: 'boolean' };
@@ -28,3 +29,40 @@ export function referTo(component: string): JsonSchema {
 
 /** The version of a payload: an integer in lists, text in answers about variants. */
 export const version: JsonSchema = { type: 'integer', const: 1 };
+
+type Properties = Readonly<Record<string, JsonSchema>>;
+
+/** An object with exactly these members. */
+export function strictObject(properties: Properties, optional: Properties = {}): JsonSchema {
+  return {
+    type: 'object',
+    properties: { ...properties, ...optional },
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+const kinds = Object.entries(ERROR_KINDS);
+
+export const errorSchemas = {
+  Error: strictObject({
+    name: { type: 'string', enum: [...new Set(kinds.map(([, { name }]) => name))].sort() },
+    code: {
+      type: 'string',
+      enum: kinds.map(([code]) => code).sort(),
+      description: 'Stable: code against it, not against messages.',
+    },
+    message: { type: 'string', description: 'One sentence that says what to do.' },
+    details: listOf(referTo('ErrorDetail')),
+  }),
+
+  ErrorDetail: strictObject(
+    { message: text },
+    { path: { type: 'string', description: 'A JSON Pointer into what was sent.' } },
+  ),
+
+  MemberErrors: {
+    ...listOf(strictObject({ msg: text })),
+    minItems: 1,
+  },
+};

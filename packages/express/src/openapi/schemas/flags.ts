@@ -1,6 +1,15 @@
-import type { JsonSchema } from '@flags/core';
-import { boolean, listOf, optionalTimestamp, referTo, text, timestamp, version } from './common.js';
-import { strictObject } from './strict-object.js';
+import { type InputSchemas, type JsonSchema, PAYLOAD_TYPES } from '@flags/core';
+import {
+  boolean,
+  listOf,
+  optionalTimestamp,
+  positiveInteger,
+  referTo,
+  strictObject,
+  text,
+  timestamp,
+  version,
+} from './common.js';
 
 const flag = {
   name: text,
@@ -60,4 +69,86 @@ export const flagSchemas = {
   }),
 
   ArchivedFlagList: strictObject({ version, features: listOf(referTo('ArchivedFlag')) }),
+};
+
+const weightType: JsonSchema = { type: 'string', enum: ['fix', 'variable'] };
+const weight: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
+
+/** What every variant has, those of a strategy too. */
+export const variantBase = { name: text, weightType, weight, stickiness: text };
+
+export const variantSchemas = {
+  Variant: strictObject({ ...variantBase, overrides: listOf(referTo('Override')) }, { payload: referTo('Payload') }),
+
+  Payload: strictObject({ type: { type: 'string', enum: PAYLOAD_TYPES }, value: text }),
+
+  Override: strictObject({ contextName: text, values: listOf(text) }),
+
+  VariantWeight: strictObject({ name: text, weightType, weight }),
+
+  VariantWeights: strictObject({
+    version: { type: 'string', const: '1' },
+    variants: listOf(referTo('VariantWeight')),
+  }),
+};
+
+const parameters: JsonSchema = {
+  type: ['object', 'null'],
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  description: 'As they were sent.',
+};
+
+const segments: JsonSchema = { type: 'array', items: { type: 'integer' } };
+
+export function strategySchemas({ constraint }: InputSchemas) {
+  return {
+    Strategy: strictObject(
+      { id: { type: 'string', format: 'uuid' }, name: text, constraints: listOf(referTo('Constraint')), parameters },
+      {
+        title: text,
+        disabled: boolean,
+        sortOrder: { type: 'integer' },
+        segments,
+        variants: listOf(referTo('StrategyVariant')),
+      },
+    ),
+
+    StrategyVariant: strictObject(variantBase, { payload: referTo('Payload') }),
+
+    /** Answered as it was sent, with `values` in any case. What is sent has no members beyond those that are known. */
+    Constraint: constraint,
+  };
+}
+
+export const dependencySchemas = {
+  Dependency: strictObject({
+    feature: { type: 'string', description: 'The name of the parent.' },
+    enabled: { ...boolean, description: 'Whether the parent has to be on, or off.' },
+    variants: { ...listOf(text), description: 'One of these the parent has to have; any when empty.' },
+  }),
+
+  PossibleParents: listOf(text),
+};
+
+export const segmentSchemas = {
+  Segment: strictObject({
+    id: positiveInteger,
+    name: text,
+    description: text,
+    constraints: listOf(referTo('Constraint')),
+    project: { type: ['string', 'null'], description: 'Whose flags alone may use it; null: those of every project.' },
+    createdAt: timestamp,
+    createdBy: text,
+  }),
+
+  SegmentList: strictObject({ segments: listOf(referTo('Segment')) }),
+
+  SegmentUses: strictObject({ strategies: listOf(referTo('SegmentUse')) }),
+
+  SegmentUse: strictObject({
+    id: { type: 'string', description: 'The id of the strategy.' },
+    featureName: text,
+    projectId: text,
+    environment: text,
+  }),
 };

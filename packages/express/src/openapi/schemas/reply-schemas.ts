@@ -1,20 +1,9 @@
 import type { InputSchemas, JsonSchema } from '@flags/core';
 import type { ReplySchema } from '../../route.js';
-import { clientSchemas } from './client.js';
-import { dependencySchemas } from './dependencies.js';
-import { errorSchemas } from './errors.js';
-import { eventSchemas } from './events.js';
-import { flagSchemas } from './flags.js';
-import { frontendSchemas } from './frontend.js';
-import { memberSchemas } from './members.js';
-import { metricsSchemas } from './metrics.js';
-import { ofrepSchemas } from './ofrep.js';
-import { playgroundSchemas } from './playground.js';
-import { projectSchemas } from './projects.js';
-import { segmentSchemas } from './segments.js';
-import { strategySchemas } from './strategies.js';
-import { tokenSchemas } from './tokens.js';
-import { variantSchemas } from './variants.js';
+import { eventSchemas, memberSchemas, metricsSchemas, projectSchemas, tokenSchemas } from './admin.js';
+import { clientSchemas, frontendSchemas, ofrepSchemas, playgroundSchemas } from './clients.js';
+import { errorSchemas } from './common.js';
+import { dependencySchemas, flagSchemas, segmentSchemas, strategySchemas, variantSchemas } from './flags.js';
 
 /** The schemas of all answers and of what they are made of; an answer without one does not compile. */
 export function replySchemas(inputs: InputSchemas): Readonly<Record<string, JsonSchema>> {

@@ -1,4 +1,4 @@
-import type { Action } from '../../../src/action.js';
+import type { Action } from '../../../src/permissions.js';
 import type { Route } from '../../../src/route.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import { HOSTILE_BODIES, hostileMembers, longQuery, manyTags } from './bodies.js';

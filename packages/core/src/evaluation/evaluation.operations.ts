@@ -1,0 +1,97 @@
+import type { Engine } from '../changes/engine.js';
+import { compareCodePoints } from '../collections.js';
+import { refuseUnknownEnvironment, requireEnvironment } from '../flags/find.js';
+import type { Storage } from '../storage/port.js';
+import { timeSlice } from '../time-slice.js';
+import { frozen } from '../validation/json.js';
+import type { EvaluationContext } from './evaluated.types.js';
+import type {
+  ContextualFlags,
+  EnvironmentChoice,
+  EvaluatedFlag,
+  EvaluationOperations,
+  EvaluationStatus,
+  Impression,
+} from './evaluation.types.js';
+import type { Snapshot } from './snapshot.js';
+
+/** The hot path: synchronous. Only an environment that does not exist makes it throw. */
+export function evaluationOperations(engine: Engine): EvaluationOperations {
+  const { settings } = engine;
+  const { state: live, follower, impressions, changes } = engine.live;
+  const { standard } = live;
+
+  const withDropped = (status: EvaluationStatus): EvaluationStatus => {
+    const { names, reports } = engine.metrics.dropped;
+    return names + reports > 0 ? Object.freeze({ ...status, dropped: { names, reports } }) : status;
+  };
+  const describe = (status: EvaluationStatus) => withDropped(withWalBytes(engine.storage, status));
+
+  function snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
+    const environment = options?.environment;
+    if (environment === undefined) return standard.snapshot;
+    return live.snapshotOf(environment) ?? refuseUnknownEnvironment(engine, environment);
+  }
+
+  return {
+    isEnabled(flag, context, options) {
+      if (options === undefined) return standard.snapshot.isEnabled(flag, context);
+      return snapshotFor(options).isEnabled(flag, context, options?.fallback);
+    },
+
+    getVariant(flag, context, options) {
+      if (options === undefined) return standard.snapshot.getVariant(flag, context);
+      return snapshotFor(options).getVariant(flag, context, options?.fallback);
+    },
+
+    forContext: (context, options) => pin(snapshotFor(options), context),
+
+    // It shows parts of what is evaluated.
+    explain: (flag, context, options) => frozen(snapshotFor(options).explain(flag, context)),
+
+    onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
+
+    configuration(options) {
+      const environment = options?.environment ?? settings.environment;
+      requireEnvironment(engine, environment);
+      return live.configurationOf(environment) ?? { stamp: 0, flags: [], segments: [] };
+    },
+
+    onConfigurationChange: (listener: () => void) => changes.add(listener),
+
+    status: () => describe(follower.status()),
+    refresh: async () => describe(await follower.refresh()),
+  };
+}
+
+function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationStatus {
+  const walBytes = storage.walBytes?.();
+  return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
+}
+
+/** One snapshot for all answers. */
+function pin(snapshot: Snapshot, context: EvaluationContext): ContextualFlags {
+  return {
+    isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),
+    getVariant: (flag, fallback) => snapshot.getVariant(flag, context, fallback),
+    evaluateAll: () => namesOf(snapshot).flatMap((name) => evaluateOne(snapshot, name, context)),
+    async evaluateAllAsync() {
+      const evaluated: EvaluatedFlag[] = [];
+      for (const name of namesOf(snapshot)) {
+        if (timeSlice.isOver()) await timeSlice.next();
+        evaluated.push(...evaluateOne(snapshot, name, context));
+      }
+      return evaluated;
+    },
+  };
+}
+
+function namesOf(snapshot: Snapshot): string[] {
+  return [...snapshot.names()].sort(compareCodePoints);
+}
+
+function evaluateOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {
+  const evaluation = snapshot.evaluate(name, context);
+  const impressionData = snapshot.definition(name)?.impressionData ?? false;
+  return evaluation ? [{ name, ...evaluation, impressionData }] : [];
+}

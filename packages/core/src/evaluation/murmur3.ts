@@ -1,0 +1,165 @@
+import type { TextEncoding } from './evaluated.types.js';
+
+/** The steps of murmur3 (x86, 32 bits), on signed 32-bit integers. */
+
+// A constant: in sandboxes (as jest's) every look at a global is slow.
+const imul = Math.imul;
+
+export function mixBlock(state: number, block: number): number {
+  const mixed = state ^ scramble(block);
+  return (imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+export function mixTail(state: number, tail: number): number {
+  return state ^ scramble(tail);
+}
+
+export function finish(state: number, length: number): number {
+  let hash = state ^ length;
+  hash = imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+function scramble(block: number): number {
+  const product = imul(block, 0xcc9e2d51);
+  return imul((product << 15) | (product >>> 17), 0x1b873593);
+}
+
+export const LAST_ASCII = 0x7f;
+/** What UTF-8 holds in the place of half a surrogate pair. */
+export const REPLACEMENT_CHARACTER = 0xfffd;
+
+/** A murmur3 hash in progress, byte by byte: for prefixes, and for ids that are not ASCII. */
+export class Murmur3Bytes {
+  state: number;
+  carry = 0;
+  carryBits = 0;
+  length = 0;
+
+  constructor(seed: number) {
+    this.state = seed | 0;
+  }
+
+  resume(from: Pick<Murmur3Bytes, 'state' | 'carry' | 'carryBits' | 'length'>): void {
+    this.state = from.state;
+    this.carry = from.carry;
+    this.carryBits = from.carryBits;
+    this.length = from.length;
+  }
+
+  write(text: string, encoding: TextEncoding): void {
+    if (encoding === 'utf8') this.writeUtf8(text);
+    else this.writeLowBytes(text);
+  }
+
+  digest(): number {
+    return finish(this.carryBits === 0 ? this.state : mixTail(this.state, this.carry), this.length);
+  }
+
+  private writeLowBytes(text: string): void {
+    for (let at = 0; at < text.length; at++) this.byte(text.charCodeAt(at) & 0xff);
+  }
+
+  private writeUtf8(text: string): void {
+    for (let at = 0; at < text.length; at++) {
+      const point = text.codePointAt(at) ?? 0;
+      if (point > 0xffff) at++;
+      this.codePoint(point >= 0xd800 && point <= 0xdfff ? REPLACEMENT_CHARACTER : point);
+    }
+  }
+
+  private codePoint(point: number): void {
+    if (point <= LAST_ASCII) {
+      this.byte(point);
+    } else if (point <= 0x7ff) {
+      this.byte(0xc0 | (point >> 6));
+      this.byte(0x80 | (point & 0x3f));
+    } else if (point <= 0xffff) {
+      this.byte(0xe0 | (point >> 12));
+      this.byte(0x80 | ((point >> 6) & 0x3f));
+      this.byte(0x80 | (point & 0x3f));
+    } else {
+      this.byte(0xf0 | (point >> 18));
+      this.byte(0x80 | ((point >> 12) & 0x3f));
+      this.byte(0x80 | ((point >> 6) & 0x3f));
+      this.byte(0x80 | (point & 0x3f));
+    }
+  }
+
+  private byte(byte: number): void {
+    this.carry |= byte << this.carryBits;
+    this.carryBits += 8;
+    this.length++;
+    if (this.carryBits < 32) return;
+    this.state = mixBlock(this.state, this.carry);
+    this.carry = 0;
+    this.carryBits = 0;
+  }
+}
+
+// As a method call, charCodeAt goes megamorphic over the representations of strings and costs four times as much.
+const charCodeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (text: string, at: number) => number;
+
+/** A prefix whose hashing is done: what remains for a call is the id alone. */
+export interface HashedPrefix {
+  readonly state: number;
+  /** The bytes after the last whole block of four. */
+  readonly carry: number;
+  readonly carryBits: number;
+  readonly length: number;
+  readonly encoding: TextEncoding;
+}
+
+export function hashPrefix(prefix: string, seed: number, encoding: TextEncoding): HashedPrefix {
+  const bytes = new Murmur3Bytes(seed);
+  bytes.write(prefix, encoding);
+  const { state, carry, carryBits, length } = bytes;
+  return { state, carry, carryBits, length, encoding };
+}
+
+/**
+ * The x86 32-bit murmur3 hash of the prefix followed by the id, as a signed integer (`>>> 0` for the unsigned one: a
+ * larger number returned from here would be allocated). Allocates nothing.
+ */
+export function hashWith(prefix: HashedPrefix, id: string): number {
+  const bits = prefix.carryBits;
+  const length = id.length;
+  const blocksEnd = length & ~3;
+  let state = prefix.state;
+  let carry = prefix.carry;
+  let units = 0;
+  let at = 0;
+  for (; at < blocksEnd; at += 4) {
+    const a = charCodeAt(id, at);
+    const b = charCodeAt(id, at + 1);
+    const c = charCodeAt(id, at + 2);
+    const d = charCodeAt(id, at + 3);
+    units |= a | b | c | d;
+    const word = a | (b << 8) | (c << 16) | (d << 24);
+    state = mixBlock(state, carry | (word << bits));
+    carry = bits === 0 ? 0 : word >>> (32 - bits);
+  }
+  let carryBits = bits;
+  for (; at < length; at++) {
+    const unit = charCodeAt(id, at);
+    units |= unit;
+    carry |= unit << carryBits;
+    carryBits += 8;
+    if (carryBits === 32) {
+      state = mixBlock(state, carry);
+      carry = 0;
+      carryBits = 0;
+    }
+  }
+  if (units > 0x7f) return hashEncoded(prefix, id);
+  return finish(carryBits === 0 ? state : mixTail(state, carry), prefix.length + length);
+}
+
+const encoded = new Murmur3Bytes(0);
+
+function hashEncoded(prefix: HashedPrefix, id: string): number {
+  encoded.resume(prefix);
+  encoded.write(id, prefix.encoding);
+  return encoded.digest();
+}

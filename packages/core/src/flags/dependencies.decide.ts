@@ -1,0 +1,71 @@
+import { FlagsError } from '../errors.js';
+import { isSameJson } from '../validation/json.js';
+import { LIMITS } from '../validation/limits.js';
+import type { Dependency } from './dependency.types.js';
+import { dependenciesOf, type FlagEvent, type FlagState } from './flag.js';
+import { refuseArchived } from './lifecycle.decide.js';
+
+/** What stands around a flag that is to depend on another. */
+export interface Relatives {
+  /** The flag of the parent's name, if there is one. */
+  readonly parent: FlagState | undefined;
+  /** The names of the flags that depend on the child, archived ones too: they may be revived. */
+  readonly children: readonly string[];
+}
+
+/** Adds a dependency, or replaces the one on the same parent. */
+export function addDependency(child: FlagState, dependency: Dependency, relatives: Relatives): FlagEvent[] {
+  refuseArchived(child);
+  refuseUnfit(child, dependency, relatives);
+  const before = dependenciesOf(child).find(({ flag }) => flag === dependency.flag);
+  if (!before) {
+    refuseAnother(child);
+    return [{ type: 'dependency-added', data: dependency, before: null }];
+  }
+  return isSameJson(dependency, before) ? [] : [{ type: 'dependency-updated', data: dependency, before }];
+}
+
+function refuseAnother(child: FlagState): void {
+  if (dependenciesOf(child).length < LIMITS.dependencies) return;
+  const message = `The flag ${child.name} depends on ${LIMITS.dependencies} others, and cannot on more; remove a dependency first.`;
+  throw new FlagsError('invalid_input', message);
+}
+
+export function removeDependency(child: FlagState, parent: string): FlagEvent[] {
+  refuseArchived(child);
+  const before = dependenciesOf(child).find(({ flag }) => flag === parent);
+  if (!before) {
+    const message = `The flag ${child.name} does not depend on ${parent}; read the flag for its dependencies.`;
+    throw new FlagsError('dependency_not_found', message);
+  }
+  return [{ type: 'dependency-removed', data: null, before }];
+}
+
+export function removeDependencies(child: FlagState): FlagEvent[] {
+  refuseArchived(child);
+  return dependenciesOf(child).map((before) => ({ type: 'dependency-removed', data: null, before }));
+}
+
+/** Whether a flag of a project can be the parent of others there. */
+export function canBeParent(flag: FlagState | undefined, project: string): flag is FlagState {
+  return flag !== undefined && flag.project === project && !flag.archived;
+}
+
+/** Parents have no parents of their own: a flag's state is never more than one step away from its strategies. */
+function refuseUnfit(child: FlagState, { flag }: Dependency, { parent, children }: Relatives): void {
+  if (flag === child.name) {
+    throw new FlagsError('dependency_cycle', `The flag ${child.name} cannot depend on itself; name another.`);
+  }
+  if (!canBeParent(parent, child.project)) {
+    const message = `There is no flag ${flag} in the project ${child.project}, or it is archived; name another.`;
+    throw new FlagsError('parent_not_found', message);
+  }
+  if (dependenciesOf(parent).length > 0) {
+    const message = `The flag ${flag} depends on another itself; name a flag without dependencies.`;
+    throw new FlagsError('dependency_too_deep', message);
+  }
+  if (children.length > 0) {
+    const message = `The flag ${child.name} cannot depend on another while ${children.join(', ')} depend on it.`;
+    throw new FlagsError('dependency_too_deep', message);
+  }
+}

@@ -1,0 +1,94 @@
+import { type DependencyEdge, dependencyEdges, flagDocuments } from '../changes/aggregate.js';
+import type { Engine } from '../changes/engine.js';
+import type { Read } from '../changes/reader.js';
+import { pageBounds, readPage } from '../pages.js';
+import { detached } from '../replica/clone-json.js';
+import { changeFlag } from './change-flag.js';
+import { addDependency, canBeParent, removeDependencies, removeDependency } from './dependencies.decide.js';
+import type { Dependency, DependencyInput, DependencyOperations } from './dependency.types.js';
+import { findFlag } from './find.js';
+import { dependenciesOf, type FlagState } from './flag.js';
+import { listLiveFlags } from './flag-lists.operations.js';
+import { type ListedFlag, toListedFlag } from './flag-views.js';
+
+/** The names of the flags that depend on the one of this name, archived or not, in name order. */
+export async function listChildren({ storage }: Engine, parent: string): Promise<readonly string[]> {
+  const edges = await storage.list({ kind: dependencyEdges.kind, parent, part: 'body' });
+  return edges.map(({ content }) => (content as DependencyEdge).child);
+}
+
+/** The names of those that are not archived. */
+export async function listLiveChildren(engine: Engine, parent: string): Promise<readonly string[]> {
+  const names = await listChildren(engine, parent);
+  const children = await Promise.all(names.map((name) => engine.read(flagDocuments, name)));
+  return names.filter((_, i) => children[i]?.state.archived === false);
+}
+
+/**
+ * What a copy of a flag can depend on: the parents that are still there. Nothing where the archive holds flags that
+ * depend on an earlier flag of the copy's name, which they find again in the copy.
+ */
+export async function inheritableDependencies(
+  engine: Engine,
+  { source, name, read }: { readonly source: FlagState; readonly name: string; readonly read: Read },
+): Promise<readonly Dependency[]> {
+  const dependencies = dependenciesOf(source);
+  if (dependencies.length === 0) return [];
+  if ((await listChildren(engine, name)).length > 0) return [];
+  const parents = await Promise.all(dependencies.map(({ flag }) => read(flagDocuments, flag)));
+  return dependencies.filter((_, i) => canBeParent(parents[i]?.state, source.project));
+}
+
+/** Which flags depend on which. */
+export function dependencyOperations(engine: Engine): DependencyOperations {
+  const { read, storage, validate } = engine;
+  return {
+    async addDependency(ref, input, context) {
+      const dependency = detached(toDependency(validate.dependency(input)));
+      await changeFlag(engine, { ref, context }, async (child, read) => {
+        const parent = await read(flagDocuments, dependency.flag);
+        const children = await listChildren(engine, child.name);
+        return addDependency(child, dependency, { parent: parent?.state, children });
+      });
+      return dependency;
+    },
+
+    async removeDependency(ref, { flag }, context) {
+      await changeFlag(engine, { ref, context }, (child) => removeDependency(child, flag));
+    },
+
+    async removeDependencies(ref, context) {
+      await changeFlag(engine, { ref, context }, removeDependencies);
+    },
+
+    async listPossibleParents(ref) {
+      const { state: child } = await findFlag(read, ref);
+      if (!(await canDepend(engine, child))) return [];
+      const flags = await listLiveFlags(engine, child.project);
+      return flags.filter((flag) => isPossibleParent(flag, child)).map(({ name }) => name);
+    },
+
+    async pagePossibleParents(ref, query = {}) {
+      const bounds = pageBounds(engine, query);
+      const { state: child } = await findFlag(read, ref);
+      if (!(await canDepend(engine, child))) return { items: [] };
+      const flags = { kind: flagDocuments.kind, part: 'summary', parent: child.project } as const;
+      const page = await readPage(storage, { ...flags, ...bounds }, (document) =>
+        isPossibleParent(toListedFlag(document), child),
+      );
+      return { ...page, items: page.items.map(({ key }) => key.id) };
+    },
+  };
+}
+
+async function canDepend(engine: Engine, { archived, name }: FlagState): Promise<boolean> {
+  return !archived && (await listChildren(engine, name)).length === 0;
+}
+
+function isPossibleParent({ name, archived, parents }: ListedFlag, child: FlagState): boolean {
+  return !archived && parents.length === 0 && name !== child.name;
+}
+
+function toDependency({ flag, enabled = true, variants = [] }: DependencyInput): Dependency {
+  return { flag, enabled, variants };
+}

@@ -1,0 +1,47 @@
+import { flagDocuments, projectDocuments, type Versioned } from '../changes/aggregate.js';
+import type { Engine } from '../changes/engine.js';
+import { type Read, requireText } from '../changes/reader.js';
+import type { FlagRef, ProjectRef } from '../common.types.js';
+import { FlagsError } from '../errors.js';
+import type { ProjectState } from '../projects/project.js';
+import type { FlagState } from './flag.js';
+
+/** The project, or `project_not_found`. */
+export async function findProject(read: Read, { project }: ProjectRef): Promise<Versioned<ProjectState>> {
+  return (await read(projectDocuments, project)) ?? refuseUnknownProject(project);
+}
+
+/** The flag if it belongs to the project that the reference names, or `flag_not_found`, or `project_not_found`. */
+export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<FlagState>> {
+  return belonging(await read(flagDocuments, ref.flag), { ref, read });
+}
+
+/** A flag that was read, if it belongs to the project that the reference names. */
+export async function belonging(
+  found: Versioned<FlagState> | undefined,
+  { ref, read }: { readonly ref: FlagRef; readonly read: Read },
+): Promise<Versioned<FlagState>> {
+  if (found && found.state.project === ref.project) return found;
+  await findProject(read, ref);
+  return refuseUnknownFlag(ref.flag, ` in the project ${ref.project}`);
+}
+
+export function refuseUnknownProject(project: string): never {
+  throw new FlagsError('project_not_found', `There is no project ${project}; create it, or list the projects.`);
+}
+
+export function refuseUnknownFlag(flag: string, where = ''): never {
+  throw new FlagsError('flag_not_found', `There is no flag ${flag}${where}; create it, or list the flags.`);
+}
+
+/** Environments are configured: what is not in the settings does not exist. */
+export function requireEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): void {
+  requireText('environment', environment);
+  if (!settings.environments.some(({ name }) => name === environment))
+    refuseUnknownEnvironment({ settings }, environment);
+}
+
+export function refuseUnknownEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): never {
+  const names = settings.environments.map(({ name }) => name).join(', ');
+  throw new FlagsError('environment_not_found', `There is no environment ${environment}; there are ${names}.`);
+}

@@ -1,0 +1,99 @@
+import {
+  type ArchivedDetails,
+  archivedDetailsOf,
+  flagDocuments,
+  type StoredFlagSummary,
+} from '../changes/aggregate.js';
+import type { Engine } from '../changes/engine.js';
+import { pageBounds, readPage } from '../pages.js';
+import type { ListedDocument } from '../storage/port.js';
+import { findProject } from './find.js';
+import type { ArchivedFlag, FlagOperations, FlagSummary } from './flag.types.js';
+import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
+
+/** Reads lists of flags; nothing but summaries is read for them. */
+export function flagListOperations(engine: Engine): Pick<FlagOperations, 'listFlags' | 'listArchivedFlags'> {
+  const { read } = engine;
+  return {
+    async listFlags(ref) {
+      await findProject(read, ref);
+      return summarizeFlags(engine, await listLiveFlags(engine, ref.project));
+    },
+
+    async listArchivedFlags(ref) {
+      if (ref) await findProject(read, ref);
+      const flags = (await listStoredFlags(engine, ref?.project)).filter(({ archived }) => archived);
+      return summarizeArchivedFlags(engine, flags);
+    },
+  };
+}
+
+/** The flags that are not archived, of a project or of all projects, in name order. */
+export async function listLiveFlags(engine: Engine, project?: string): Promise<readonly ListedFlag[]> {
+  return (await listStoredFlags(engine, project)).filter(({ archived }) => !archived);
+}
+
+/** All flags of a project, or of all projects, archived or not, in name order. */
+export async function listStoredFlags({ storage }: Engine, project?: string): Promise<readonly ListedFlag[]> {
+  const under = project === undefined ? {} : { parent: project };
+  return (await storage.list({ kind: flagDocuments.kind, part: 'summary', ...under })).map(toListedFlag);
+}
+
+export async function summarizeFlags(
+  { metrics, settings }: Engine,
+  flags: readonly ListedFlag[],
+): Promise<readonly FlagSummary[]> {
+  const lastSeen = await readLastSeen(metrics, flags);
+  return flags.map((flag) => toSummary(flag, settings, lastSeen));
+}
+
+export async function summarizeArchivedFlags(
+  engine: Engine,
+  flags: readonly ListedFlag[],
+): Promise<readonly ArchivedFlag[]> {
+  const summaries = await summarizeFlags(engine, flags);
+  const archived: ArchivedFlag[] = [];
+  for (const [index, summary] of summaries.entries()) {
+    const { name, project, archive } = flags[index] as ListedFlag;
+    const details = archive ?? (await readArchivedDetails(engine, name));
+    if (details) archived.push(toArchivedFlag(summary, project, details));
+  }
+  return archived;
+}
+
+/** Of a flag that release 0.1 has archived; undefined when it has been deleted since it was listed. */
+async function readArchivedDetails({ read }: Engine, name: string): Promise<ArchivedDetails | undefined> {
+  const found = await read(flagDocuments, name);
+  return found && archivedDetailsOf(found.state);
+}
+
+const SUMMARIES = { kind: flagDocuments.kind, part: 'summary' } as const;
+
+/** Reads long lists of flags page by page. */
+export function flagPageOperations(engine: Engine): Pick<FlagOperations, 'pageFlags' | 'pageArchivedFlags'> {
+  const { read, storage } = engine;
+  return {
+    async pageFlags(ref, query = {}) {
+      const bounds = pageBounds(engine, query);
+      await findProject(read, ref);
+      const page = await readPage(storage, { ...SUMMARIES, parent: ref.project, ...bounds }, isLive);
+      return { ...page, items: await summarizeFlags(engine, page.items.map(toListedFlag)) };
+    },
+
+    async pageArchivedFlags({ project, ...query } = {}) {
+      const bounds = pageBounds(engine, query);
+      if (project !== undefined) await findProject(read, { project });
+      const under = project === undefined ? {} : { parent: project };
+      const page = await readPage(storage, { ...SUMMARIES, ...under, ...bounds }, isArchived);
+      return { ...page, items: await summarizeArchivedFlags(engine, page.items.map(toListedFlag)) };
+    },
+  };
+}
+
+function isArchived({ content }: ListedDocument): boolean {
+  return (content as StoredFlagSummary).archived;
+}
+
+function isLive(document: ListedDocument): boolean {
+  return !isArchived(document);
+}

@@ -1,0 +1,70 @@
+import type { JsonPatch } from '../common.types.js';
+import { FlagsError } from '../errors.js';
+import { isSameJson, pickChanged } from '../validation/json.js';
+import { applyPatch } from '../validation/json-patch.js';
+import type { FlagEvent, FlagMetadata, FlagState, FlagUpdate } from './flag.js';
+import type { FlagChanges } from './flag.types.js';
+import { refuseArchived } from './lifecycle.decide.js';
+
+const METADATA = ['description', 'type', 'impressionData'] as const satisfies readonly (keyof FlagMetadata)[];
+const CHANGEABLE = ['description', 'type', 'stale', 'impressionData'] as const satisfies readonly (keyof FlagChanges)[];
+const KEPT = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
+
+/**
+ * One event for the metadata and one for staleness, each only if it changes. The event for the metadata tells the flag without
+ * its environments: that is what readers of such events know from other servers.
+ */
+export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt: string | null): FlagEvent[] {
+  refuseArchived(flag);
+  const changed = pickChanged<FlagMetadata>(flag, changes, METADATA);
+  const before = toUpdate(flag, lastSeenAt);
+  return [
+    ...(changed ? [{ type: 'flag-updated' as const, data: { ...before, ...changed.data }, before }] : []),
+    ...changeStale(flag, changes.stale ?? flag.stale),
+  ];
+}
+
+function toUpdate(flag: FlagState, lastSeenAt: string | null): FlagUpdate {
+  const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = flag;
+  return { name, project, description, type, stale, impressionData, archived, createdAt, lastSeenAt, variants };
+}
+
+function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
+  if (stale === flag.stale) return [];
+  return [{ type: stale ? 'flag-stale-on' : 'flag-stale-off', data: { stale }, before: { stale: flag.stale } }];
+}
+
+/** What patching a flag needs from outside the decision. */
+export interface FlagPatch {
+  readonly patch: JsonPatch;
+  /** To be tested or copied by the patch, and told by the event. */
+  readonly lastSeenAt: string | null;
+  readonly validate: (changes: unknown) => FlagChanges;
+}
+
+/** Applies a patch to the changeable fields; those that cannot change can be tested, and stay. */
+export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: FlagPatch): FlagEvent[] {
+  refuseArchived(flag);
+  const { name, project, createdAt, description, type, stale, impressionData } = flag;
+  const view = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt, description, type, stale, impressionData };
+  const result = applyPatch(view, patch, { changeable: CHANGEABLE, kept: KEPT }) as Fields;
+  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))), lastSeenAt);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What stays is not judged again: a flag's type may not be configured any more. */
+function changesBetween(before: Fields, after: Fields): Fields {
+  const changed = CHANGEABLE.filter((field) => !isSameJson(before[field], after[field]));
+  return Object.fromEntries(changed.map((field) => [field, after[field]]));
+}
+
+/** A removed description is cleared; the other fields always have a value. */
+function withoutGaps(result: Fields): Fields {
+  const removed = CHANGEABLE.filter((field) => field !== 'description' && !Object.hasOwn(result, field));
+  if (removed.length > 0) {
+    const details = removed.map((field) => ({ message: 'cannot be removed', path: `/${field}` }));
+    throw new FlagsError('invalid_patch', `The patch cannot be applied: /${removed[0]} cannot be removed.`, details);
+  }
+  return { description: null, ...result };
+}

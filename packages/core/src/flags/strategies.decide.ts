@@ -1,0 +1,133 @@
+import type { JsonPatch } from '../common.types.js';
+import { FlagsError } from '../errors.js';
+import { isSameJson } from '../validation/json.js';
+import { applyPatch } from '../validation/json-patch.js';
+import { LIMITS } from '../validation/limits.js';
+import { environmentOf, type FlagEvent, type FlagState } from './flag.js';
+import { refuseArchived } from './lifecycle.decide.js';
+import type { Constraint, Strategy, StrategyInput } from './strategy.types.js';
+
+const CHANGEABLE = [
+  'name',
+  'parameters',
+  'constraints',
+  'title',
+  'disabled',
+  'sortOrder',
+  'segments',
+  'variants',
+] as const satisfies readonly (keyof StrategyInput)[];
+
+/** Where a strategy is: in one environment of a flag. */
+export interface StrategyPlace {
+  readonly environment: string;
+  readonly strategy: string;
+}
+
+/** A strategy with its id, made of what the input has of it: unknown members left out, absent ones filled in. */
+export function toStrategy(id: string, input: StrategyInput): Strategy {
+  const { name, parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
+  return {
+    id,
+    name,
+    ...(title !== undefined && { title }),
+    ...(disabled !== undefined && { disabled }),
+    ...(sortOrder !== undefined && { sortOrder }),
+    constraints,
+    parameters,
+    ...(segments !== undefined && { segments }),
+    ...(variants !== undefined && { variants }),
+  };
+}
+
+export function addStrategy(flag: FlagState, environment: string, strategy: Strategy): FlagEvent[] {
+  refuseArchived(flag);
+  refuseAnother(flag, environment);
+  return [{ type: 'strategy-added', environment, data: strategy, before: null }];
+}
+
+function refuseAnother(flag: FlagState, environment: string): void {
+  const most = LIMITS.strategiesPerEnvironment;
+  if (environmentOf(flag, environment).strategies.length < most) return;
+  const message = `The flag ${flag.name} has ${most} strategies in ${environment}, and cannot have more; remove one first.`;
+  throw new FlagsError('invalid_input', message);
+}
+
+/** @param input whole: what it leaves out is gone */
+export function replaceStrategy(flag: FlagState, place: StrategyPlace, input: StrategyInput): FlagEvent[] {
+  refuseArchived(flag);
+  const before = findStrategy(flag, place);
+  const data = toStrategy(before.id, input);
+  if (isSameJson(data, before)) return [];
+  return [{ type: 'strategy-updated', environment: place.environment, data, before }];
+}
+
+/** What patching a strategy needs from outside the decision. */
+export interface StrategyPatch {
+  readonly patch: JsonPatch;
+  /** Refuses changes that are not valid. */
+  readonly validate: (changes: unknown) => unknown;
+}
+
+export function patchStrategy(flag: FlagState, place: StrategyPlace, { patch, validate }: StrategyPatch): FlagEvent[] {
+  refuseArchived(flag);
+  const current = findStrategy(flag, place);
+  const result = applyPatch(current, patch, { changeable: CHANGEABLE, kept: ['id'] }) as Partial<StrategyInput>;
+  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) });
+  return replaceStrategy(flag, place, result as StrategyInput);
+}
+
+/** Stands for a constraint that the patch leaves as it is, so that the paths of issues stay right. */
+const VALID_CONSTRAINT: Constraint = { contextName: 'userId', operator: 'NUM_EQ', value: '0' };
+
+/**
+ * What the patch has changed. The rest is not validated again: release 0.1 may have accepted what is refused today. The rules for
+ * parameters depend on the name.
+ */
+function changesBetween(before: Strategy, after: Partial<StrategyInput>): Partial<StrategyInput> {
+  const isKept = (member: keyof StrategyInput) => isSameJson(before[member], after[member]);
+  const kept = new Set(CHANGEABLE.filter(isKept));
+  if (!kept.has('name')) kept.delete('parameters');
+  const changed = CHANGEABLE.filter((member) => !kept.has(member) && Object.hasOwn(after, member));
+  const changes = Object.fromEntries(changed.map((member) => [member, after[member]]));
+  if (!Array.isArray(changes.constraints)) return changes;
+  const known = new Set(before.constraints.map((constraint) => JSON.stringify(constraint)));
+  const constraints = changes.constraints.map((one) => (known.has(JSON.stringify(one)) ? VALID_CONSTRAINT : one));
+  return { ...changes, constraints };
+}
+
+/** With its last strategy an environment is switched off: enabled implies a strategy. */
+export function removeStrategy(flag: FlagState, place: StrategyPlace): FlagEvent[] {
+  refuseArchived(flag);
+  const { environment } = place;
+  const before = findStrategy(flag, place);
+  const { enabled, strategies } = environmentOf(flag, environment);
+  const removed: FlagEvent = { type: 'strategy-removed', environment, data: null, before };
+  if (!enabled || strategies.length > 1) return [removed];
+  return [removed, { type: 'environment-disabled', environment, data: { enabled: false }, before: { enabled: true } }];
+}
+
+/** The strategy, sought only where the reference says: those of other environments are not found. */
+export function findStrategy(flag: FlagState, { environment, strategy }: StrategyPlace): Strategy {
+  const found = environmentOf(flag, environment).strategies.find(({ id }) => id === strategy);
+  if (found) return found;
+  const message = `The flag ${flag.name} has no strategy ${strategy} in ${environment}; read the flag for its strategies.`;
+  throw new FlagsError('strategy_not_found', message);
+}
+
+export function enable(flag: FlagState, environment: string): FlagEvent[] {
+  refuseArchived(flag);
+  const { enabled, strategies } = environmentOf(flag, environment);
+  if (enabled) return [];
+  if (strategies.length === 0) {
+    const message = `Add a strategy to ${environment} before enabling ${flag.name} there.`;
+    throw new FlagsError('environment_has_no_strategies', message);
+  }
+  return [{ type: 'environment-enabled', environment, data: { enabled: true }, before: { enabled: false } }];
+}
+
+export function disable(flag: FlagState, environment: string): FlagEvent[] {
+  refuseArchived(flag);
+  if (!environmentOf(flag, environment).enabled) return [];
+  return [{ type: 'environment-disabled', environment, data: { enabled: false }, before: { enabled: true } }];
+}

@@ -1,0 +1,110 @@
+import { segmentDocuments, type Versioned } from '../changes/aggregate.js';
+import type { Engine } from '../changes/engine.js';
+import { type Read, requireText } from '../changes/reader.js';
+import type { Awaitable, ChangeContext, EnvironmentRef, StrategyRef } from '../common.types.js';
+import type { ErrorDetail } from '../errors.js';
+import { detached, detachedPatch } from '../replica/clone-json.js';
+import { idOfSegment } from '../segments/segment.operations.js';
+import { invalidInput } from '../validation/validator.js';
+import { assertAffordable } from './affordable.js';
+import { changeFlag } from './change-flag.js';
+import { requireEnvironment } from './find.js';
+import type { FlagEvent, FlagState } from './flag.js';
+import {
+  addStrategy,
+  disable,
+  enable,
+  findStrategy,
+  patchStrategy,
+  removeStrategy,
+  replaceStrategy,
+  toStrategy,
+} from './strategies.decide.js';
+import type { StrategyOperations } from './strategy.types.js';
+
+/** A flag's strategies per environment, and its switches. */
+export function strategyOperations(engine: Engine): StrategyOperations {
+  const { validate, newId } = engine;
+  return {
+    async addStrategy(ref, input, context) {
+      const strategy = detached(toStrategy(newId(), validate.strategy(input)));
+      await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+        const events = addStrategy(flag, ref.environment, strategy);
+        await assertSegmentsExist(read, events);
+        return events;
+      });
+      return strategy;
+    },
+
+    async updateStrategy(ref, input, context) {
+      const { name, ...valid } = validate.strategyReplacement(input);
+      const replacement = detached(toStrategy('', { ...valid, name: name ?? '' }));
+      const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+        const named = { ...replacement, name: name ?? findStrategy(flag, ref).name };
+        // The rules for parameters depend on the name.
+        if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
+        const events = replaceStrategy(flag, ref, named);
+        await assertSegmentsExist(read, events);
+        return events;
+      });
+      return findStrategy(changed.state, ref);
+    },
+
+    async patchStrategy(ref, input, context) {
+      const change = { patch: detachedPatch(validate.jsonPatch(input)), validate: validate.strategy };
+      const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+        const events = patchStrategy(flag, ref, change);
+        await assertSegmentsExist(read, events);
+        return events;
+      });
+      return findStrategy(changed.state, ref);
+    },
+
+    async removeStrategy(ref, context) {
+      await changeEnvironment(engine, { ref, context }, (flag) => removeStrategy(flag, ref));
+    },
+
+    async enable(ref, context) {
+      await changeEnvironment(engine, { ref, context }, (flag) => enable(flag, ref.environment));
+    },
+
+    async disable(ref, context) {
+      await changeEnvironment(engine, { ref, context }, (flag) => disable(flag, ref.environment));
+    },
+  };
+}
+
+/** Changes a flag in an environment that exists. */
+function changeEnvironment(
+  engine: Engine,
+  { ref, context }: { readonly ref: EnvironmentRef | StrategyRef; readonly context: ChangeContext | undefined },
+  decide: (flag: FlagState, read: Read) => Awaitable<FlagEvent[]>,
+): Promise<Versioned<FlagState>> {
+  return changeFlag(engine, { ref, context }, async (flag, read) => {
+    requireEnvironment(engine, ref.environment);
+    if ('strategy' in ref) requireText('strategy', ref.strategy);
+    const events = await decide(flag, read);
+    assertAffordable(engine, { flag, events, environment: ref.environment });
+    return events;
+  });
+}
+
+/**
+ * Refuses segments that a strategy begins to use and that do not exist. The commit checks that those that were found are still
+ * there. Segments that the strategy has used before are not looked at: release 0.1 accepted any number.
+ */
+async function assertSegmentsExist(read: Read, events: readonly FlagEvent[]): Promise<void> {
+  for (const event of events) {
+    if (event.type !== 'strategy-added' && event.type !== 'strategy-updated') continue;
+    const { data, before } = event;
+    const known = new Set(before?.segments);
+    const segments = (data.segments ?? []).map((id, index) => ({ id, index })).filter(({ id }) => !known.has(id));
+    const found = await Promise.all(segments.map(({ id }) => read(segmentDocuments, idOfSegment(id))));
+    const missing = segments.filter((_, index) => !found[index]);
+    if (missing.length > 0) throw invalidInput(missing.map(toIssue));
+  }
+}
+
+function toIssue({ id, index }: { readonly id: number; readonly index: number }): ErrorDetail {
+  return { message: `must be the id of a segment, and there is no segment ${id}`, path: `/segments/${index}` };
+}

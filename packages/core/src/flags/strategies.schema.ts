@@ -1,0 +1,192 @@
+import type { ErrorDetail } from '../errors.js';
+import { constraintCost } from '../evaluation/cost.js';
+import { LIMITS } from '../validation/limits.js';
+import { isPattern } from '../validation/pattern.js';
+import {
+  isAddressOrNetwork,
+  isSemver,
+  type JsonSchema,
+  name,
+  type ObjectSchema,
+  parseIsoDate,
+  parseNumber,
+  positiveInteger,
+  text,
+} from '../validation/primitives.js';
+import {
+  CONSTRAINT_OPERATORS,
+  type Constraint,
+  type ParameterValue,
+  type StrategyInput,
+  type StrategyReplacement,
+  type StrategyVariant,
+} from './strategy.types.js';
+import { findPayloadFaults, payload, values, weight } from './variants.schema.js';
+
+export const constraint: ObjectSchema<Constraint> = {
+  type: 'object',
+  properties: {
+    contextName: text(LIMITS.label),
+    operator: { type: 'string', enum: CONSTRAINT_OPERATORS },
+    values,
+    value: { type: 'string', maxLength: LIMITS.valueText },
+    inverted: { type: 'boolean' },
+    caseInsensitive: { type: 'boolean' },
+  },
+  required: ['contextName', 'operator'],
+  additionalProperties: false,
+};
+
+export const constraints: JsonSchema = { type: 'array', maxItems: LIMITS.constraints, items: constraint };
+
+const strategyVariant: ObjectSchema<StrategyVariant> = {
+  type: 'object',
+  properties: {
+    name,
+    weightType: { type: 'string', enum: ['fix', 'variable'] },
+    weight,
+    stickiness: text(LIMITS.label),
+    payload,
+  },
+  required: ['name', 'weightType', 'weight', 'stickiness'],
+  additionalProperties: false,
+};
+
+const parameters: JsonSchema = {
+  type: ['object', 'null'],
+  maxProperties: LIMITS.parameters,
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: LIMITS.parameterText },
+};
+
+export const strategy: ObjectSchema<StrategyInput> = {
+  type: 'object',
+  properties: {
+    name: text(LIMITS.label),
+    parameters,
+    constraints,
+    title: { type: 'string', maxLength: LIMITS.title },
+    disabled: { type: 'boolean' },
+    sortOrder: { type: 'integer' },
+    segments: { type: 'array', maxItems: LIMITS.segmentsPerStrategy, items: positiveInteger },
+    variants: { type: 'array', maxItems: LIMITS.variants, items: strategyVariant },
+  },
+  required: ['name'],
+};
+
+/** Without a name, the strategy keeps the one that it has. */
+export const strategyReplacement: ObjectSchema<StrategyReplacement> = {
+  type: 'object',
+  properties: strategy.properties,
+};
+
+/**
+ * What the schema of constraints cannot say: operands fit their operators. A generator, as hundreds of thousands of values may
+ * all be wrong.
+ */
+export function* findConstraintFaults(constraints: readonly Constraint[]): Generator<ErrorDetail> {
+  for (const [i, constraint] of constraints.entries()) yield* findFaults(constraint, `/constraints/${i}`);
+}
+
+function findFaults({ operator, value, values }: Constraint, path: string): Iterable<ErrorDetail> {
+  const operand = OPERANDS.get(operator.split('_', 1)[0] ?? '');
+  if (operand) return findValueFaults(value, { operator, path: `${path}/value`, ...operand });
+  if (values === undefined) return [{ message: `is required for ${operator}`, path: `${path}/values` }];
+  return operator === 'IN_CIDR'
+    ? findNetworkFaults(values, `${path}/values`)
+    : findEmptyValues(values, `${path}/values`);
+}
+
+interface Operand {
+  readonly holds: (value: string) => boolean;
+  readonly description: string;
+}
+
+/** What the single-valued operators compare with, by the operator's family; the others take `values`. */
+const OPERANDS: ReadonlyMap<string, Operand> = new Map([
+  ['NUM', { holds: (value: string) => parseNumber(value) !== undefined, description: 'a finite number' }],
+  ['DATE', { holds: (value: string) => parseIsoDate(value) !== undefined, description: 'an ISO 8601 date' }],
+  ['SEMVER', { holds: isSemver, description: 'a version by Semantic Versioning 2.0' }],
+  ['REGEX', { holds: isPattern, description: 'a regular expression in the syntax of RE2, not too large' }],
+]);
+
+function findValueFaults(
+  value: string | undefined,
+  { operator, path, holds, description }: Operand & { readonly operator: string; readonly path: string },
+): readonly ErrorDetail[] {
+  if (value === undefined) return [{ message: `is required for ${operator}`, path }];
+  return holds(value) ? [] : [{ message: `must be ${description}`, path }];
+}
+
+function* findNetworkFaults(values: readonly string[], path: string): Generator<ErrorDetail> {
+  const message = 'must be an IP address, or a network such as 10.0.0.0/8 or 2001:db8::/32';
+  for (const [i, value] of values.entries()) if (!isAddressOrNetwork(value)) yield { message, path: `${path}/${i}` };
+}
+
+/** SDKs disagree about empty values: an empty text is part of every text for some, and left out by others. */
+function* findEmptyValues(values: readonly string[], path: string): Generator<ErrorDetail> {
+  if (values.length === 0) yield { message: 'must have at least one value', path };
+  for (const [i, value] of values.entries())
+    if (value === '') yield { message: 'must not be empty', path: `${path}/${i}` };
+}
+
+/**
+ * Whether these constraints together cost more than so much, with the place of the first that does not fit. Asked about
+ * constraints that have no other fault.
+ */
+export function findCostFaults(constraints: readonly Constraint[], most: number): readonly ErrorDetail[] {
+  let cost = 0;
+  const index = constraints.findIndex((constraint) => {
+    cost += constraintCost(constraint);
+    return cost > most;
+  });
+  if (index < 0) return [];
+  const message =
+    'makes the constraints take too long together; use fewer or simpler regular expressions, and shorter lists';
+  return [{ message, path: `/constraints/${index}` }];
+}
+
+/** These issues, or the others if there are none of these. */
+export function* orElse(issues: Iterable<ErrorDetail>, others: () => Iterable<ErrorDetail>): Generator<ErrorDetail> {
+  let isEmpty = true;
+  for (const issue of issues) {
+    isEmpty = false;
+    yield issue;
+  }
+  if (isEmpty) yield* others();
+}
+
+/** What a strategy's schema cannot say: operands fit their operators, segments are unique, and a rollout is a percentage. */
+export function findStrategyFaults(strategy: Partial<StrategyInput>): Iterable<ErrorDetail> {
+  const { constraints = [] } = strategy;
+  return orElse(findMemberFaults(strategy), () => findCostFaults(constraints, LIMITS.flagCost));
+}
+
+function* findMemberFaults(strategy: Partial<StrategyInput>): Generator<ErrorDetail> {
+  yield* findRolloutFaults(strategy);
+  yield* findConstraintFaults(strategy.constraints ?? []);
+  yield* findRepeatedSegments(strategy.segments ?? []);
+  for (const [i, variant] of (strategy.variants ?? []).entries()) yield* findVariantFaults(variant, `/variants/${i}`);
+}
+
+function* findRepeatedSegments(segments: readonly number[]): Generator<ErrorDetail> {
+  const seen = new Set<number>();
+  for (const [i, id] of segments.entries()) {
+    if (seen.has(id)) yield { message: 'must be unique', path: `/segments/${i}` };
+    seen.add(id);
+  }
+}
+
+function findRolloutFaults({ name, parameters }: Partial<StrategyInput>): readonly ErrorDetail[] {
+  if (name !== 'flexibleRollout' || !parameters || !Object.hasOwn(parameters, 'rollout')) return [];
+  const rollout = toPercentage(parameters.rollout);
+  if (rollout !== undefined && rollout >= 0 && rollout <= 100) return [];
+  return [{ message: 'must be a percentage, 0 to 100', path: '/parameters/rollout' }];
+}
+
+function toPercentage(value: ParameterValue | undefined): number | undefined {
+  return typeof value === 'string' ? parseNumber(value) : typeof value === 'number' ? value : undefined;
+}
+
+function findVariantFaults({ payload }: StrategyVariant, path: string): readonly ErrorDetail[] {
+  return payload ? findPayloadFaults(payload, `${path}/payload`) : [];
+}

@@ -1,0 +1,103 @@
+import type { ErrorDetail } from '../errors.js';
+import { LIMITS } from '../validation/limits.js';
+import { type JsonSchema, name, type ObjectSchema, parseNumber, text } from '../validation/primitives.js';
+import { type Override, PAYLOAD_TYPES, type Payload, type VariantInput } from './variant.types.js';
+
+export const weight: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
+
+export const payload: ObjectSchema<Payload> = {
+  type: 'object',
+  properties: {
+    type: { type: 'string', enum: PAYLOAD_TYPES },
+    value: { type: 'string', maxLength: LIMITS.payloadText },
+  },
+  required: ['type', 'value'],
+  additionalProperties: false,
+};
+
+/** What a field of a context is compared with. */
+export const values: JsonSchema = {
+  type: 'array',
+  maxItems: LIMITS.values,
+  items: { type: 'string', maxLength: LIMITS.valueText },
+};
+
+const override: ObjectSchema<Override> = {
+  type: 'object',
+  properties: { contextName: text(LIMITS.label), values },
+  required: ['contextName', 'values'],
+  additionalProperties: false,
+};
+
+export const variant: ObjectSchema<VariantInput> = {
+  type: 'object',
+  properties: {
+    name,
+    weightType: { type: 'string', enum: ['fix', 'variable'] },
+    weight,
+    stickiness: text(LIMITS.label),
+    payload,
+    overrides: { type: 'array', maxItems: LIMITS.overrides, items: override },
+  },
+  required: ['name'],
+  additionalProperties: false,
+};
+
+export const variants: JsonSchema = { type: 'array', maxItems: LIMITS.variants, items: variant };
+
+/** A `json` payload must be JSON, a `number` payload a number. */
+export function findPayloadFaults({ type, value }: Payload, path: string): readonly ErrorDetail[] {
+  if (type === 'json' && !isJson(value)) return [{ message: 'must be a JSON text', path: `${path}/value` }];
+  if (type === 'number' && parseNumber(value) === undefined) {
+    return [{ message: 'must be a number', path: `${path}/value` }];
+  }
+  return [];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The scale of variant weights. */
+export const TOTAL_WEIGHT = 1000;
+
+/** What the schema of variants cannot say: the rules of the list as a whole, and payloads that are what they claim. */
+export function findVariantsFaults(variants: readonly VariantInput[]): readonly ErrorDetail[] {
+  return [...variants.flatMap(findVariantFaults), ...findDuplicates(variants), ...findWeightFaults(variants)];
+}
+
+function findVariantFaults(variant: VariantInput, index: number): readonly ErrorDetail[] {
+  const unweighted = variant.weightType === 'fix' && variant.weight === undefined;
+  return [
+    ...(unweighted ? [{ message: 'is required for a variant of weightType fix', path: `/${index}/weight` }] : []),
+    ...(variant.payload ? findPayloadFaults(variant.payload, `/${index}/payload`) : []),
+  ];
+}
+
+function findDuplicates(variants: readonly VariantInput[]): readonly ErrorDetail[] {
+  const seen = new Set<string>();
+  return variants.flatMap(({ name }, index) => {
+    if (seen.has(name)) return [{ message: 'must be unique among the variants', path: `/${index}/name` }];
+    seen.add(name);
+    return [];
+  });
+}
+
+function findWeightFaults(variants: readonly VariantInput[]): readonly ErrorDetail[] {
+  if (variants.length === 0) return [];
+  const fixed = variants.filter((variant) => variant.weightType === 'fix');
+  const sum = fixed.reduce((total, { weight = 0 }) => total + weight, 0);
+  return [
+    ...(fixed.length === variants.length
+      ? [{ message: 'must have at least one variant of weightType variable', path: '' }]
+      : []),
+    ...(sum >= TOTAL_WEIGHT
+      ? [{ message: `must have fixed weights that add up to less than ${TOTAL_WEIGHT}, not to ${sum}`, path: '' }]
+      : []),
+  ];
+}

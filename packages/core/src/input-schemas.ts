@@ -1,0 +1,48 @@
+import { eventQuery } from './events/event.schema.js';
+import { clone, dependency, flagChanges, newFlag } from './flags/flag.schema.js';
+import { constraint, strategy, strategyReplacement } from './flags/strategies.schema.js';
+import { variant, variants } from './flags/variants.schema.js';
+import type { Settings } from './flags.js';
+import { bulkReport, metricsReport, registration } from './metrics/metrics.schema.js';
+import { member, newProject, projectChanges } from './projects/project.schema.js';
+import { newSegment, segmentChanges } from './segments/segment.schema.js';
+import { newToken } from './tokens/token.schema.js';
+import { frozen } from './validation/json.js';
+import { jsonPatch } from './validation/json-patch.schema.js';
+import { type JsonSchema, pageQuery } from './validation/primitives.js';
+
+/** The schema of every input, by what it is the input of. */
+export type InputSchemas = ReturnType<typeof inputSchemas>;
+
+/**
+ * The JSON Schemas that the operations validate their input by, for documents such as OpenAPI that describe it.
+ *
+ * @example
+ * const { newFlag } = inputSchemas(flags.settings);
+ */
+export function inputSchemas(settings: Settings) {
+  const flagTypes = settings.flagTypes.map((type) => type.name);
+  return frozen({
+    newFlag: newFlag(flagTypes) as JsonSchema,
+    flagChanges: flagChanges(flagTypes) as JsonSchema,
+    clone: clone as JsonSchema,
+    strategy: strategy as JsonSchema,
+    strategyReplacement: strategyReplacement as JsonSchema,
+    constraint: constraint as JsonSchema,
+    variants,
+    variant: variant as JsonSchema,
+    jsonPatch,
+    newSegment: newSegment as JsonSchema,
+    segmentChanges: segmentChanges as JsonSchema,
+    dependency: dependency as JsonSchema,
+    member: member as JsonSchema,
+    newProject: newProject as JsonSchema,
+    projectChanges: projectChanges as JsonSchema,
+    registration: registration as JsonSchema,
+    metricsReport: metricsReport as JsonSchema,
+    bulkReport: bulkReport as JsonSchema,
+    newToken: newToken as JsonSchema,
+    eventQuery: eventQuery as JsonSchema,
+    pageQuery: pageQuery as JsonSchema,
+  });
+}

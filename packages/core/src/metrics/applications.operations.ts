@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Engine } from '../changes/engine.js';
+import type { ApplicationRef } from '../common.types.js';
+import { FlagsError } from '../errors.js';
+import { arrayOf, pageBounds, takePage } from '../pages.js';
+import type { StoredApplication } from '../storage/metrics-port.js';
+import { invalidInput } from '../validation/validator.js';
+import type { Application, ApplicationFilter, MetricsOperations } from './metrics.types.js';
+
+const DAY = 86_400_000;
+/** So many are read at once: each may have 64 KiB. */
+const PAGE = 20;
+
+/** Which applications there are. */
+export function applicationOperations(
+  engine: Engine,
+): Pick<MetricsOperations, 'listApplications' | 'pageApplications' | 'getApplication' | 'deleteApplication'> {
+  const { metrics } = engine;
+  return {
+    async listApplications(filter) {
+      return arrayOf(iterateApplications(engine, filter));
+    },
+
+    async pageApplications(query = {}) {
+      const bounds = pageBounds(engine, query);
+      const applications = iterateApplications(engine, query, bounds.after);
+      return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });
+    },
+
+    async getApplication(ref) {
+      const found = await metrics.application(nameIn(ref));
+      if (!found) throw notFound(ref);
+      const instances = found.instances.map(({ id, clientIp, seenAt, createdAt }) => {
+        return { instanceId: id, clientIp, lastSeen: toTime(seenAt), createdAt: toTime(createdAt) };
+      });
+      const { flags: seenFlags, droppedNames } = found;
+      return { ...toApplication(found), instances, seenFlags, ...(droppedNames !== undefined && { droppedNames }) };
+    },
+
+    async deleteApplication(ref) {
+      if (!(await metrics.forgetApplication(nameIn(ref)))) throw notFound(ref);
+    },
+  };
+}
+
+/** In characters: its strategies are what may be long. */
+export function sizeOf({ appName, strategies }: Application): number {
+  return strategies.reduce((sum, strategy) => sum + strategy.length, appName.length);
+}
+
+function nameIn({ application }: ApplicationRef): string {
+  if (typeof application === 'string') return application;
+  throw invalidInput([{ message: 'must name an application, as a string', path: '/application' }]);
+}
+
+function notFound({ application }: ApplicationRef): FlagsError {
+  return new FlagsError('application_not_found', `No application ${application} has registered or reported.`);
+}
+
+/** Those seen within the last day, by name, from the one after `after` on. */
+export async function* iterateApplications(
+  { metrics, now }: Engine,
+  { strategies = [] }: ApplicationFilter = {},
+  after?: string,
+): AsyncGenerator<Application> {
+  const wanted = strategies.filter((strategy) => strategy !== '');
+  const query = { seenSince: now().getTime() - DAY, limit: PAGE };
+  let page = await metrics.applications({ ...query, ...(after !== undefined && { after }) });
+  for (;;) {
+    for (const application of page) {
+      const isWanted = wanted.length === 0 || wanted.some((strategy) => application.strategies.includes(strategy));
+      if (isWanted) yield toApplication(application);
+    }
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    await setImmediate();
+    page = await metrics.applications({ ...query, after: last.name });
+  }
+}
+
+export function toApplication(application: StoredApplication): Application {
+  const { name, strategies, description, url, color, icon, createdAt, seenAt } = application;
+  const times = { createdAt: toTime(createdAt), updatedAt: toTime(seenAt) };
+  return { appName: name, strategies, description, url, color, icon, ...times };
+}
+
+function toTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,46 @@
+import type { Engine } from '../changes/engine.js';
+import type { FlagCount } from '../storage/metrics-port.js';
+import { applicationOperations } from './applications.operations.js';
+import type { EvaluationCounts, MetricsOperations, YesNo } from './metrics.types.js';
+import { metricsReportOperations } from './reports.operations.js';
+import { usageOperations } from './usage.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** How far ahead the clocks of other processes may be. */
+const CLOCKS_APART = MINUTE;
+const NONE: YesNo = { yes: 0, no: 0 };
+
+/** What applications report, and what is made of it. */
+export function metricsOperations(engine: Engine): MetricsOperations {
+  const { metrics, now } = engine;
+  return {
+    ...metricsReportOperations(engine),
+    ...applicationOperations(engine),
+    ...usageOperations(engine),
+
+    async countEvaluations(): Promise<EvaluationCounts> {
+      const time = now().getTime();
+      const future = toCounts(await metrics.counts({ after: time + CLOCKS_APART }));
+      const lastHour = without(future, toCounts(await metrics.counts({ after: time - HOUR })));
+      const lastMinute = without(future, toCounts(await metrics.counts({ after: time - MINUTE })));
+      return {
+        lastHour,
+        lastMinute: new Map([...lastHour.keys()].map((flag) => [flag, lastMinute.get(flag) ?? NONE])),
+      };
+    },
+  };
+}
+
+/** What was counted while a clock was wrong would be in the last hour until that time has come. */
+function without(future: ReadonlyMap<string, YesNo>, counts: ReadonlyMap<string, YesNo>): Map<string, YesNo> {
+  const remaining = [...counts].map(([flag, { yes, no }]) => {
+    const later = future.get(flag) ?? NONE;
+    return [flag, { yes: yes - later.yes, no: no - later.no }] as const;
+  });
+  return new Map(remaining.filter(([flag, { yes, no }]) => yes + no > 0 || !future.has(flag)));
+}
+
+function toCounts(counts: readonly FlagCount[]): Map<string, YesNo> {
+  return new Map(counts.map(({ flag, yes, no }) => [flag, { yes, no }]));
+}

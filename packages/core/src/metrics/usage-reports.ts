@@ -1,0 +1,91 @@
+import type { Engine } from '../changes/engine.js';
+import type { FlagCount, InstanceSighting, UsageReport } from '../storage/metrics-port.js';
+import { LIMITS } from '../validation/limits.js';
+import { parseClientTime } from '../validation/primitives.js';
+import type { MetricsReport, ReportOrigin } from './metrics.types.js';
+
+/** The instance of a client that does not name one. */
+const DEFAULT_INSTANCE = 'default';
+
+const NONE = { yes: 0, no: 0 };
+
+/** What a report says of names: of flags, of names that are no flag's, and how many are not to be kept. */
+interface SortedCounts {
+  readonly counts: FlagCount[];
+  readonly unknown: FlagCount[];
+  droppedNames: number;
+}
+
+/**
+ * Gives what reads reports for the metrics port: it tells flags from unknown names, of which it keeps those at the end.
+ * Another process may have created a flag a moment ago: before a name counts as unknown, the copy in memory catches up.
+ */
+export function reportReader({ live }: Pick<Engine, 'live'>) {
+  const { projectOf } = live.documents;
+
+  function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
+    const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
+    for (const flag of Object.keys(toggles)) {
+      const { yes, no } = toggles[flag] ?? NONE;
+      const project = projectOf(flag);
+      if (project === undefined) sorted.unknown.push({ flag, yes, no });
+      else if (projects === undefined || projects.includes(project)) sorted.counts.push({ flag, yes, no });
+      else sorted.droppedNames += 1;
+    }
+    return sorted;
+  }
+
+  return async (reports: readonly MetricsReport[], at: number, origin: ReportOrigin = {}): Promise<UsageReport[]> => {
+    const sortAll = () => reports.map(({ bucket }) => sort(bucket, origin.projects));
+    let sorted = sortAll();
+    if (sorted.some(({ unknown }) => unknown.length > 0)) {
+      await live.follower.refresh();
+      sorted = sortAll();
+      keepLast(sorted);
+    }
+    return reports.map((report, index) => toReport(report, { at, origin, ...sorted[index] }));
+  };
+}
+
+/** Drops unknown names beyond the limits of an application and a batch, those that come first. */
+function keepLast(reports: readonly SortedCounts[]): void {
+  let room: number = LIMITS.unknownNamesPerBatch;
+  for (const report of reports.toReversed()) {
+    const kept = Math.min(room, report.unknown.length, LIMITS.unknownNamesPerApplication);
+    const excess = report.unknown.length - kept;
+    report.unknown.splice(0, excess);
+    report.droppedNames += excess;
+    room -= kept;
+  }
+}
+
+interface ReportParts extends Partial<SortedCounts> {
+  readonly at: number;
+  readonly origin: ReportOrigin;
+}
+
+function toReport(
+  { appName, bucket, ...client }: MetricsReport,
+  { at, origin, counts = [], unknown = [], droppedNames = 0 }: ReportParts,
+): UsageReport {
+  return {
+    application: appName,
+    instance: toInstance(client, origin.clientIp),
+    at,
+    stop: Math.min(parseClientTime(bucket.stop) ?? at, at),
+    counts,
+    ...(unknown.length > 0 && { unknown }),
+    ...(droppedNames > 0 && { droppedNames }),
+  };
+}
+
+export function toInstance(
+  { instanceId, sdkVersion }: { readonly instanceId?: string; readonly sdkVersion?: string },
+  clientIp: string | undefined,
+): InstanceSighting {
+  return {
+    id: instanceId || DEFAULT_INSTANCE,
+    ...(clientIp !== undefined && { clientIp }),
+    ...(sdkVersion !== undefined && { sdkVersion }),
+  };
+}

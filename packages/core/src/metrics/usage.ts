@@ -1,0 +1,142 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Engine } from '../changes/engine.js';
+import { arrayOf, pageBounds, takePage } from '../pages.js';
+import type { FlagUsage, MetricsStorage, UsageQuery } from '../storage/metrics-port.js';
+import { invalidInput } from '../validation/validator.js';
+import { sizeOf, toApplication } from './applications.operations.js';
+import type { Application, FlagApplication, MetricsOperations, SeenFlags } from './metrics.types.js';
+
+/** So many pairs are read at once. */
+const PAGE = 1000;
+/** So many applications are read at once: each may have 64 KiB. */
+const APPLICATIONS = 50;
+/** How many characters of applications are kept while they are read flag by flag: most flags name the same ones. */
+const KEPT_TEXT = 4_194_304;
+
+/** Which application has evaluated which flags, by application or by flag. */
+export function usageOperations(
+  engine: Engine,
+): Pick<MetricsOperations, 'listSeenFlags' | 'pageSeenFlags' | 'listApplicationsByFlag' | 'pageApplicationsByFlag'> {
+  const { metrics } = engine;
+  return {
+    listSeenFlags: () => arrayOf(iterateSeenFlags(metrics, undefined)),
+
+    async pageSeenFlags(query = {}) {
+      const bounds = pageBounds(engine, query);
+      return takePage(iterateSeenFlags(metrics, bounds.after), bounds, {
+        cursorOf: ({ appName }) => appName,
+        sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
+      });
+    },
+
+    async listApplicationsByFlag() {
+      const byFlag = new Map<string, Application[]>();
+      for await (const { flag, application } of iterateApplicationsByFlag(metrics, undefined)) {
+        const applications = byFlag.get(flag) ?? [];
+        applications.push(application);
+        byFlag.set(flag, applications);
+      }
+      return byFlag;
+    },
+
+    async pageApplicationsByFlag(query = {}) {
+      const bounds = pageBounds(engine, query);
+      const after = bounds.after === undefined ? undefined : pairIn(bounds.after);
+      return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
+        cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
+        sizeOf: ({ application }) => sizeOf(application),
+      });
+    },
+  };
+}
+
+/** The pair that a cursor names. */
+function pairIn(cursor: string): UsageQuery['after'] {
+  const pair: unknown = parsed(cursor);
+  const [flag, application] = Array.isArray(pair) ? pair : [];
+  if (typeof flag === 'string' && typeof application === 'string') return { flag, application };
+  throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* iterateSeenFlags(metrics: MetricsStorage, after: string | undefined): AsyncGenerator<SeenFlags> {
+  // The first text after a name is the name with U+0000: no flag of that application comes after it.
+  const start = after === undefined ? undefined : { application: `${after}\u0000`, flag: '' };
+  let seen: { appName: string; flags: string[]; metricsCount: number } | undefined;
+  for await (const page of usagePages(metrics, 'application', start)) {
+    for (const { application, flag, count } of page) {
+      if (seen && seen.appName !== application) yield seen;
+      if (seen?.appName !== application) seen = { appName: application, flags: [], metricsCount: 0 };
+      seen.flags.push(flag);
+      seen.metricsCount += count;
+    }
+  }
+  if (seen) yield seen;
+}
+
+async function* iterateApplicationsByFlag(
+  metrics: MetricsStorage,
+  after: UsageQuery['after'],
+): AsyncGenerator<FlagApplication> {
+  const known = createApplicationCache(metrics);
+  for await (const page of usagePages(metrics, 'flag', after)) {
+    for (let first = 0; first < page.length; first += APPLICATIONS) {
+      const pairs = page.slice(first, first + APPLICATIONS);
+      const applications = await known(pairs.map(({ application }) => application));
+      for (const { flag, application: name } of pairs) {
+        const application = applications.get(name);
+        if (application) yield { flag, application };
+      }
+    }
+  }
+}
+
+/** All pairs, a page at a time; between pages the process does what else there is to do. */
+async function* usagePages(
+  metrics: MetricsStorage,
+  order: NonNullable<UsageQuery['order']>,
+  start: UsageQuery['after'],
+): AsyncGenerator<readonly FlagUsage[]> {
+  let page = await metrics.usage({ order, limit: PAGE, ...(start && { after: start }) });
+  for (;;) {
+    yield page;
+    const after = page.at(-1);
+    if (!after || page.length < PAGE) return;
+    await setImmediate();
+    page = await metrics.usage({ order, after, limit: PAGE });
+  }
+}
+
+/** Reads applications by name, and keeps them while they are not too long. */
+function createApplicationCache(metrics: MetricsStorage) {
+  const kept = new Map<string, Application>();
+  let room = KEPT_TEXT;
+
+  return async (names: readonly string[]): Promise<ReadonlyMap<string, Application>> => {
+    const missing = [...new Set(names)].filter((name) => !kept.has(name));
+    if (missing.length > 0) await setImmediate();
+    const read = missing.length > 0 ? await metrics.applications({ seenSince: 0, names: missing }) : [];
+    const found = new Map(read.map((stored) => [stored.name, toApplication(stored)]));
+    for (const name of names) {
+      const application = kept.get(name);
+      if (application) found.set(name, application);
+    }
+    for (const application of found.values()) keep(application);
+    return found;
+  };
+
+  function keep(application: Application): void {
+    const { appName, description, url, icon } = application;
+    const size = sizeOf(application) + description.length + url.length + icon.length;
+    if (kept.has(appName) || size > room) return;
+    room -= size;
+    kept.set(appName, application);
+  }
+}

@@ -1,0 +1,42 @@
+import { FlagsError } from '../errors.js';
+import type { ProjectEvent, ProjectState } from './project.js';
+import type { Member, Role } from './project.types.js';
+
+/** The name of the role that every project keeps at least one member in, once it has one. */
+export const OWNER = 'owner';
+
+export function addMember(project: ProjectState, member: Member): ProjectEvent[] {
+  if (memberOf(project, member.userId)) {
+    throw new FlagsError('member_exists', `User already has access to project=${project.id}`);
+  }
+  return [{ type: 'member-added', data: member, before: null }];
+}
+
+/** A user who is not a member is left alone. */
+export function changeMemberRole(project: ProjectState, member: Member, owner: Role): ProjectEvent[] {
+  const before = memberOf(project, member.userId);
+  if (!before || before.roleId === member.roleId) return [];
+  refuseLastOwner(project, before, owner);
+  return [{ type: 'member-role-changed', data: member, before }];
+}
+
+/** The user must hold the very role that is named. */
+export function removeMember(project: ProjectState, member: Member, owner: Role): ProjectEvent[] {
+  const before = memberOf(project, member.userId);
+  if (before?.roleId !== member.roleId) {
+    const message = `The user ${member.userId} does not hold the role ${member.roleId} in the project ${project.id}.`;
+    throw new FlagsError('member_not_found', message);
+  }
+  refuseLastOwner(project, before, owner);
+  return [{ type: 'member-removed', data: null, before }];
+}
+
+function memberOf(project: ProjectState, userId: number): Member | undefined {
+  return project.members.find((member) => member.userId === userId);
+}
+
+function refuseLastOwner(project: ProjectState, leaving: Member, owner: Role): void {
+  if (leaving.roleId !== owner.id) return;
+  const owners = project.members.filter(({ roleId }) => roleId === owner.id);
+  if (owners.length === 1) throw new FlagsError('last_owner', 'A project must have at least one owner.');
+}

@@ -1,0 +1,156 @@
+import type { ChangeContext, Page, PageQuery, ProjectRef } from '../common.types.js';
+import type { FlagSummary } from '../flags/flag.types.js';
+
+export interface Project {
+  /** By the rule of flag names. */
+  readonly id: string;
+  /** The display name. */
+  readonly name: string;
+  readonly description: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly createdAt: string;
+  readonly revision: number;
+}
+
+export interface ProjectSummary extends Project {
+  /**
+   * 0–100: 100 minus the percentage of flags that are stale or potentially stale (older than their type's lifetime),
+   * rounded; 100 for a project without flags.
+   */
+  readonly health: number;
+  readonly memberCount: number;
+  /** Flags that are not archived. */
+  readonly flagCount: number;
+}
+
+export interface ProjectOverview extends ProjectSummary {
+  /** Flags that are not archived, in name order. */
+  readonly flags: readonly FlagSummary[];
+}
+
+export interface NewProject {
+  /** By the rule of flag names. */
+  readonly id: string;
+  /** 1–100 characters. */
+  readonly name: string;
+  /** `''` when absent; at most 1000 characters. */
+  readonly description?: string;
+}
+
+/** Absent members stay as they are. */
+export interface ProjectChanges {
+  readonly name?: string;
+  readonly description?: string;
+}
+
+export interface ProjectOperations {
+  /**
+   * Creates a project without members. Of simultaneous creations of one id exactly one succeeds.
+   *
+   * @throws FlagsError `invalid_input`, `project_exists`, `revision_mismatch` (with any `ifRevision`)
+   * @example
+   * await flags.createProject({ id: 'shop', name: 'Shop' });
+   */
+  createProject(input: NewProject, context?: ChangeContext): Promise<Project>;
+
+  /**
+   * Changes a project's display name or description. What stays the same makes no event.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `revision_mismatch`
+   * @example
+   * await flags.updateProject({ project: 'shop' }, { description: 'Everything that sells' });
+   */
+  updateProject(ref: ProjectRef, changes: ProjectChanges, context?: ChangeContext): Promise<Project>;
+
+  /**
+   * Deletes a project and, for good, its archived flags, its segments and its tokens. Crossing with the creation of a flag, or of a token
+   * for several projects, exactly one of the two succeeds.
+   *
+   * @throws FlagsError `project_not_found`, `project_protected` (the project `default`), `project_not_empty` (it has
+   * flags that are not archived, or API tokens name it beside other projects), `revision_mismatch`
+   * @example
+   * await flags.deleteProject({ project: 'shop' });
+   */
+  deleteProject(ref: ProjectRef, context?: ChangeContext): Promise<void>;
+
+  /**
+   * All projects by id, in code-point order.
+   *
+   * @example
+   * const unhealthy = (await flags.listProjects()).filter((project) => project.health < 80);
+   */
+  listProjects(): Promise<readonly ProjectSummary[]>;
+
+  /**
+   * The same projects page by page; only the flags of the page's projects are looked at.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const { items, next } = await flags.pageProjects({ limit: 20 });
+   */
+  pageProjects(query?: PageQuery): Promise<Page<ProjectSummary>>;
+
+  /**
+   * One project with its flags.
+   *
+   * @throws FlagsError `project_not_found`
+   * @example
+   * const { health, flags: list } = await flags.getProject({ project: 'default' });
+   */
+  getProject(ref: ProjectRef): Promise<ProjectOverview>;
+}
+
+/** A user's one role in a project. Users belong to the host application. */
+export interface Member {
+  /** A positive integer. */
+  readonly userId: number;
+  /** The id of a configured role. */
+  readonly roleId: number;
+}
+
+export interface Role {
+  readonly id: number;
+  /** One role is named `owner`. */
+  readonly name: string;
+}
+
+export interface MemberOperations {
+  /**
+   * Adds a user to a project with a role. Of simultaneous additions of one user exactly one succeeds.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `user_not_found` (where the host gives a
+   * look-up), `member_exists` (whatever the role), `revision_mismatch`
+   * @example
+   * await flags.addMember({ project: 'default' }, { userId: 7, roleId: 4 });
+   */
+  addMember(ref: ProjectRef, member: Member, context?: ChangeContext): Promise<void>;
+
+  /**
+   * Gives a member another role. A user who is not a member: nothing happens.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `last_owner` (the only owner cannot take
+   * another role), `revision_mismatch`
+   * @example
+   * await flags.changeMemberRole({ project: 'default' }, { userId: 7, roleId: 5 });
+   */
+  changeMemberRole(ref: ProjectRef, member: Member, context?: ChangeContext): Promise<void>;
+
+  /**
+   * Removes a user, who must hold that role, from a project. Of two owners leaving at the same moment exactly one goes.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `member_not_found` (no such member, or
+   * with another role), `last_owner`, `revision_mismatch`
+   * @example
+   * await flags.removeMember({ project: 'default' }, { userId: 7, roleId: 5 });
+   */
+  removeMember(ref: ProjectRef, member: Member, context?: ChangeContext): Promise<void>;
+
+  /**
+   * The members of a project, by user id.
+   *
+   * @throws FlagsError `project_not_found`
+   * @example
+   * const owners = (await flags.listMembers({ project: 'default' })).filter((member) => member.roleId === 4);
+   */
+  listMembers(ref: ProjectRef): Promise<readonly Member[]>;
+}

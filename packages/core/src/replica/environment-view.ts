@@ -1,0 +1,153 @@
+import { compareCodePoints, placeInOrder } from '../collections.js';
+import type { SegmentDefinition } from '../evaluation/definitions.types.js';
+import type { FlagConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from '../evaluation/snapshot.js';
+import { UsageCounters } from '../evaluation/usage.js';
+import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
+import type { SegmentState } from '../segments/segment.js';
+import { frozen } from '../validation/json.js';
+import type { LiveDocuments } from './document-cache.js';
+
+/** A flag as it is in one environment. */
+export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
+  const { name, project, type, description, stale, impressionData, variants, dependencies = [] } = flag;
+  const { enabled, strategies } = orderedEnvironmentOf(flag, environment);
+  return {
+    name,
+    project,
+    type,
+    description,
+    stale,
+    impressionData,
+    enabled,
+    strategies,
+    variants,
+    dependencies: dependencies.map((one) => ({ feature: one.flag, enabled: one.enabled, variants: one.variants })),
+  };
+}
+
+export function toSegmentConfiguration({ id, name, constraints }: SegmentState): SegmentConfiguration {
+  return { id, name, constraints };
+}
+
+export function toSegmentDefinition({ id, constraints }: SegmentState): SegmentDefinition {
+  return { id, constraints };
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** Items by name in code-point order, put in order once and kept so: what has changed since is put in its place. */
+export interface NameOrder<Item extends Named> {
+  /** Has to be told of every item that comes, goes or is replaced. */
+  changed(name: string): void;
+  /** A frozen list; the same one while nothing has changed. */
+  list(): readonly Item[];
+}
+
+/** Beyond this share of the list, putting all in order anew costs less than finding the place of each. */
+const MANY = 1 / 16;
+
+/**
+ * @param all every item there is now, in any order
+ * @param find the item of a name as it is now
+ */
+export function createNameOrder<Item extends Named>(
+  all: () => readonly Item[],
+  find: (name: string) => Item | undefined,
+): NameOrder<Item> {
+  let ordered: readonly Item[] | undefined;
+  const changed = new Set<string>();
+
+  function current(): readonly Item[] {
+    if (!ordered || changed.size > ordered.length * MANY) {
+      return all().toSorted((one, other) => compareCodePoints(one.name, other.name));
+    }
+    if (changed.size === 0) return ordered;
+    // Of the ways to copy a frozen list this one is by far the fastest.
+    const next = [...ordered];
+    for (const name of changed) place(next, name, find(name));
+    return next;
+  }
+
+  return {
+    changed: (name) => void changed.add(name),
+    list() {
+      ordered = Object.freeze(current());
+      changed.clear();
+      return ordered;
+    },
+  };
+}
+
+function place<Item extends Named>(items: Item[], name: string, item: Item | undefined): void {
+  const at = placeInOrder(items, name, nameOf);
+  const known = items[at]?.name === name ? 1 : 0;
+  items.splice(at, known, ...(item ? [item] : []));
+}
+
+function nameOf({ name }: Named): string {
+  return name;
+}
+
+/** What the views of all environments have in common. */
+export type ViewOptions = Omit<SnapshotOptions, 'flags' | 'segments' | 'counters' | 'onImpression'> & {
+  readonly onImpression: (impression: Impression) => void;
+};
+
+/** One environment, compiled. `snapshot` is replaced with every change; who keeps an older one keeps its answers. */
+export interface EnvironmentView {
+  readonly snapshot: Snapshot;
+  readonly counters: UsageCounters;
+  /** By name in code-point order; each the same object until that flag changes. */
+  flags(): readonly FlagConfiguration[];
+  /** Compiles a flag, or a segment and the flags that use it, anew. */
+  update(change: ViewChange): void;
+}
+
+export type ViewChange = { readonly flag: string } | { readonly segment: string };
+
+export function createEnvironmentView(
+  environment: string,
+  documents: LiveDocuments,
+  options: ViewOptions,
+): EnvironmentView {
+  const counters = new UsageCounters();
+  const compiled = compileSnapshot({
+    ...options,
+    counters,
+    flags: [...documents.flags.values()].map((flag) => toConfiguration(flag, environment)),
+    segments: [...documents.segments.values()].map(toSegmentDefinition),
+    onImpression: (impression) => options.onImpression({ ...impression, environment }),
+  });
+
+  function toSnapshotChange(change: ViewChange): SnapshotChange {
+    if ('segment' in change) {
+      const segment = documents.segments.get(change.segment);
+      return segment ? { segments: [toSegmentDefinition(segment)] } : { removedSegments: [Number(change.segment)] };
+    }
+    const flag = documents.flags.get(change.flag);
+    return flag ? { flags: [toConfiguration(flag, environment)] } : { removedFlags: [change.flag] };
+  }
+
+  // A member, not a getter: it is read with every evaluation.
+  const view = {
+    snapshot: compiled,
+    counters,
+    flags: () => order.list(),
+    update(change: ViewChange) {
+      view.snapshot = view.snapshot.with(toSnapshotChange(change));
+      if ('flag' in change) order.changed(change.flag);
+    },
+  };
+  // Frozen one by one: freezing all with every change costs more than all the rest of it.
+  const find = (name: string) => frozen(configurationOf(view.snapshot, name));
+  const order = createNameOrder(() => [...view.snapshot.names()].flatMap((name) => find(name) ?? []), find);
+  return view;
+}
+
+/** The view gives the snapshot configurations, so that is what it gives back. */
+function configurationOf(snapshot: Snapshot, name: string): FlagConfiguration | undefined {
+  return snapshot.definition(name) as FlagConfiguration | undefined;
+}

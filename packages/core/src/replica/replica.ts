@@ -1,0 +1,204 @@
+import { hostname } from 'node:os';
+import { type DocumentNews, flagDocuments, segmentDocuments, type Versioned } from '../changes/aggregate.js';
+import type { StateSize } from '../changes/state-size.js';
+import { groupBy } from '../collections.js';
+import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
+import type { Configuration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import type { Snapshot } from '../evaluation/snapshot.js';
+import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
+import { newestPosition } from '../events/feed-cursor.js';
+import type { Settings } from '../flags.js';
+import type { MetricsRetention } from '../metrics/retention.js';
+import { startUsageRecorder, type UsageRecorder } from '../metrics/usage-recorder.js';
+import type { FlagsOptions } from '../options.js';
+import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
+import type { DocumentKey, Storage } from '../storage/port.js';
+import { frozen } from '../validation/json.js';
+import { type Follower, startFollower } from './change-poller.js';
+import { copiedJson, type Known } from './clone-json.js';
+import { createLiveDocuments, type LiveDocuments } from './document-cache.js';
+import {
+  createEnvironmentView,
+  type EnvironmentView,
+  toSegmentConfiguration,
+  type ViewChange,
+  type ViewOptions,
+} from './environment-view.js';
+import { createListeners, type Listeners } from './listeners.js';
+
+/** All environments, ready to be evaluated, always as current as the documents in memory. */
+export interface LiveState {
+  /** The default environment. */
+  readonly standard: EnvironmentView;
+  /** Compiled when first asked for; undefined when there is no such environment. */
+  snapshotOf(environment: string): Snapshot | undefined;
+  /** Frozen, and the same object until something changes; undefined when there is no such environment. */
+  configurationOf(environment: string): Configuration | undefined;
+  /** Takes a document as it has become; what is known already changes nothing. */
+  take(key: DocumentKey, news: DocumentNews): void;
+  /** What was counted in all environments since the last time, each flag once. */
+  drain(): readonly FlagCount[];
+}
+
+export interface LiveStateOptions {
+  readonly settings: Settings;
+  readonly documents: LiveDocuments;
+  readonly view: ViewOptions;
+  /** Called after every change. */
+  readonly onChange: () => void;
+  /** Called when a flag is deleted: what waits to be told of it must not be told of a later one of its name. */
+  readonly onDeleted: (flag: string) => void;
+}
+
+export function createLiveState(options: LiveStateOptions): LiveState {
+  const { settings, documents, view, onChange, onDeleted } = options;
+  const names = new Set(settings.environments.map(({ name }) => name));
+  const views = new Map<string, EnvironmentView>();
+  const configurations = new Map<string, Configuration>();
+  const standard = viewOf(settings.environment);
+  let stamp = 1;
+
+  function viewOf(environment: string): EnvironmentView {
+    const known = views.get(environment);
+    if (known) return known;
+    const created = createEnvironmentView(environment, documents, view);
+    views.set(environment, created);
+    return created;
+  }
+
+  /** What was counted of a flag that is gone for good is not told of a later one of its name. */
+  function forget(change: ViewChange): void {
+    if (!('flag' in change)) return;
+    for (const { counters } of views.values()) counters.forget(change.flag);
+    onDeleted(change.flag);
+  }
+
+  function configurationOf(environment: string): Configuration {
+    const known = configurations.get(environment);
+    if (known) return known;
+    const configuration = frozen({ stamp, flags: viewOf(environment).flags(), segments: segmentsIn(documents) });
+    configurations.set(environment, configuration);
+    return configuration;
+  }
+
+  return {
+    standard,
+    snapshotOf: (environment) => (names.has(environment) ? viewOf(environment).snapshot : undefined),
+    configurationOf: (environment) => (names.has(environment) ? configurationOf(environment) : undefined),
+    take(key, { revision, state, before }) {
+      const change = toViewChange(key);
+      if (!change || !documents.isNews(key, revision)) return;
+      if (state === undefined) forget(change);
+      // The caller of a change is given parts of what was written: what happens to them does not happen to evaluation.
+      if (!documents.take(key, revision, copiedJson(state, knownOf(key, documents, before)))) return;
+      for (const one of views.values()) one.update(change);
+      configurations.clear();
+      stamp += 1;
+      onChange();
+    },
+    drain: () => sum([...views.values()].flatMap(({ counters }) => counters.drain())),
+  };
+}
+
+function knownOf(key: DocumentKey, documents: LiveDocuments, before: Versioned<unknown> | undefined): Known {
+  const known = documents.known(key);
+  return { known: known?.state, ...(known && known.revision === before?.revision && { twin: before.state }) };
+}
+
+/** By id. */
+function segmentsIn({ segments }: LiveDocuments): readonly SegmentConfiguration[] {
+  return [...segments.values()].sort((one, other) => one.id - other.id).map(toSegmentConfiguration);
+}
+
+function toViewChange({ kind, id }: DocumentKey): ViewChange | undefined {
+  if (kind === flagDocuments.kind) return { flag: id };
+  return kind === segmentDocuments.kind ? { segment: id } : undefined;
+}
+
+function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
+  return [...groupBy(counts, ({ flag }) => flag)].map(([flag, parts]) => ({
+    flag,
+    yes: parts.reduce((total, { yes }) => total + yes, 0),
+    no: parts.reduce((total, { no }) => total + no, 0),
+  }));
+}
+
+/** What evaluation in this process works with. */
+export interface Live {
+  readonly state: LiveState;
+  readonly documents: LiveDocuments;
+  readonly follower: Follower;
+  readonly usage: UsageRecorder;
+  readonly impressions: Listeners<Impression>;
+  /** Told after every change of a flag or segment. */
+  readonly changes: Listeners<void>;
+}
+
+export interface LiveSurroundings {
+  readonly storage: Storage;
+  readonly metrics: MetricsStorage;
+  readonly retention: MetricsRetention;
+  readonly settings: Settings;
+  readonly now: () => Date;
+  readonly pollInterval: number;
+  readonly onError: (error: unknown) => void;
+  /** Told of what other processes write; absent when there is no limit. */
+  readonly size: StateSize | undefined;
+}
+
+/** Reads all flags and segments, and follows what other processes change from then on. */
+export async function openLive(options: FlagsOptions, surroundings: LiveSurroundings): Promise<Live> {
+  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = surroundings;
+  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
+  const impressions = createListeners<Impression>(onError);
+  const changes = createListeners<void>(onError);
+  // Asked before the documents are read, so that no change falls in between.
+  const after = await newestPosition(storage);
+  const documents = createLiveDocuments(storage);
+  await documents.load();
+  await size?.load(storage);
+
+  const clock = () => now().getTime();
+  const view = { strategies, idEncoding, onProblem, now: clock, hostname: hostname(), onImpression: impressions.tell };
+  const state = createLiveState({
+    settings,
+    documents,
+    view,
+    onChange: changes.tell,
+    onDeleted: (flag) => usage.forget(flag),
+  });
+  const usage = startUsageRecorder({
+    metrics,
+    retention,
+    now,
+    application: appName,
+    instance: instanceId ?? `${hostname()}-${process.pid}`,
+    strategies: [...BUILT_IN_STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
+    interval: options.usageInterval ?? 10_000,
+    drain: state.drain,
+    onError,
+  });
+  const follower = startFollower({
+    storage,
+    now,
+    pollInterval,
+    after,
+    isNews: (key, revision) => documents.isNews(key, revision) || (size?.isNews(key, revision) ?? false),
+    take(key, news) {
+      size?.take(key, news);
+      state.take(key, news);
+    },
+    onError,
+  });
+  return { state, documents, follower, usage, impressions, changes };
+}
+
+/** Ends the timers and records what was counted. Evaluation goes on from what is in memory. */
+export async function closeLive({ follower, usage }: Live): Promise<void> {
+  await follower.close();
+  await usage.close();
+}
+
+function warnOf({ message, code }: EvaluationProblem): void {
+  process.emitWarning(message, { type: 'FlagsWarning', code });
+}

@@ -1,0 +1,248 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  flagDocuments,
+  SEGMENT_REGISTRY,
+  type StoredFlagSummary,
+  segmentDocuments,
+  segmentRegistries,
+  type Versioned,
+} from '../changes/aggregate.js';
+import { type DocumentChange, writeIndex } from '../changes/document-change.js';
+import type { Engine } from '../changes/engine.js';
+import type { Read } from '../changes/reader.js';
+import type { Page } from '../common.types.js';
+import { FlagsError } from '../errors.js';
+import { assertUsersAffordable } from '../flags/affordable.js';
+import { findProject } from '../flags/find.js';
+import { type FlagState, usesOfSegment } from '../flags/flag.js';
+import { pageBounds } from '../pages.js';
+import { detached } from '../replica/clone-json.js';
+import { LIMITS } from '../validation/limits.js';
+import { invalidInput } from '../validation/validator.js';
+import { createSegment, deleteSegment, movesAway, type SegmentState, updateSegment } from './segment.js';
+import type { NewSegment, Segment, SegmentChanges, SegmentOperations, SegmentUse } from './segment.types.js';
+import {
+  NO_SEGMENTS,
+  registerSegment,
+  renameSegment,
+  type SegmentRegistry,
+  unregisterSegment,
+} from './segment-registry.js';
+
+const FLAGS_AT_ONCE = 16;
+/** So many are read before it is known how large they are. */
+const FIRST_SEGMENTS = 8;
+
+/** Reads segments, and who uses them. */
+export function segmentListOperations(
+  engine: Engine,
+): Pick<SegmentOperations, 'getSegment' | 'listSegments' | 'pageSegments' | 'listSegmentUses'> {
+  return {
+    getSegment: async ({ segment }) => toSegment(await findSegment(engine, segment)),
+
+    async listSegments({ strategy } = {}) {
+      if (strategy === undefined) return listAllSegments(engine);
+      const used = await listUsedBy(engine, strategy);
+      const segments: Segment[] = [];
+      for (const id of used.toSorted((one, other) => one - other)) {
+        const found = await engine.read(segmentDocuments, idOfSegment(id));
+        if (found) segments.push(toSegment(found));
+      }
+      return segments;
+    },
+
+    async pageSegments(query = {}) {
+      const { limit, after } = pageBounds(engine, query);
+      if (after !== undefined && !/^\d+$/.test(after)) {
+        throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
+      }
+      const ids = (await listSegmentIds(engine)).filter((id) => after === undefined || id > Number(after));
+      return readSegments(engine, ids, limit);
+    },
+
+    async listSegmentUses({ segment }) {
+      await findSegment(engine, segment);
+      return listUses(engine, segment);
+    },
+  };
+}
+
+/** By id: as numbers, where a storage has them in the order of their digits. */
+async function listAllSegments({ storage }: Engine): Promise<readonly Segment[]> {
+  const listed = await storage.list({ kind: segmentDocuments.kind, part: 'body' });
+  const segments = listed.map(({ content, revision }) => toSegment({ state: content as SegmentState, revision }));
+  return segments.sort((one, other) => one.id - other.id);
+}
+
+/** In ascending order: as numbers, where a storage has them in the order of their digits. */
+async function listSegmentIds({ storage }: Engine): Promise<readonly number[]> {
+  const listed = await storage.list({ kind: segmentDocuments.kind, part: 'summary' });
+  return listed.map(({ key }) => Number(key.id)).sort((one, other) => one - other);
+}
+
+/** A page of the segments with these ids: it ends at the limit, or when it is large. */
+async function readSegments({ read }: Engine, ids: readonly number[], limit: number): Promise<Page<Segment>> {
+  const items: Segment[] = [];
+  let size = 0;
+  for (let place = 0; place < ids.length; ) {
+    const room = size === 0 ? FIRST_SEGMENTS : Math.ceil((LIMITS.pageSize - size) / (size / items.length));
+    const batch = ids.slice(place, place + Math.min(room, limit - items.length));
+    for (const found of await Promise.all(batch.map((id) => read(segmentDocuments, idOfSegment(id))))) {
+      if (!found) continue;
+      size += JSON.stringify(found.state).length;
+      if (size > LIMITS.pageSize && items.length > 0) return pageUpTo(items);
+      items.push(toSegment(found));
+    }
+    place += batch.length;
+    if (place < ids.length && (items.length === limit || size >= LIMITS.pageSize)) return pageUpTo(items);
+  }
+  return { items };
+}
+
+function pageUpTo(items: readonly Segment[]): Page<Segment> {
+  return { items, next: `${items.at(-1)?.id}` };
+}
+
+/** The strategies that use a segment, by flag name; those of archived flags too. */
+export async function listUses(engine: Engine, segment: number): Promise<readonly SegmentUse[]> {
+  const uses: SegmentUse[] = [];
+  for await (const flag of readFlagsThat(engine, (segments) => segments.includes(segment))) {
+    uses.push(...usesOfSegment(flag, segment));
+  }
+  return uses;
+}
+
+/** The ids of the segments that a strategy uses. */
+async function listUsedBy(engine: Engine, strategy: string): Promise<readonly number[]> {
+  for await (const { environments } of readFlagsThat(engine, (segments) => segments.length > 0)) {
+    const found = environments.flatMap((one) => one.strategies).find(({ id }) => id === strategy);
+    if (found) return found.segments ?? [];
+  }
+  return [];
+}
+
+/**
+ * Reads the flags whose summaries name such segments, or tell nothing of segments: some at once, as a database may be far
+ * away, and not all, as they may be large.
+ */
+async function* readFlagsThat(
+  { storage, read }: Engine,
+  use: (segments: readonly number[]) => boolean,
+): AsyncGenerator<FlagState> {
+  const listed = await storage.list({ kind: flagDocuments.kind, part: 'summary' });
+  const candidates = listed.filter(({ content }) => {
+    const { segments } = content as StoredFlagSummary;
+    return segments === undefined || use(segments);
+  });
+  for (let first = 0; first < candidates.length; first += FLAGS_AT_ONCE) {
+    const batch = candidates.slice(first, first + FLAGS_AT_ONCE);
+    for (const flag of await Promise.all(batch.map(({ key }) => read(flagDocuments, key.id)))) {
+      if (flag) yield flag.state;
+    }
+    if (batch.length === FLAGS_AT_ONCE) await setImmediate();
+  }
+}
+
+async function findSegment({ read }: Engine, segment: number): Promise<Versioned<SegmentState>> {
+  return (await read(segmentDocuments, idOfSegment(segment))) ?? refuseUnknownSegment(segment);
+}
+
+/** The id of a segment's document. */
+export function idOfSegment(segment: number): string {
+  if (typeof segment === 'number') return `${segment}`;
+  throw invalidInput([{ message: 'must name a segment, as a number', path: '/segment' }]);
+}
+
+export function toSegment({ state, revision }: Versioned<SegmentState>): Segment {
+  const { id, name, description, constraints, project = null, createdAt, createdBy } = state;
+  return { id, name, description, constraints, project, createdAt, createdBy, revision };
+}
+
+export function refuseUnknownSegment(segment: number): never {
+  throw new FlagsError('segment_not_found', `There is no segment ${segment}; create it, or list the segments.`);
+}
+
+/** Constraints that strategies of many flags share. */
+export function segmentOperations(engine: Engine): SegmentOperations {
+  const { change, validate, now } = engine;
+  return {
+    ...segmentListOperations(engine),
+
+    async createSegment(input, context) {
+      const valid = detachedSegment(validate.newSegment(input));
+      const createdAt = now().toISOString();
+      const created = await change({
+        aggregate: segmentDocuments,
+        id: async (read) => `${await nextId(read)}`,
+        context,
+        decide: (_found, read, createdBy) => register(read, valid, { createdAt, createdBy }),
+      });
+      if (!created) throw new Error('A segment that was created is not there.');
+      return toSegment(created);
+    },
+
+    async updateSegment({ segment }, input, context) {
+      const changes = detachedSegment(validate.segmentChanges(input));
+      const updated = await change({
+        aggregate: segmentDocuments,
+        id: idOfSegment(segment),
+        context,
+        decide: async (found, read) => {
+          const { state } = found ?? refuseUnknownSegment(segment);
+          const { name = state.name, constraints } = changes;
+          if (constraints) assertUsersAffordable(engine, { id: state.id, constraints });
+          await findProjectOf(read, changes);
+          const uses = movesAway(state, changes) ? await listUses(engine, state.id) : [];
+          const events = updateSegment(state, changes, uses);
+          if (name === state.name) return events;
+          return { events, along: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };
+        },
+      });
+      return toSegment(updated ?? refuseUnknownSegment(segment));
+    },
+
+    async deleteSegment({ segment }, context) {
+      await change({
+        aggregate: segmentDocuments,
+        id: idOfSegment(segment),
+        context,
+        decide: async (found, read) => {
+          const { state } = found ?? refuseUnknownSegment(segment);
+          const events = deleteSegment(state, (await listUses(engine, state.id)).length);
+          return { events, along: [await changeRegistry(read, (all) => unregisterSegment(all, state.name))] };
+        },
+      });
+    },
+  };
+}
+
+/** Under the next id, whose name nobody else has. */
+async function register(read: Read, segment: NewSegment, origin: { createdAt: string; createdBy: string }) {
+  const id = await nextId(read);
+  await findProjectOf(read, segment);
+  const events = createSegment(segment, { id, ...origin });
+  return { events, along: [await changeRegistry(read, (all) => registerSegment(all, { id, name: segment.name }))] };
+}
+
+/** Texts, and constraints of the engine's own. */
+function detachedSegment<T extends SegmentChanges>(input: T): T {
+  return { ...input, ...(input.constraints && { constraints: detached(input.constraints) }) };
+}
+
+/** Refuses a project that does not exist. */
+async function findProjectOf(read: Read, { project }: SegmentChanges): Promise<void> {
+  if (typeof project === 'string') await findProject(read, { project });
+}
+
+async function nextId(read: Read): Promise<number> {
+  return ((await read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS).lastId + 1;
+}
+
+/** A change of the names and ids that are in use. */
+export async function changeRegistry(
+  read: Read,
+  apply: (registry: SegmentRegistry) => SegmentRegistry,
+): Promise<DocumentChange> {
+  const found = await read(segmentRegistries, SEGMENT_REGISTRY);
+  return writeIndex(segmentRegistries, { id: SEGMENT_REGISTRY, found, next: apply(found?.state ?? NO_SEGMENTS) });
+}

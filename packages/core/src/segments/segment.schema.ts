@@ -1,0 +1,20 @@
+import { constraints } from '../flags/strategies.schema.js';
+import { LIMITS } from '../validation/limits.js';
+import { type ObjectSchema, text } from '../validation/primitives.js';
+import type { NewSegment, SegmentChanges } from './segment.types.js';
+
+export const newSegment: ObjectSchema<NewSegment> = {
+  type: 'object',
+  properties: {
+    name: text(LIMITS.label),
+    description: { type: 'string', maxLength: LIMITS.description },
+    constraints,
+    project: { type: ['string', 'null'], minLength: 1, maxLength: LIMITS.name },
+  },
+  required: ['name', 'constraints'],
+};
+
+export const segmentChanges: ObjectSchema<SegmentChanges> = {
+  type: 'object',
+  properties: newSegment.properties,
+};

@@ -1,0 +1,83 @@
+import { FlagsError } from '../errors.js';
+import type { DomainEvent } from '../events/event.types.js';
+import type { Constraint } from '../flags/strategy.types.js';
+import { pickChanged } from '../validation/json.js';
+import type { NewSegment, SegmentChanges, SegmentUse } from './segment.types.js';
+
+/** A segment as it is stored: one document. */
+export interface SegmentState extends SegmentContent {
+  readonly id: number;
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+interface SegmentContent {
+  readonly name: string;
+  readonly description: string;
+  readonly constraints: readonly Constraint[];
+  /** Absent: it belongs to the instance. */
+  readonly project?: string;
+}
+
+export type SegmentEvent =
+  | DomainEvent<'segment-created', SegmentState, null>
+  | DomainEvent<'segment-updated', SegmentState, SegmentState>
+  | DomainEvent<'segment-deleted', null, SegmentState>;
+
+/** The segment after an event; undefined once it is deleted. */
+export function evolveSegment(_segment: SegmentState | undefined, event: SegmentEvent): SegmentState | undefined {
+  return event.data ?? undefined;
+}
+
+/** What a new segment gets from outside the decision. */
+export interface SegmentBirth {
+  readonly id: number;
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+export function createSegment(
+  { name, description = '', constraints, project }: NewSegment,
+  birth: SegmentBirth,
+): SegmentEvent[] {
+  const { id, createdAt, createdBy } = birth;
+  const content = { id, name, description, constraints, ...withProject(project) };
+  return [{ type: 'segment-created', data: { ...content, createdAt, createdBy }, before: null }];
+}
+
+/** @param uses the strategies that use it; looked at where the project changes */
+export function updateSegment(
+  segment: SegmentState,
+  changes: SegmentChanges,
+  uses: readonly SegmentUse[] = [],
+): SegmentEvent[] {
+  const { project: from, ...kept } = segment;
+  const { project: to = from ?? null } = changes;
+  if (movesAway(segment, changes) && uses.some(({ project }) => project !== to)) {
+    const message = `The segment ${segment.id} is used by strategies of other projects; take it out of them first.`;
+    throw new FlagsError('segment_in_use', message);
+  }
+  const { project: _project, ...content } = changes;
+  const changed = pickChanged<SegmentContent>(segment, content, ['name', 'description', 'constraints']);
+  if (!changed && to === (from ?? null)) return [];
+  return [{ type: 'segment-updated', data: { ...kept, ...changed?.data, ...withProject(to) }, before: segment }];
+}
+
+/** Whether a change gives a segment to a project that it did not belong to. */
+export function movesAway({ project: from }: SegmentState, { project: to = from }: SegmentChanges): boolean {
+  return to !== undefined && to !== null && to !== from;
+}
+
+/** @param useCount how many strategies use it; they are not named, as the caller may not see them */
+export function deleteSegment(segment: SegmentState, useCount: number): SegmentEvent[] {
+  if (useCount > 0) {
+    const strategies = useCount === 1 ? 'a strategy' : `${useCount} strategies`;
+    const message = `The segment ${segment.id} is used by ${strategies}; list its uses, and take it out of them first.`;
+    throw new FlagsError('segment_in_use', message);
+  }
+  return [{ type: 'segment-deleted', data: null, before: segment }];
+}
+
+function withProject(project: string | null | undefined): Pick<SegmentContent, 'project'> {
+  return project === null || project === undefined ? {} : { project };
+}

@@ -1,0 +1,93 @@
+import { type CommitTarget, createDocumentMap, type PreparedContent } from '../commit.js';
+import { createOrderedIds, type OrderedIds } from '../ordered-ids.js';
+import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
+
+/** The ids of existing documents, by kind and by parent, each list in code-point order. */
+export interface DocumentIndex {
+  /** The document must not be in the index. */
+  add(key: DocumentKey, parent: string | null): void;
+  /** With the parent that it was added under. */
+  remove(key: DocumentKey, parent: string | null): void;
+  ids(query: Omit<ListQuery, 'part'>): readonly string[];
+}
+
+export function createDocumentIndex(): DocumentIndex {
+  const byKind = new Map<string, OrderedIds>();
+  const byParent = createDocumentMap<OrderedIds>();
+
+  function listsWith({ kind }: DocumentKey, parent: string | null): OrderedIds[] {
+    const all = byKind.get(kind) ?? createOrderedIds();
+    byKind.set(kind, all);
+    if (parent === null) return [all];
+    const siblings = byParent.get({ kind, id: parent }) ?? createOrderedIds();
+    byParent.set({ kind, id: parent }, siblings);
+    return [all, siblings];
+  }
+
+  return {
+    add(key, parent) {
+      for (const ids of listsWith(key, parent)) ids.add(key.id);
+    },
+    remove(key, parent) {
+      for (const ids of listsWith(key, parent)) ids.remove(key.id);
+    },
+    ids({ kind, parent, after, limit }) {
+      const all = parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent });
+      return all?.after(after, limit) ?? [];
+    },
+  };
+}
+
+export type MemoryDocuments = CommitTarget['documents'] & {
+  get(key: DocumentKey): StoredDocument | undefined;
+  list(query: ListQuery): ListedDocument[];
+};
+
+interface Row {
+  readonly parent: string | null;
+  readonly revision: number;
+  /** null: deleted. */
+  readonly content: PreparedContent | null;
+}
+
+/** Contents are kept as JSON text, so that every reader gets a copy of its own. */
+export function memoryDocuments(): MemoryDocuments {
+  const rows = createDocumentMap<Row>();
+  const index = createDocumentIndex();
+
+  return {
+    get({ kind, id }) {
+      const row = rows.get({ kind, id });
+      if (!row?.content) return undefined;
+      return { key: { kind, id }, parent: row.parent, revision: row.revision, body: JSON.parse(row.content.body) };
+    },
+    list({ part, ...query }) {
+      const { kind } = query;
+      return index.ids(query).flatMap((id) => {
+        const row = rows.get({ kind, id });
+        if (!row?.content) return [];
+        return {
+          key: { kind, id },
+          parent: row.parent,
+          revision: row.revision,
+          content: JSON.parse(row.content[part]),
+        };
+      });
+    },
+    write({ key, parent, content }) {
+      const before = rows.get(key);
+      const after = { parent, revision: (before?.revision ?? 0) + 1, content };
+      if (!before?.content || !content || before.parent !== parent) {
+        if (before?.content) index.remove(key, before.parent);
+        if (content) index.add(key, parent);
+      }
+      rows.set(key, after);
+      return after.revision;
+    },
+    revision(key) {
+      const row = rows.get(key);
+      return row?.content ? row.revision : 0;
+    },
+    firstIds: (vacancy, limit) => index.ids({ ...vacancy, limit }),
+  };
+}

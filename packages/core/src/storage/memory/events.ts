@@ -1,0 +1,75 @@
+import type { CommitTarget, PreparedEvent } from '../commit.js';
+import { parsePosition } from '../event-position.js';
+import type { EventFilter, EventPage, EventQuery, StoredEvent } from '../port.js';
+
+export type MemoryEvents = CommitTarget['events'] & {
+  query(query: EventQuery): EventPage;
+};
+
+interface Row {
+  /** One more than the row's index. */
+  readonly position: number;
+  readonly revision: number;
+  readonly event: PreparedEvent;
+}
+
+export function memoryEvents(): MemoryEvents {
+  const rows: Row[] = [];
+
+  function* walk(after: number, order: EventQuery['order']): Generator<Row> {
+    const count = Math.max(rows.length - after, 0);
+    for (let step = 0; step < count; step++) {
+      const row = rows[order === 'oldest-first' ? after + step : rows.length - 1 - step];
+      if (row) yield row;
+    }
+  }
+
+  return {
+    append(events, revisions) {
+      for (const event of events) {
+        rows.push({ position: rows.length + 1, revision: revisions[event.write] ?? 0, event });
+      }
+    },
+    query({ order, after, filter = {}, limit, offset = 0, maxBytes = Number.POSITIVE_INFINITY, total, withoutData }) {
+      const events: StoredEvent[] = [];
+      let matching = 0;
+      let bytes = 0;
+      let isFull = limit === 0;
+      for (const row of walk(after === undefined ? 0 : parsePosition(after), order)) {
+        if (isFull && !total) break;
+        if (!matches(row.event, filter)) continue;
+        matching += 1;
+        if (isFull || matching <= offset) continue;
+        bytes += withoutData ? 0 : sizeOf(row.event);
+        isFull = bytes > maxBytes && events.length > 0;
+        if (isFull) continue;
+        events.push(withoutData ? headOf(row) : toStoredEvent(row));
+        isFull = events.length >= limit;
+      }
+      return total ? { events, total: matching } : { events };
+    },
+  };
+}
+
+function sizeOf({ data, before }: PreparedEvent): number {
+  return Buffer.byteLength(data) + Buffer.byteLength(before);
+}
+
+function matches(event: PreparedEvent, { project, subject, type, from, to }: EventFilter): boolean {
+  if (project !== undefined && event.project !== project) return false;
+  if (subject && (event.subject.kind !== subject.kind || event.subject.id !== subject.id)) return false;
+  if (type !== undefined && event.type !== type) return false;
+  if (from !== undefined && event.at < from) return false;
+  return to === undefined || event.at <= to;
+}
+
+function toStoredEvent(row: Row): StoredEvent {
+  const { data, before } = row.event;
+  return { ...headOf(row), data: JSON.parse(data), before: JSON.parse(before) };
+}
+
+function headOf({ position, revision, event }: Row): StoredEvent {
+  const { write: _, subject, ...rest } = event;
+  const place = { id: position, position: String(position), revision };
+  return { ...rest, subject: { ...subject }, data: null, before: null, ...place };
+}

@@ -1,0 +1,150 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  addToSums,
+  type Counters,
+  composeMetrics,
+  type FlagSums,
+  type Sightings,
+  sortedSums,
+} from '../metrics-composition.js';
+import { counterSecond, type FlagCount, lastSecondUntil, type MetricsStorage } from '../metrics-port.js';
+import { runSlices, type SlicedWork, visitInSlices } from '../slices.js';
+import { createDroppedCount } from '../unknown-counters.js';
+import { memoryApplications } from './applications.js';
+import { memoryUnknownNames } from './unknown-names.js';
+
+/** A window is summed, and what has expired is dropped, by whole seconds. */
+export function memoryCounters(): Counters {
+  const seconds = new Map<number, FlagSums>();
+  return {
+    add(reports) {
+      for (const { stop, counts } of reports) {
+        const second = counterSecond(stop);
+        const sums = seconds.get(second) ?? new Map<string, FlagCount>();
+        for (const count of counts) addToSums(sums, count);
+        seconds.set(second, sums);
+      }
+    },
+    sumAfter: (time, sums) => visitInSlices(countsAfter(seconds, time), (count) => addToSums(sums, count)),
+    forget(flag) {
+      for (const sums of seconds.values()) sums.delete(flag);
+    },
+    dropUntil(time): SlicedWork {
+      const until = lastSecondUntil(time);
+      return visitInSlices(seconds.keys(), (second) => {
+        if (second <= until) seconds.delete(second);
+      });
+    },
+  };
+}
+
+/** The counters of every second after a time. */
+export function* countsAfter(seconds: ReadonlyMap<number, FlagSums>, time: number): Iterable<FlagCount> {
+  const until = lastSecondUntil(time);
+  for (const [second, sums] of seconds) if (second > until) yield* sums.values();
+}
+
+export function memorySightings(): Sightings {
+  const lastSeen = new Map<string, number>();
+  return {
+    add(reports) {
+      for (const { stop, counts } of reports) {
+        for (const { flag } of counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
+      }
+    },
+    of(flags) {
+      const found = new Map<string, number>();
+      for (const flag of flags) {
+        const at = lastSeen.get(flag);
+        if (at !== undefined) found.set(flag, at);
+      }
+      return found;
+    },
+    forget(flag) {
+      lastSeen.delete(flag);
+    },
+    dropStrangers: ({ isFlag, unseenSince }, onDropped) =>
+      visitInSlices(lastSeen, ([flag, at]) => {
+        if (at >= unseenSince || isFlag(flag)) return;
+        lastSeen.delete(flag);
+        onDropped(flag);
+      }),
+  };
+}
+
+/**
+ * Metrics in this process's memory: nothing to install, gone when the process ends, invisible to other processes.
+ * Applications and their instances are bounded in all by `LIMITS.applicationsInMemory`: nothing new is kept beyond.
+ * `close` keeps nothing open and changes nothing.
+ *
+ * @example
+ * const metrics = memoryMetrics();
+ * await metrics.record([
+ *   {
+ *     application: 'shop',
+ *     instance: { id: 'shop-1' },
+ *     at: Date.now(),
+ *     stop: Date.now(),
+ *     counts: [{ flag: 'checkout', yes: 3, no: 1 }],
+ *   },
+ * ]);
+ * await metrics.counts({ after: Date.now() - 60_000 }); // [{ flag: 'checkout', yes: 3, no: 1 }]
+ */
+export function memoryMetrics(): MetricsStorage {
+  const metrics = composeMetrics({
+    counters: memoryCounters(),
+    sightings: memorySightings(),
+    applications: memoryApplications(),
+    unknownNames: memoryUnknownNames(),
+  });
+  const { dropped, add } = createDroppedCount();
+  // Work of one slice is done at once; before every further one the process does what else there is to do.
+  const yielding = async (slice: SlicedWork): Promise<boolean> => slice() && setImmediate(true);
+
+  return {
+    record: (reports, registrations) => add(metrics.record(reports, registrations)),
+    register: (registration) => add(metrics.register(registration)),
+    async counts({ after }) {
+      const sums: FlagSums = new Map();
+      for (const work of metrics.counts(after, sums)) await runSlices(work, yielding);
+      return sortedSums(sums);
+    },
+    applications: metrics.applications,
+    application: metrics.application,
+    usage: metrics.usage,
+    lastSeen: metrics.lastSeen,
+    forget: metrics.forget,
+    forgetApplication(name) {
+      const isKnown = metrics.has(name);
+      metrics.removeSlice(name);
+      return isKnown;
+    },
+    async prune(retention) {
+      for (const work of metrics.prune(retention)) await runSlices(work, yielding);
+    },
+    dropped,
+    close() {},
+  };
+}
+
+/** Rows with a key of two parts, each key once: rows of one key are merged into one. */
+export interface MergedRows<First, Row> {
+  add(first: First, second: string, row: Row): void;
+  /** By the order in which the keys came. */
+  forEach(visit: (row: Row, first: First, second: string) => void): void;
+}
+
+export function mergedRows<First, Row>(merge: (one: Row, next: Row) => Row): MergedRows<First, Row> {
+  const groups = new Map<First, Map<string, Row>>();
+  return {
+    add(first, second, row) {
+      const group = groups.get(first) ?? new Map<string, Row>();
+      const before = group.get(second);
+      group.set(second, before === undefined ? row : merge(before, row));
+      groups.set(first, group);
+    },
+    forEach(visit) {
+      for (const [first, group] of groups) for (const [second, row] of group) visit(row, first, second);
+    },
+  };
+}

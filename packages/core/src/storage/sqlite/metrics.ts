@@ -1,0 +1,195 @@
+import { setImmediate } from 'node:timers/promises';
+import { mergedRows } from '../memory/metrics.js';
+import {
+  addToSums,
+  type Counters,
+  composeMetrics,
+  type FlagSums,
+  type Sightings,
+  sortedSums,
+} from '../metrics-composition.js';
+import { boundedSum, counterSecond, type FlagCount, lastSecondUntil, type MetricsStorage } from '../metrics-port.js';
+import { createReportBatches } from '../report-batches.js';
+import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
+import { createDroppedCount } from '../unknown-counters.js';
+import { readWhenFree } from './busy.js';
+import { type Connection, inSnapshot, prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
+import { sqliteApplications } from './metrics-applications.js';
+import { sqliteUnknownNames } from './unknown-names.js';
+import type { WriteQueue } from './write-queue.js';
+
+/** One slice sums up so many rows, and those of the second in which it ends. */
+const SUMMED_ROWS = 10_000;
+
+/** Sums stop at the largest exact number instead of failing a report, and `total` cannot overflow as `sum` can. */
+export function sqliteCounters(database: SqliteDatabase, prefix: string): Counters {
+  const { add, sum, endOfSlice, nextSecond, remove, dropUntil } = counterStatements(database, `${prefix}counters`);
+
+  return {
+    add(reports) {
+      const rows = mergedRows<number, FlagCount>(addCounts);
+      for (const { stop, counts } of reports) {
+        for (const count of counts) rows.add(counterSecond(stop), count.flag, count);
+      }
+      rows.forEach(({ yes, no }, second, flag) => void add.run(second, flag, yes, no));
+    },
+    sumAfter(time, sums) {
+      let after = lastSecondUntil(time);
+      return () => {
+        const end = (endOfSlice.get(after) as number | undefined) ?? Number.MAX_SAFE_INTEGER;
+        for (const count of sum.all(after, end) as FlagCount[]) addToSums(sums, count);
+        after = end;
+        return end < Number.MAX_SAFE_INTEGER;
+      };
+    },
+    // The key begins with the second: one look-up for each is less than a look at all rows.
+    forget(flag) {
+      let second = nextSecond.get(Number.MIN_SAFE_INTEGER) as number | undefined;
+      while (second !== undefined) {
+        remove.run(second, flag);
+        second = nextSecond.get(second) as number | undefined;
+      }
+    },
+    dropUntil: (time) => () => dropUntil.run(lastSecondUntil(time)).changes === SLICE_ROWS,
+  };
+}
+
+function counterStatements(database: SqliteDatabase, table: string) {
+  const limit = Number.MAX_SAFE_INTEGER;
+  return {
+    add: prepare(
+      database,
+      `INSERT INTO ${table} (second, flag, yes, no) VALUES (?, ?, ?, ?)
+      ON CONFLICT (second, flag) DO UPDATE SET
+        yes = min(yes + excluded.yes, ${limit}),
+        no = min(no + excluded.no, ${limit})`,
+    ),
+    sum: prepare(
+      database,
+      `SELECT flag, min(total(yes), ${limit}) AS yes, min(total(no), ${limit}) AS no
+      FROM ${table} WHERE second > ? AND second <= ? GROUP BY flag`,
+    ),
+    endOfSlice: preparePluck(
+      database,
+      `SELECT second FROM ${table} WHERE second > ? ORDER BY second, flag LIMIT 1 OFFSET ${SUMMED_ROWS}`,
+    ),
+    nextSecond: preparePluck(database, `SELECT second FROM ${table} WHERE second > ? ORDER BY second, flag LIMIT 1`),
+    remove: prepare(database, `DELETE FROM ${table} WHERE second = ? AND flag = ?`),
+    dropUntil: prepare(
+      database,
+      `DELETE FROM ${table} WHERE (second, flag) IN (
+        SELECT second, flag FROM ${table} WHERE second <= ? ORDER BY second, flag LIMIT ${SLICE_ROWS})`,
+    ),
+  };
+}
+
+function addCounts(one: FlagCount, next: FlagCount): FlagCount {
+  return { flag: one.flag, yes: boundedSum(one.yes, next.yes), no: boundedSum(one.no, next.no) };
+}
+
+export function sqliteSightings(database: SqliteDatabase, prefix: string): Sightings {
+  const see = prepare(
+    database,
+    `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
+    ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
+  );
+  const find = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
+  const findAfter = prepareRaw(
+    database,
+    `SELECT flag, at FROM ${prefix}last_seen WHERE flag > ? ORDER BY flag LIMIT ?`,
+  );
+  const forget = prepare(database, `DELETE FROM ${prefix}last_seen WHERE flag = ?`);
+
+  return {
+    add(reports) {
+      const latest = new Map<string, number>();
+      for (const { stop, counts } of reports) {
+        for (const { flag } of counts) latest.set(flag, Math.max(latest.get(flag) ?? stop, stop));
+      }
+      for (const [flag, at] of latest) see.run(flag, at);
+    },
+    // One look-up per name: the number of values that a single statement may bind is limited, that of names is not.
+    of(flags) {
+      const found = new Map<string, number>();
+      for (const flag of flags) {
+        const at = find.get(flag) as number | undefined;
+        if (at !== undefined) found.set(flag, at);
+      }
+      return found;
+    },
+    forget(flag) {
+      forget.run(flag);
+    },
+    dropStrangers({ isFlag, unseenSince }, onDropped) {
+      let last = '';
+      return () => {
+        const page = findAfter.all(last, SLICE_ROWS) as [string, number][];
+        for (const [flag, at] of page) {
+          last = flag;
+          if (at >= unseenSince || isFlag(flag)) continue;
+          forget.run(flag);
+          onDropped(flag);
+        }
+        return page.length === SLICE_ROWS;
+      };
+    },
+  };
+}
+
+export interface SqliteMetricsOptions {
+  readonly connection: Connection;
+  /** The connection's queue: reports that arrive together are added up and share one transaction. */
+  readonly writeQueue: WriteQueue;
+  /** The prefix that `metricsTables` created the tables with. */
+  readonly tablePrefix: string;
+}
+
+/**
+ * Metrics in the tables of a SQLite storage, on its connection, which stays open when the metrics are closed. A call
+ * that writes resolves once its transaction is committed; when it rejects, nothing of it was written.
+ */
+export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMetricsOptions): MetricsStorage {
+  const metrics = composeMetrics({
+    counters: sqliteCounters(connection.database, tablePrefix),
+    sightings: sqliteSightings(connection.database, tablePrefix),
+    applications: sqliteApplications(connection.database, tablePrefix),
+    unknownNames: sqliteUnknownNames(connection.database, tablePrefix),
+  });
+  const { dropped, add } = createDroppedCount();
+  const write = <T>(work: () => T, onBusy?: () => void) => writeQueue.run(work, onBusy);
+  const batches = createReportBatches(async (take, onBusy) => add(await write(() => metrics.record(take()), onBusy)));
+  const inTransactions = (slice: SlicedWork) => write(slice);
+  const inReads = async (slice: SlicedWork) => (await readWhenFree(connection, slice)) && setImmediate(true);
+
+  return {
+    async record(reports, registrations = []) {
+      if (registrations.length > 0) return add(await write(() => metrics.record(reports, registrations)));
+      if (reports.length > 0) return batches.add(reports);
+    },
+    register: async (registration) => add(await write(() => metrics.register(registration))),
+    forget: (flag) => write(() => metrics.forget(flag)),
+    async forgetApplication(name) {
+      const isKnown = await write(() => metrics.has(name));
+      if (isKnown) await runSlices(() => metrics.removeSlice(name), inTransactions);
+      return isKnown;
+    },
+    async prune(retention) {
+      for (const work of metrics.prune(retention)) await runSlices(work, inTransactions);
+    },
+    async counts({ after }) {
+      const sums: FlagSums = new Map();
+      for (const work of metrics.counts(after, sums)) await runSlices(work, inReads);
+      return sortedSums(sums);
+    },
+    applications: (query) => readWhenFree(connection, () => metrics.applications(query)),
+    application: (name) => readWhenFree(connection, () => metrics.application(name)),
+    usage: (query) => readWhenFree(connection, () => metrics.usage(query)),
+    lastSeen(flags) {
+      const look = () => metrics.lastSeen(flags);
+      // Each of several look-ups would take and leave the file's lock for itself, which costs several times as much.
+      return readWhenFree(connection, flags.length > 1 ? () => inSnapshot(connection.database, look) : look);
+    },
+    dropped,
+    close: () => undefined,
+  };
+}

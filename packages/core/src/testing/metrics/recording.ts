@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { memoryMetrics } from '../../storage/memory/metrics.js';
+import type { ApplicationRegistration, MetricsStorage, UsageReport } from '../../storage/metrics-port.js';
+import { assertSame, type MetricsRule } from '../test-runner.js';
+import { MINUTE, NOW, once, registration, report, SECOND } from './samples.js';
+
+const NAMES = ['shop', 'billing', 'new', '__proto__'];
+const FLAGS = ['checkout', 'banner', '__proto__'];
+
+/** Every row of every kind is met by several of them, in an order that is not that of time. */
+const REPORTS: readonly UsageReport[] = [
+  report({ counts: once(...FLAGS) }),
+  report({ at: NOW - MINUTE, stop: NOW - MINUTE, instance: { id: 'shop-1', clientIp: '192.0.2.1' } }),
+  report({ application: 'billing', at: NOW + SECOND, stop: NOW - 1, instance: { id: 'b', sdkVersion: 'x:1' } }),
+  report({ counts: [{ flag: 'checkout', yes: 4, no: 2 }], instance: { id: 'shop-1', clientIp: '192.0.2.2' } }),
+  report({ application: 'billing', stop: NOW + 1, instance: { id: 'b', clientIp: '192.0.2.3' }, counts: [] }),
+  report({ application: '__proto__', instance: { id: '__proto__' }, stop: NOW - 5 * SECOND }),
+];
+
+const REGISTRATIONS: readonly ApplicationRegistration[] = [
+  registration({ strategies: ['default', 'own'], description: '', color: null }),
+  registration({ application: 'new', instance: { id: 'n', sdkVersion: 'x:2' }, description: 'Given', icon: 'i' }),
+  registration({ application: 'new', instance: { id: 'm' }, at: NOW + 1, strategies: [], url: 'https://new.example' }),
+];
+
+/** Renewed by the registrations, or left alone by the reports. */
+const KNOWN = [
+  registration({ description: 'The web shop', url: 'https://shop.example', color: 'red', icon: 'cart' }),
+  registration({ application: 'billing', description: 'Invoices', color: 'blue', at: NOW - MINUTE }),
+];
+
+async function contentOf(metrics: MetricsStorage): Promise<unknown> {
+  return {
+    counts: await metrics.counts({ after: 0 }),
+    late: await metrics.counts({ after: NOW }),
+    usage: await metrics.usage(),
+    lastSeen: [...(await metrics.lastSeen(FLAGS))].sort(),
+    applications: await metrics.applications({ seenSince: 0 }),
+    details: await Promise.all(NAMES.map(async (name) => (await metrics.application(name)) ?? null)),
+  };
+}
+
+export function batchRules(rule: MetricsRule): void {
+  rule('has the outcome of its registrations and reports one by one', async (metrics) => {
+    const oneByOne = memoryMetrics();
+    for (const storage of [metrics, oneByOne]) for (const known of KNOWN) await storage.register(known);
+    await metrics.record(REPORTS, REGISTRATIONS);
+    for (const one of REGISTRATIONS) await oneByOne.register(one);
+    for (const one of REPORTS) await oneByOne.record([one]);
+    assertSame(await contentOf(metrics), await contentOf(oneByOne));
+  });
+
+  rule('has the outcome of its reports one by one where there are no registrations', async (metrics) => {
+    const oneByOne = memoryMetrics();
+    await metrics.record(REPORTS);
+    for (const one of REPORTS) await oneByOne.record([one]);
+    assertSame(await contentOf(metrics), await contentOf(oneByOne));
+  });
+
+  rule('takes registrations alone', async (metrics) => {
+    await metrics.record([], REGISTRATIONS);
+    assertSame((await metrics.application('shop'))?.strategies, ['default', 'own']);
+    assertSame(await metrics.counts({ after: 0 }), []);
+  });
+
+  rule('does nothing when it is empty', async (metrics) => {
+    const before = await contentOf(metrics);
+    await metrics.record([]);
+    await metrics.record([], []);
+    assertSame(await contentOf(metrics), before);
+  });
+
+  rule('takes a thousand reports', async (metrics) => {
+    const reports = Array.from({ length: 1000 }, (_, index) => report({ instance: { id: `shop-${index % 300}` } }));
+    await metrics.record(reports);
+    assertSame(await metrics.counts({ after: 0 }), [{ flag: 'checkout', yes: 1000, no: 0 }]);
+    assert.equal((await metrics.application('shop'))?.instances.length, 300);
+  });
+
+  rule('counts once beside others that come at the same time', async (metrics, again) => {
+    const instances = [metrics, await again()];
+    const record = async (caller: number) =>
+      instances[caller % 2]?.record(
+        [report({ counts: once('a', 'b') }), report({ application: 'billing', counts: once('b', 'a') })],
+        caller % 3 === 0 ? [registration(), registration({ application: `new-${caller}` })] : [],
+      );
+    await Promise.all(Array.from({ length: 60 }, (_, caller) => record(caller)));
+    const sums = (await metrics.counts({ after: 0 })).map(({ flag, yes }) => [flag, yes]);
+    assertSame(sums, [
+      ['a', 120],
+      ['b', 120],
+    ]);
+    assert.equal((await metrics.applications({ seenSince: 0 })).length, 22);
+  });
+
+  rule('leaves nothing when the storage fails in its middle', async (metrics, _, refuse) => {
+    if (!refuse) return;
+    await metrics.record([report({ counts: once('banner') })]);
+    const before = await contentOf(metrics);
+    await refuse('poison');
+    const poisoned = report({ application: 'new', counts: once('poison') });
+    for (const registrations of [[], REGISTRATIONS]) {
+      await assert.rejects(async () => metrics.record([...REPORTS, poisoned, ...REPORTS], registrations));
+      assertSame(await contentOf(metrics), before);
+    }
+  });
+
+  rule('that fails takes no other with it that came at the same time', async (metrics, _, refuse) => {
+    if (!refuse) return;
+    await refuse('poison');
+    const batches = [once('a'), once('b', 'poison'), once('c')].map((counts) => [report({ counts }), report()]);
+    const outcomes = await Promise.allSettled(batches.map(async (batch) => metrics.record(batch)));
+    assertSame(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    const sums = (await metrics.counts({ after: 0 })).map(({ flag, yes }) => [flag, yes]);
+    assertSame(sums, [
+      ['a', 1],
+      ['c', 1],
+      ['checkout', 2],
+    ]);
+  });
+}
+
+const CALLERS = Array.from({ length: 200 }, (_, index) => index);
+
+export function simultaneousRules(rule: MetricsRule): void {
+  rule('two hundred reports at once all count', async (metrics) => {
+    const counts = [{ flag: 'checkout', yes: 2, no: 1 }];
+    await Promise.all(CALLERS.map(async () => metrics.record([report({ counts })])));
+    assertSame(await metrics.counts({ after: 0 }), [{ flag: 'checkout', yes: 400, no: 200 }]);
+    assertSame(await metrics.usage(), [{ application: 'shop', flag: 'checkout', count: 600 }]);
+  });
+
+  rule('two hundred reports at once through two instances all count', async (metrics, again) => {
+    const instances = [metrics, await again()];
+    const record = async (caller: number) => instances[caller % 2]?.record([report({ counts: once('a', 'b') })]);
+    await Promise.all(CALLERS.map(record));
+    for (const instance of instances) {
+      const counts = await instance.counts({ after: 0 });
+      assertSame(
+        counts.map(({ flag, yes }) => [flag, yes]),
+        [
+          ['a', 200],
+          ['b', 200],
+        ],
+      );
+    }
+  });
+
+  rule('the latest of many last-seen times wins, whoever comes last', async (metrics, again) => {
+    const instances = [metrics, await again()];
+    const record = async (caller: number) =>
+      instances[caller % 2]?.record([report({ at: NOW + MINUTE, stop: NOW - Math.abs(caller - 100) })]);
+    await Promise.all(CALLERS.map(record));
+    assert.equal((await metrics.lastSeen(['checkout'])).get('checkout'), NOW);
+  });
+
+  rule('reports in crossing order of flags all count', async (metrics, again) => {
+    const instances = [metrics, await again()];
+    const orders = [once('a', 'b', 'c'), once('c', 'b', 'a')];
+    const record = async (caller: number) =>
+      instances[caller % 2]?.record([report({ counts: orders[caller % 2] ?? [] })]);
+    await Promise.all(CALLERS.map(record));
+    const sums = (await metrics.counts({ after: 0 })).map(({ yes }) => yes);
+    assertSame(sums, [200, 200, 200]);
+  });
+
+  rule('many instances that register at once make one application', async (metrics, again) => {
+    const instances = [metrics, await again()];
+    const register = async (caller: number) =>
+      instances[caller % 2]?.register(registration({ instance: { id: `shop-${caller}` } }));
+    await Promise.all(CALLERS.map(register));
+    assert.equal((await metrics.applications({ seenSince: 0 })).length, 1);
+    assert.equal((await metrics.application('shop'))?.instances.length, CALLERS.length);
+  });
+
+  rule('what one instance has acknowledged another sees', async (metrics, again) => {
+    const other = await again();
+    assertSame(await other.counts({ after: 0 }), []);
+    await metrics.record([report()]);
+    assertSame(await other.counts({ after: 0 }), once('checkout'));
+    assertSame(await other.application('shop'), await metrics.application('shop'));
+    assert.equal((await other.lastSeen(['checkout'])).get('checkout'), NOW);
+    await other.forget('checkout');
+    assertSame(await metrics.counts({ after: 0 }), []);
+  });
+}

@@ -1,0 +1,61 @@
+import type { ErrorDetail } from '../errors.js';
+import { LIMITS } from '../validation/limits.js';
+import { dateTime, type JsonSchema, type ObjectSchema, text } from '../validation/primitives.js';
+import { type NewToken, TOKEN_KINDS } from './token.types.js';
+
+const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: LIMITS.name };
+
+export const newToken: ObjectSchema<NewToken> = {
+  type: 'object',
+  properties: {
+    name: text(LIMITS.label),
+    kind: { type: 'string', enum: TOKEN_KINDS },
+    project: scope,
+    projects: { type: 'array', items: scope, minItems: 1, maxItems: LIMITS.projectsPerToken },
+    environment: scope,
+    expiresAt: { ...dateTime, type: ['string', 'null'] },
+    secret: {
+      type: 'string',
+      minLength: LIMITS.shortestSecret,
+      maxLength: LIMITS.secret,
+      pattern: '^[!-~]+$',
+      description: 'printable ASCII characters without spaces',
+    },
+  },
+  required: ['name', 'kind'],
+};
+
+/** The actor of changes that the library makes itself: no token may pass for it in the event log. */
+const RESERVED_NAME = 'system';
+
+/** What the JSON Schema of a new token cannot express. */
+export function findTokenFaults(token: NewToken): readonly ErrorDetail[] {
+  return [...findNameFaults(token), ...findScopeFaults(token)];
+}
+
+function findNameFaults({ name }: NewToken): readonly ErrorDetail[] {
+  if (name.trim().toLowerCase() !== RESERVED_NAME) return [];
+  return [{ message: 'must not be system, which names the library itself; choose another name', path: '/name' }];
+}
+
+/** An admin token is for everything; any other token is for one environment. */
+function findScopeFaults({ kind, project, projects, environment }: NewToken): readonly ErrorDetail[] {
+  if (kind !== 'admin') {
+    return environment === '*'
+      ? [{ message: `must name one environment for a ${kind} token`, path: '/environment' }]
+      : [];
+  }
+  const isForAllProjects = project === undefined ? (projects ?? []).every(isEverything) : isEverything(project);
+  return [
+    ...(isForAllProjects
+      ? []
+      : [{ message: 'must be * for an admin token', path: project ? '/project' : '/projects' }]),
+    ...(environment === undefined || isEverything(environment)
+      ? []
+      : [{ message: 'must be * for an admin token', path: '/environment' }]),
+  ];
+}
+
+function isEverything(scope: string): boolean {
+  return scope === '*';
+}

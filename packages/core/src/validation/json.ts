@@ -1,0 +1,48 @@
+/**
+ * Whether two JSON values are the same; the order of members does not matter. Unlike Node's own comparison it does not
+ * look at prototypes, which differ where a test runner gives each test file a realm of its own.
+ */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (!isContainer(one) || !isContainer(other) || Array.isArray(one) !== Array.isArray(other)) return false;
+  if (Array.isArray(one) && Array.isArray(other)) return isSameList(one, other);
+  const members = Object.keys(one);
+  if (members.length !== Object.keys(other).length) return false;
+  return members.every((member) => Object.hasOwn(other, member) && isSameJson(one[member], other[member]));
+}
+
+/** Lists may have hundreds of thousands of items, whose indexes are not made into texts. */
+function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]));
+}
+
+function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * The members, of those named, that the changes really change: their new values and their old ones. Undefined when all
+ * stay as they are. Absent members are left alone.
+ */
+export function pickChanged<T extends object>(
+  state: T,
+  changes: Partial<T>,
+  members: readonly (keyof T)[],
+): { readonly data: Partial<T>; readonly before: Partial<T> } | undefined {
+  const data: Partial<T> = {};
+  const before: Partial<T> = {};
+  for (const member of members) {
+    const value = changes[member];
+    if (value === undefined || isSameJson(value, state[member])) continue;
+    data[member] = value;
+    before[member] = state[member];
+  }
+  return Object.keys(data).length > 0 ? { data, before } : undefined;
+}
+
+/** Freezes a value and all that is in it; what is frozen is taken to be so throughout. */
+export function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(Object.freeze(value))) frozen(member);
+  return value;
+}

@@ -1,0 +1,76 @@
+import { type ErrorCode, type ErrorDetail, type FlagsError, isFlagsError } from '@flags/core';
+import { ERROR_KINDS, Refusal, type RefusalCode } from './errors.js';
+import { jsonReply, type Reply } from './reply.js';
+import type { Route } from './route.js';
+
+export interface MemberMessage {
+  readonly msg: string;
+}
+
+/** The body of a 400 from a member endpoint. Its texts are part of the contract. */
+export function memberMessages(error: FlagsError | Refusal, project: string): readonly MemberMessage[] {
+  if (error instanceof Refusal) return [{ msg: error.message }];
+  if (error.code === 'member_exists') return [{ msg: `User already has access to project=${project}` }];
+  if (error.code === 'last_owner') return [{ msg: 'A project must have at least one owner.' }];
+  return error.details.map(({ path, message }) => ({ msg: path ? `${path} ${message}` : message }));
+}
+
+/** The body of a 400 or 404 by the OpenFeature Remote Evaluation Protocol. */
+export interface OfrepFailure {
+  /** The flag that was asked for; absent when it was all of them. */
+  readonly key?: string;
+  readonly errorCode: OfrepErrorCode;
+  readonly errorDetails: string;
+}
+
+export const OFREP_ERROR_CODES = ['FLAG_NOT_FOUND', 'INVALID_CONTEXT', 'PARSE_ERROR', 'GENERAL'] as const;
+export type OfrepErrorCode = (typeof OFREP_ERROR_CODES)[number];
+
+/** The context is all that a request has to be valid in. */
+const CODES: ReadonlyMap<ErrorCode | RefusalCode, OfrepErrorCode> = new Map([
+  ['flag_not_found', 'FLAG_NOT_FOUND'],
+  ['invalid_input', 'INVALID_CONTEXT'],
+  ['invalid_json', 'PARSE_ERROR'],
+]);
+
+export function ofrepFailure({ code, message }: FlagsError | Refusal, key: string | undefined): OfrepFailure {
+  const errorCode = CODES.get(code) ?? 'GENERAL';
+  return { ...(key !== undefined && { key }), errorCode, errorDetails: message };
+}
+
+/** Where an error happened: the row, if a row was found, and its path's parameters. */
+export interface ErrorPlace {
+  readonly route: Route | undefined;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * The answer to a request that cannot be granted; undefined for anything else, which is the host's to handle: a defect, or
+ * what a function of the host's has thrown.
+ */
+export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply | undefined {
+  if (!isFlagsError(error) && !(error instanceof Refusal)) return undefined;
+  const { status, name } = ERROR_KINDS[error.code];
+  if (status === 400 && route?.badRequest === 'messages') {
+    return jsonReply({ status, body: memberMessages(error, params.projectId ?? '') });
+  }
+  if ((status === 400 || status === 404) && route?.protocol === 'ofrep') {
+    return jsonReply({ status, body: ofrepFailure(error, keyOf(route, params)) });
+  }
+  const { code, message } = error;
+  return jsonReply({ status, body: { name, code, message, details: detailsOf(error) }, headers: headersOf(error) });
+}
+
+/** Of an endpoint for one flag. Nothing is known of a path that cannot be decoded. */
+function keyOf({ path }: Route, { key = '' }: ErrorPlace['params']): string | undefined {
+  return path.endsWith('/:key') ? key : undefined;
+}
+
+function detailsOf(error: FlagsError | Refusal): readonly ErrorDetail[] {
+  return error instanceof Refusal ? [{ message: error.message }] : error.details;
+}
+
+function headersOf(error: FlagsError | Refusal): Readonly<Record<string, string>> {
+  if (error instanceof Refusal) return error.headers;
+  return ERROR_KINDS[error.code].status === 503 ? { 'retry-after': '1' } : {};
+}

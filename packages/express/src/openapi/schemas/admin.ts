@@ -1,0 +1,149 @@
+import { type JsonSchema, TOKEN_KINDS } from '@flags/core';
+import { WIRE_EVENT_TYPES } from '../../routes/events.js';
+import {
+  count,
+  listOf,
+  mapOf,
+  optionalTimestamp,
+  positiveInteger,
+  referTo,
+  strictObject,
+  text,
+  timestamp,
+  version,
+} from './common.js';
+
+const health: JsonSchema = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 100,
+  description: '100 minus the percentage of flags that are stale or potentially stale.',
+};
+
+const project = { id: text, name: text, description: text };
+
+export const projectSchemas = {
+  Project: strictObject(project),
+
+  ProjectSummary: strictObject({
+    ...project,
+    createdAt: timestamp,
+    health,
+    memberCount: count,
+    featureCount: count,
+  }),
+
+  ProjectList: strictObject({ version, projects: listOf(referTo('ProjectSummary')) }),
+
+  ProjectOverview: strictObject({
+    name: text,
+    description: text,
+    features: listOf(referTo('FlagSummary')),
+    health,
+    members: count,
+    version,
+  }),
+};
+
+export const memberSchemas = {
+  MemberList: strictObject({ roles: listOf(referTo('Role')), users: listOf(referTo('Member')) }),
+
+  Role: strictObject({ id: positiveInteger, name: text }),
+
+  Member: strictObject({ id: positiveInteger, roleId: positiveInteger }),
+};
+
+const nullableText: JsonSchema = { type: ['string', 'null'] };
+
+export const eventSchemas = {
+  EventList: strictObject({ version, events: listOf(referTo('Event')), totalEvents: count }),
+
+  Event: strictObject({
+    id: { type: 'integer', minimum: 1 },
+    type: { type: 'string', enum: WIRE_EVENT_TYPES },
+    createdBy: text,
+    createdByTokenId: { ...nullableText, description: 'The id of the API token that was used; null: none.' },
+    createdByTokenType: { type: ['string', 'null'], enum: [...TOKEN_KINDS, null], description: 'Its type.' },
+    createdAt: timestamp,
+    project: nullableText,
+    featureName: nullableText,
+    environment: nullableText,
+    data: { description: 'What is so now.' },
+    preData: { description: 'What was so before; null where there was nothing.' },
+  }),
+};
+
+export const metricsSchemas = {
+  SeenToggles: listOf(referTo('SeenTogglesItem')),
+
+  SeenTogglesItem: strictObject({ appName: text, seenToggles: listOf(text), metricsCount: count }),
+
+  FeatureMetrics: strictObject({
+    lastHour: mapOf(referTo('YesNo')),
+    lastMinute: mapOf(referTo('YesNo')),
+  }),
+
+  YesNo: strictObject({ yes: count, no: count }),
+
+  ApplicationList: strictObject({ applications: listOf(referTo('ApplicationSummary')) }),
+
+  ApplicationSummary: strictObject({
+    appName: text,
+    strategies: listOf(text),
+    createdAt: timestamp,
+    links: strictObject({ appDetails: text }),
+  }),
+
+  ApplicationDetail: strictObject(
+    {
+      appName: text,
+      instances: listOf(referTo('ApplicationInstance')),
+      strategies: listOf(referTo('ApplicationStrategies')),
+      seenToggles: listOf(text),
+    },
+    // Names of flags that do not exist, of which the last 100 are kept; absent when none was dropped.
+    { droppedNames: count },
+  ),
+
+  ApplicationInstance: strictObject({
+    instanceId: text,
+    clientIp: text,
+    lastSeen: timestamp,
+    createdAt: timestamp,
+  }),
+
+  ApplicationStrategies: strictObject({ appName: text, strategies: listOf(text) }),
+
+  SeenApps: mapOf(listOf(referTo('SeenApp'))),
+
+  SeenApp: strictObject({
+    appName: text,
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    description: text,
+    strategies: listOf(text),
+    url: text,
+    color: { type: ['string', 'null'] },
+    icon: text,
+  }),
+};
+
+const token = {
+  id: { type: 'string', description: 'Names the token; not its secret.' },
+  tokenName: text,
+  username: { type: 'string', description: 'The same as tokenName.' },
+  type: { type: 'string', enum: TOKEN_KINDS },
+  project: { type: 'string', description: 'The first of the projects; * for all.' },
+  projects: { ...listOf(text), description: 'Ids of projects; * alone for all.' },
+  environment: text,
+  createdAt: timestamp,
+  expiresAt: optionalTimestamp,
+};
+
+export const tokenSchemas = {
+  Token: strictObject(token),
+
+  TokenList: strictObject({ tokens: listOf(referTo('Token')) }),
+
+  CreatedToken: strictObject({ ...token, secret: { type: 'string', description: 'Shown once, here.' } }),
+};

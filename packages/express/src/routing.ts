@@ -1,0 +1,93 @@
+import { invalidInput, Refusal } from './errors.js';
+import type { Access, Route } from './route.js';
+
+/** A row whose path matches, and what its parameters stand for there, escapes and all. */
+export interface FoundRoute {
+  readonly route: Route;
+  readonly params: Record<string, string>;
+}
+
+/**
+ * The rows whose path matches, whatever their method, in their order. Matches as Express does: the case of fixed parts and
+ * a trailing slash do not matter. Repeated slashes count as one: some SDKs join addresses so.
+ */
+export type RouteLookup = (path: string) => readonly FoundRoute[];
+
+/** Fixed paths are looked up; of the others those with as many parts are tried. */
+export function createRouteLookup(routes: readonly Route[]): RouteLookup {
+  const fixed = routes.filter(isFixed);
+  const fixedAt = new Map(
+    fixed.map(({ path }) => [path.toLowerCase(), fixed.filter((other) => other.path === path)] as const),
+  );
+  const patterns = routes.filter((route) => !isFixed(route)).map(toPattern);
+  const patternsOf = new Map(patterns.map(({ parts }) => [parts, patterns.filter((other) => other.parts === parts)]));
+  return (path) => {
+    const single = withSingleSlashes(path);
+    const place = single.endsWith('/') ? single.slice(0, -1) : single;
+    const found: FoundRoute[] = (fixedAt.get(place.toLowerCase()) ?? []).map((route) => ({ route, params: {} }));
+    for (const { route, pattern } of patternsOf.get(partsOf(place)) ?? []) {
+      const match = pattern.exec(place);
+      if (match) found.push({ route, params: { ...match.groups } });
+    }
+    return found;
+  };
+}
+
+const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
+
+/** What a path needs to be let in; undefined for a path that is not ours. */
+export function accessOf(path: string): Access | undefined {
+  const [, api, protocol] = /^\/(?:api\/(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(withSingleSlashes(path)) ?? [];
+  const access = (api ?? protocol)?.toLowerCase();
+  return ACCESSES.find((one) => one === access);
+}
+
+/** The methods of these routes, for the header `Allow`. */
+export function allowedMethods(found: readonly FoundRoute[]): string {
+  const methods = found.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...new Set(methods)].sort().join(', ');
+}
+
+function withSingleSlashes(path: string): string {
+  return path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
+}
+
+function isFixed({ path }: Route): boolean {
+  return !path.includes(':');
+}
+
+function partsOf(path: string): number {
+  return path.split('/').length;
+}
+
+function toPattern(route: Route) {
+  const source = route.path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
+  return { route, parts: partsOf(route.path), pattern: new RegExp(`^${source}$`, 'i') };
+}
+
+export function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function refuseUndecodable(path: string): never {
+  throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
+}
+
+/** Refuses a request that no row can answer, given the rows with its path. */
+export function refuseUnmatched(
+  { method, path }: { readonly method: string; readonly path: string },
+  known: readonly FoundRoute[],
+): never {
+  if (!isDecodable(path)) return refuseUndecodable(path);
+  if (known.length === 0) {
+    throw new Refusal('not_found', `There is nothing at ${path}. Look at /api/admin/openapi.json.`);
+  }
+  const allow = allowedMethods(known);
+  throw new Refusal('method_not_allowed', `${path} does not take ${method}. Use one of ${allow}.`, { allow });
+}
