@@ -38,7 +38,7 @@ async function start(config: ServerConfig): Promise<void> {
       auth,
       trustedOrigins,
       allowedHosts,
-      onFault: noteFault,
+      onError: noteFault,
       ...(cors && { cors }),
     });
     const server = await listen(createApp({ flags, router, logger }), config);

@@ -13,7 +13,7 @@ export function compareCodePoints(a: string, b: string): number {
 }
 
 /** The index of the first item whose name is not before `name`, of items that are in the order of their names. */
-export function placeInOrder<Item>(items: readonly Item[], name: string, nameOf: (item: Item) => string): number {
+export function lowerBound<Item>(items: readonly Item[], name: string, nameOf: (item: Item) => string): number {
   let low = 0;
   let high = items.length;
   while (low < high) {

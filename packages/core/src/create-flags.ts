@@ -1,6 +1,6 @@
 import { v4 as randomId } from 'uuid';
 import { projectDocuments, type Versioned } from './changes/aggregate.js';
-import { type AttributedContext, createPerform } from './changes/command-runner.js';
+import { type AttributedContext, createCommandRunner } from './changes/command-runner.js';
 import { type ActorIdentity, actorFromKey, actorKey, type Engine } from './changes/engine.js';
 import { createLifetime } from './changes/lifetime.js';
 import { createOperations } from './changes/operations.js';
@@ -15,8 +15,8 @@ import { createMetricsRetention } from './metrics/retention.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.js';
 import { createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT } from './projects/project.js';
-import { detached } from './replica/clone-json.js';
-import { closeLive, openLive } from './replica/replica.js';
+import { cloneJson } from './replica/clone-json.js';
+import { closeReplica, openReplica } from './replica/replica.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';
 import { invalidInput } from './validation/validator.js';
@@ -101,13 +101,22 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const onError = reporter(options.onError ?? warn);
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
-  const isFlag = (name: string) => live.documents.projectOf(name) !== undefined;
+  const isFlag = (name: string) => replica.documents.projectOf(name) !== undefined;
   const retention = createMetricsRetention({ metrics, isFlag, now, applicationRetention, onError });
   const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
-  const live = await openLive(options, { storage, metrics, retention, settings, now, pollInterval, onError, size });
+  const replica = await openReplica(options, {
+    storage,
+    metrics,
+    retention,
+    settings,
+    now,
+    pollInterval,
+    onError,
+    size,
+  });
   // Where others' changes are heard of at once, what is known is what is stored, nearly always.
-  const recall = storage.watch && ((key: DocumentKey) => copied(live.documents.known(key)));
-  const perform = createPerform({ storage, now, feed, take: live.state.take, recall, size });
+  const recall = storage.watch && ((key: DocumentKey) => copied(replica.documents.get(key)));
+  const perform = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, recall, size });
   const validate = createValidators(settings);
   const base = {
     settings,
@@ -116,7 +125,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     metrics,
     retention,
     feed,
-    live,
+    replica,
     read: createRead(storage),
     now,
     newId,
@@ -129,18 +138,18 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   try {
     await addDefaultProject(engineOf({ name: actor }));
   } catch (error) {
-    await closeLive(live);
+    await closeReplica(replica);
     throw error;
   }
   const stopWatching = storage.watch?.(() => {
     feed.wake();
-    void live.follower.refresh();
+    void replica.poller.refresh();
   });
   return createAttribution(engineOf, () => stopWatching?.())(actor);
 }
 
 function copied(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
-  return known && { state: detached(known.state), revision: known.revision };
+  return known && { state: cloneJson(known.state), revision: known.revision };
 }
 
 /** Several processes may open a new storage at once: whoever comes second finds the project there. */
@@ -166,7 +175,7 @@ function createAttribution(engineOf: (actor: ActorIdentity) => Engine, stopWatch
       as,
       closing: lifetime.closing,
       close: () => {
-        engine.feed.endUnsettled();
+        engine.feed.closePending();
         return lifetime.end(() => {
           stopWatching();
           return release(engine);
@@ -184,10 +193,10 @@ function attributed(context: ChangeContext | undefined, { name, token }: ActorId
   throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
 }
 
-async function release({ feed, live, metrics, storage }: Engine): Promise<void> {
+async function release({ feed, replica, metrics, storage }: Engine): Promise<void> {
   try {
     await feed.close();
-    await closeLive(live);
+    await closeReplica(replica);
     await metrics.close();
   } finally {
     await storage.close();

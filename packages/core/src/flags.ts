@@ -76,7 +76,7 @@ export interface Flags
    * const stamp = await flags.stamp();
    * if (stamp === undefined || stamp !== page.stamp) page = { stamp, html: render(await flags.listFlags(ref)) };
    */
-  stamp(subject?: StampSubject): Promise<string | undefined>;
+  dataVersion(subject?: DataVersionScope): Promise<string | undefined>;
 
   /**
    * Aborted as soon as {@link Flags.close} is called, for what is built upon these flags and has to end with them.
@@ -96,7 +96,7 @@ export interface Flags
 }
 
 /** What a stamp stands for. */
-export type StampSubject = 'flags' | 'projects';
+export type DataVersionScope = 'flags' | 'projects';
 
 export interface Settings {
   readonly environments: readonly Environment[];

@@ -67,13 +67,13 @@ export type {
   DocumentWrite,
   EventFilter,
   EventPage,
-  EventQuery as StoredEventQuery,
   ListedDocument,
   ListQuery,
   NewEvent,
   Storage,
   StoredDocument,
   StoredEvent,
+  StoredEventQuery,
   Vacancy,
 } from './storage/port.js';
 export { timeSlice } from './time-slice.js';

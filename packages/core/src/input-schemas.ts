@@ -7,7 +7,7 @@ import { bulkReport, metricsReport, registration } from './metrics/metrics.schem
 import { member, newProject, projectChanges } from './projects/project.schema.js';
 import { newSegment, segmentChanges } from './segments/segment.schema.js';
 import { newToken } from './tokens/token.schema.js';
-import { frozen } from './validation/json.js';
+import { deepFreeze } from './validation/json.js';
 import { jsonPatch } from './validation/json-patch.schema.js';
 import { type JsonSchema, pageQuery } from './validation/primitives.js';
 
@@ -22,7 +22,7 @@ export type InputSchemas = ReturnType<typeof inputSchemas>;
  */
 export function inputSchemas(settings: Settings) {
   const flagTypes = settings.flagTypes.map((type) => type.name);
-  return frozen({
+  return deepFreeze({
     newFlag: newFlag(flagTypes) as JsonSchema,
     flagChanges: flagChanges(flagTypes) as JsonSchema,
     clone: clone as JsonSchema,

@@ -6,7 +6,7 @@ import { OWNER } from './projects/members.decide.js';
 import type { Role } from './projects/project.types.js';
 import type { MetricsStorage } from './storage/metrics-port.js';
 import type { Storage } from './storage/port.js';
-import { frozen } from './validation/json.js';
+import { deepFreeze } from './validation/json.js';
 import { name, positiveInteger, text } from './validation/primitives.js';
 import { createValidator } from './validation/validator.js';
 
@@ -100,7 +100,7 @@ export function createSettings(options: Partial<Configuration>): Settings {
   const { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit } = options;
   const details = { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit };
   const valid = validate({ environments, roles, flagTypes, environment, ...details });
-  return frozen({
+  return deepFreeze({
     environment: valid.environment,
     environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),
     roles: valid.roles.map(({ id, name }) => ({ id, name })),

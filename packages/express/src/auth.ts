@@ -1,6 +1,6 @@
 import { type Flags, TOKEN_KINDS, type Token, type TokenKind } from '@flags/core';
 import type { Request } from 'express';
-import { askHost, Refusal } from './errors.js';
+import { callHost, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsRouterOptions, SessionRouterOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
 import { type Action, EVERYTHING, type Scope, scopeOf } from './permissions.js';
@@ -12,8 +12,8 @@ export function kindsFor(access: Access): readonly TokenKind[] {
 }
 
 /** HTTP asks that a 401 names a scheme. */
-export function unauthenticated(message: string): Refusal {
-  return new Refusal('unauthenticated', message, { 'www-authenticate': 'Bearer' });
+export function unauthenticated(message: string): HttpError {
+  return new HttpError('unauthenticated', message, { 'www-authenticate': 'Bearer' });
 }
 
 /** API tokens: the bare secret, as clients of this API send it, or with the scheme `Bearer`. */
@@ -37,7 +37,7 @@ export function identityOf<A extends Token>(token: A, access: Access): Identity<
   const kinds = kindsFor(access);
   if (!kinds.includes(token.kind)) {
     const wanted = kinds.join(' or ');
-    throw new Refusal('forbidden', `This needs a token of kind ${wanted}; ${token.name} is of kind ${token.kind}.`);
+    throw new HttpError('forbidden', `This needs a token of kind ${wanted}; ${token.name} is of kind ${token.kind}.`);
   }
   return { actor: token, scope: scopeOf(token), token };
 }
@@ -69,7 +69,7 @@ function secretIn({ headers: { authorization: header } }: Request): string | und
  */
 export function identifyByHost<A extends Actor>(flags: Flags, authenticate: Authenticate<A>): Identify<A> {
   return async (request, access) => {
-    const actor = await askHost(() => authenticate(request));
+    const actor = await callHost(() => authenticate(request));
     if (actor === null || actor === undefined) throw unauthenticated('Sign in first.');
     if (typeof actor.name !== 'string' || actor.name === '') {
       throw new TypeError('createFlagsRouter: auth must give an actor with a name, or null.');
@@ -92,7 +92,7 @@ export function identifyBySession<A extends Actor>(flags: Flags, session: Authen
 }
 
 /** Somebody who was let in. */
-export interface Visitor {
+export interface Principal {
   readonly name: string;
   readonly scope: Scope;
   /** The API token that the visitor uses. */
@@ -100,13 +100,13 @@ export interface Visitor {
   /** Resolves when the visitor may do this, refuses with `forbidden` otherwise. */
   check(action: Action, project: string | null): Promise<void>;
   /** Whether the visitor would be let in again to do this: a token may have expired, a permission been withdrawn. */
-  isStillAdmitted(action: Action, project: string | null): Promise<boolean>;
+  isStillAllowed(action: Action, project: string | null): Promise<boolean>;
   /** Whether the token is still valid. Absent where the request carries no secret of a token. */
   readonly hasValidToken?: () => Promise<boolean>;
 }
 
 /** Lets a request in, or refuses it with `unauthenticated`, `forbidden` or `cross_origin`. */
-export type Gate = (request: Request, access: Access) => Promise<Visitor>;
+export type Gate = (request: Request, access: Access) => Promise<Principal>;
 
 export type GateOptions<A extends Actor> = FlagsRouterOptions<A> | SessionRouterOptions<A>;
 
@@ -136,9 +136,9 @@ function createGateOf<A extends Actor>(
   { flags, checkOrigin, authorize = () => true }: GateParts<A>,
 ): Gate {
   async function check(actor: A, action: Action, project: string | null): Promise<void> {
-    if ((await askHost(() => authorize(actor, action, project))) === true) return;
+    if ((await callHost(() => authorize(actor, action, project))) === true) return;
     // The project is not named: the caller may not see which project owns a flag or a segment.
-    throw new Refusal('forbidden', `${actor.name} may not ${action} here. Ask for the permission.`);
+    throw new HttpError('forbidden', `${actor.name} may not ${action} here. Ask for the permission.`);
   }
 
   return async (request, access) => {
@@ -149,7 +149,7 @@ function createGateOf<A extends Actor>(
       scope,
       ...(token && { token }),
       check: (action, project) => check(actor, action, project),
-      isStillAdmitted: (action, project) =>
+      isStillAllowed: (action, project) =>
         identify(request, access)
           .then((present) => check(present.actor, action, project))
           .then(() => true, isFault),
@@ -160,7 +160,7 @@ function createGateOf<A extends Actor>(
 
 /** A fault says nothing of the visitor: only a refusal does. */
 function isFault(error: unknown): boolean {
-  return !(error instanceof Refusal);
+  return !(error instanceof HttpError);
 }
 
 export interface Identity<A extends Actor> {

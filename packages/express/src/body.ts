@@ -1,5 +1,5 @@
 import express, { type Request, type Response } from 'express';
-import { Refusal } from './errors.js';
+import { HttpError } from './errors.js';
 
 /** No input of this API nests deeper than a few levels; deeper JSON would exhaust the stack of what works on it. */
 export const MAX_DEPTH = 32;
@@ -59,8 +59,8 @@ export function createBodyReader(limit: number): BodyReader {
 
   return async (request, response) => {
     if (!announcesBody(request)) return isFiller(request.body) ? undefined : parseBody(request.body, limit);
-    checkSize(Number(request.headers['content-length'] ?? 0), limit);
-    checkContentType(request.headers['content-type']);
+    assertSize(Number(request.headers['content-length'] ?? 0), limit);
+    assertContentType(request.headers['content-type']);
     if (!isRead(request)) {
       if (request.destroyed) throw endedEarly();
       await readText(request, response);
@@ -84,19 +84,19 @@ function isRead(request: Request & { readonly _body?: unknown }): boolean {
   return request._body === true || request.readableEnded || !isFiller(request.body);
 }
 
-function checkSize(bytes: number, limit: number): void {
-  if (bytes > limit) throw new Refusal('payload_too_large', `The body is larger than ${limit} bytes. Send less.`);
+function assertSize(bytes: number, limit: number): void {
+  if (bytes > limit) throw new HttpError('payload_too_large', `The body is larger than ${limit} bytes. Send less.`);
 }
 
-function checkContentType(header: string | undefined): void {
+function assertContentType(header: string | undefined): void {
   const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === '' || /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(type)) return;
-  throw new Refusal('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
+  throw new HttpError('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
 }
 
 /** A client that goes away, or breaks the chunks off, leaves part of a body, which must not be taken for the whole. */
-function endedEarly(): Refusal {
-  return new Refusal('invalid_json', 'The body ended early. Send it again.');
+function endedEarly(): HttpError {
+  return new HttpError('invalid_json', 'The body ended early. Send it again.');
 }
 
 function parseBody(body: unknown, limit: number): unknown {
@@ -105,19 +105,19 @@ function parseBody(body: unknown, limit: number): unknown {
   return value;
 }
 
-function tooDeep(): Refusal {
-  return new Refusal('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`);
+function tooDeep(): HttpError {
+  return new HttpError('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`);
 }
 
 function parseJson(raw: string | Uint8Array, limit: number): unknown {
-  checkSize(typeof raw === 'string' ? Buffer.byteLength(raw) : raw.byteLength, limit);
+  assertSize(typeof raw === 'string' ? Buffer.byteLength(raw) : raw.byteLength, limit);
   const text = typeof raw === 'string' ? raw : new TextDecoder().decode(raw);
   if (text === '') return undefined;
   checkStructure(text);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Refusal('invalid_json', `The body is not JSON: ${error instanceof Error ? error.message : error}.`);
+    throw new HttpError('invalid_json', `The body is not JSON: ${error instanceof Error ? error.message : error}.`);
   }
 }
 
@@ -127,7 +127,7 @@ function checkStructure(text: string): void {
   if (excess === 'depth') throw tooDeep();
   if (excess === undefined) return;
   const message = `The body has more than ${MAX_STRUCTURE} arrays, objects and members. Send less.`;
-  throw new Refusal('payload_too_large', message);
+  throw new HttpError('payload_too_large', message);
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {
@@ -138,8 +138,8 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 /** What Express's parser refuses, in our words; a fault passes as it is. */
 function refusalOf(error: unknown): unknown {
   const { status, message } = error as { readonly status?: unknown; readonly message?: unknown };
-  if (status === 413) return new Refusal('payload_too_large', 'The body is too large. Send less.');
-  if (status === 415) return new Refusal('unsupported_media_type', `The body cannot be decoded: ${message}.`);
+  if (status === 413) return new HttpError('payload_too_large', 'The body is too large. Send less.');
+  if (status === 415) return new HttpError('unsupported_media_type', `The body cannot be decoded: ${message}.`);
   const isClients = typeof status === 'number' && status >= 400 && status < 500;
-  return isClients ? new Refusal('invalid_json', `The body cannot be read: ${message}.`) : error;
+  return isClients ? new HttpError('invalid_json', `The body cannot be read: ${message}.`) : error;
 }

@@ -11,8 +11,8 @@ import { openApiDocument } from './openapi/document.js';
 import type { AuthMode } from './openapi/security.js';
 import {
   type Actor,
+  assertOptions,
   bodyLimitOf,
-  checkOptions,
   type FlagsRouterOptions,
   heartbeatIntervalOf,
   type SessionRouterOptions,
@@ -45,7 +45,7 @@ export interface FlagsRouter extends RequestHandler {
  * `/api/client`, what browser SDKs need under `/api/frontend`, and the OpenFeature Remote Evaluation Protocol under
  * `/ofrep`. Mount it at the root or at any path, before or after body parsers of your own; requests for other paths pass
  * through. Every request that cannot be granted is answered as JSON, also while the storage is busy or away (see
- * {@link FlagsRouterOptions.onFault}). Other faults, and what your own functions throw, go to your application's error
+ * {@link FlagsRouterOptions.onError}). Other faults, and what your own functions throw, go to your application's error
  * handler.
  *
  * @param flags stays yours to close
@@ -61,7 +61,7 @@ export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options
 export function createFlagsRouter<A extends Actor>(flags: Flags, options: GateOptions<A>): FlagsRouter {
   const fault = describeNonFlags(flags);
   if (fault) throw new TypeError(`createFlagsRouter ${fault}`);
-  checkOptions(options);
+  assertOptions(options);
   const parts = createParts(flags, options);
   const findRoutes = createRouteLookup(ROUTES);
   const dispatch = createDispatch({
@@ -71,7 +71,7 @@ export function createFlagsRouter<A extends Actor>(flags: Flags, options: GateOp
     cors: options.cors && createCors(options.cors),
     checkHost: options.auth === 'none' ? createHostCheck(options) : undefined,
   });
-  const handle = createHandler(dispatch, { findRoutes, onFault: options.onFault ?? (() => undefined) });
+  const handle = createHandler(dispatch, { findRoutes, onError: options.onError ?? (() => undefined) });
   const router: RequestHandler = (request, response, next) => {
     assertExpress(request);
     if (accessOf(request.path) === undefined) next();

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Gate } from './auth.js';
-import { createTurn } from './coalesce-per-tick.js';
+import { coalescePerTick } from './coalesce-per-tick.js';
 import type { Cors } from './cors.js';
 import type { Endpoint } from './endpoint.js';
 import type { Answer } from './handler.js';
@@ -13,8 +13,8 @@ import {
   type FoundRoute,
   isDecodable,
   type RouteLookup,
-  refuseUndecodable,
-  refuseUnmatched,
+  undecodablePathError,
+  unmatchedError,
 } from './routing.js';
 
 export interface DispatchParts {
@@ -28,7 +28,7 @@ export interface DispatchParts {
 
 /** Finds the row that a request is for, lets the request in, and has it answered; undefined for what passes through. */
 export function createDispatch({ findRoutes, endpoints, gate, cors, checkHost }: DispatchParts): Answer {
-  const turn = createTurn();
+  const turn = coalescePerTick();
   return async (request, response) => {
     const { path } = request;
     const access = accessOf(path);
@@ -44,7 +44,7 @@ export function createDispatch({ findRoutes, endpoints, gate, cors, checkHost }:
     if (found?.route.method === 'GET') await turn();
     const visitor = await gate(request, access);
     const endpoint = found && endpoints.get(found.route);
-    return endpoint ? endpoint({ request, response, visitor }) : refuseUnmatched(request, known);
+    return endpoint ? endpoint({ request, response, visitor }) : unmatchedError(request, known);
   };
 }
 
@@ -54,7 +54,7 @@ function takes(route: Route, method: string): boolean {
 
 /** As Express answers it: anybody may ask which methods there are. Of unknown paths the host may know more. */
 function answerOptions(path: string, known: readonly FoundRoute[]): Reply | undefined {
-  if (!isDecodable(path)) return refuseUndecodable(path);
+  if (!isDecodable(path)) return undecodablePathError(path);
   return known.length === 0 ? undefined : { status: 200, headers: { allow: allowedMethods(known) } };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createValidator, type Flags, type InputSchemas } from '@flags/core';
 import type { Request, Response } from 'express';
-import type { Visitor } from './auth.js';
+import type { Principal } from './auth.js';
 import type { BodyReader } from './body.js';
 import { collectChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
@@ -34,7 +34,7 @@ export interface EndpointParts {
 export interface Exchange {
   readonly request: Request;
   readonly response: Response;
-  readonly visitor: Visitor;
+  readonly visitor: Principal;
   /** The data version before the answer was read, for rows whose answer depends on it and storages that have one. */
   readonly stamp?: string | undefined;
   /** The project that permission was asked for. */
@@ -75,16 +75,16 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       clientIp: () => request.ip,
       lastEventId: headerOf(request, 'last-event-id'),
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
-      isStillAdmitted: () => visitor.isStillAdmitted(route.action, project),
+      isStillAdmitted: () => visitor.isStillAllowed(route.action, project),
     });
     return replyTo(request, route, { result, stamp });
   }
 
-  const readStamp = () => flags.stamp(route.lasting ?? route.streamed);
+  const readStamp = () => flags.dataVersion(route.cacheBy ?? route.streamed);
   const answerStreamed: Endpoint = async (exchange) => answer({ ...exchange, stamp: await readStamp() });
   const answerWhole = route.streamed === undefined ? answer : answerStreamed;
   const answerOnce =
-    route.lasting === undefined ? answerWhole : answeringOnce({ answer, readStamp, cache: parts.replies });
+    route.cacheBy === undefined ? answerWhole : answeringOnce({ answer, readStamp, cache: parts.replies });
   return async (exchange) => {
     const { request, visitor } = exchange;
     const project = await projectAskedFor(route, flags, paramsOf(request));

@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorDetail, type FlagsError, isFlagsError } from '@flags/core';
-import { ERROR_KINDS, Refusal, type RefusalCode } from './errors.js';
+import { ERROR_KINDS, HttpError, type HttpErrorCode } from './errors.js';
 import { jsonReply, type Reply } from './reply.js';
 import type { Route } from './route.js';
 
@@ -8,8 +8,8 @@ export interface MemberMessage {
 }
 
 /** The body of a 400 from a member endpoint. Its texts are part of the contract. */
-export function memberMessages(error: FlagsError | Refusal, project: string): readonly MemberMessage[] {
-  if (error instanceof Refusal) return [{ msg: error.message }];
+export function memberMessages(error: FlagsError | HttpError, project: string): readonly MemberMessage[] {
+  if (error instanceof HttpError) return [{ msg: error.message }];
   if (error.code === 'member_exists') return [{ msg: `User already has access to project=${project}` }];
   if (error.code === 'last_owner') return [{ msg: 'A project must have at least one owner.' }];
   return error.details.map(({ path, message }) => ({ msg: path ? `${path} ${message}` : message }));
@@ -27,13 +27,13 @@ export const OFREP_ERROR_CODES = ['FLAG_NOT_FOUND', 'INVALID_CONTEXT', 'PARSE_ER
 export type OfrepErrorCode = (typeof OFREP_ERROR_CODES)[number];
 
 /** The context is all that a request has to be valid in. */
-const CODES: ReadonlyMap<ErrorCode | RefusalCode, OfrepErrorCode> = new Map([
+const CODES: ReadonlyMap<ErrorCode | HttpErrorCode, OfrepErrorCode> = new Map([
   ['flag_not_found', 'FLAG_NOT_FOUND'],
   ['invalid_input', 'INVALID_CONTEXT'],
   ['invalid_json', 'PARSE_ERROR'],
 ]);
 
-export function ofrepFailure({ code, message }: FlagsError | Refusal, key: string | undefined): OfrepFailure {
+export function ofrepFailure({ code, message }: FlagsError | HttpError, key: string | undefined): OfrepFailure {
   const errorCode = CODES.get(code) ?? 'GENERAL';
   return { ...(key !== undefined && { key }), errorCode, errorDetails: message };
 }
@@ -49,7 +49,7 @@ export interface ErrorPlace {
  * what a function of the host's has thrown.
  */
 export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply | undefined {
-  if (!isFlagsError(error) && !(error instanceof Refusal)) return undefined;
+  if (!isFlagsError(error) && !(error instanceof HttpError)) return undefined;
   const { status, name } = ERROR_KINDS[error.code];
   if (status === 400 && route?.badRequest === 'messages') {
     return jsonReply({ status, body: memberMessages(error, params.projectId ?? '') });
@@ -66,11 +66,11 @@ function keyOf({ path }: Route, { key = '' }: ErrorPlace['params']): string | un
   return path.endsWith('/:key') ? key : undefined;
 }
 
-function detailsOf(error: FlagsError | Refusal): readonly ErrorDetail[] {
-  return error instanceof Refusal ? [{ message: error.message }] : error.details;
+function detailsOf(error: FlagsError | HttpError): readonly ErrorDetail[] {
+  return error instanceof HttpError ? [{ message: error.message }] : error.details;
 }
 
-function headersOf(error: FlagsError | Refusal): Readonly<Record<string, string>> {
-  if (error instanceof Refusal) return error.headers;
+function headersOf(error: FlagsError | HttpError): Readonly<Record<string, string>> {
+  if (error instanceof HttpError) return error.headers;
   return ERROR_KINDS[error.code].status === 503 ? { 'retry-after': '1' } : {};
 }

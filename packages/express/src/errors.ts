@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorDetail, FlagsError } from '@flags/core';
 
 /** Reasons for which the edge refuses a request, before the engine is asked. */
-export type RefusalCode =
+export type HttpErrorCode =
   | 'unauthenticated'
   | 'forbidden'
   | 'cross_origin'
@@ -13,9 +13,9 @@ export type RefusalCode =
   | 'invalid_json';
 
 /** A request that the edge refuses. */
-export class Refusal extends Error {
+export class HttpError extends Error {
   constructor(
-    readonly code: RefusalCode,
+    readonly code: HttpErrorCode,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
@@ -38,7 +38,7 @@ const tooLarge: ErrorKind = { status: 422, name: 'UnprocessableEntityError' };
 const unavailable: ErrorKind = { status: 503, name: 'ServiceUnavailableError' };
 
 /** Every code has a kind, or this does not compile. */
-export const ERROR_KINDS: Readonly<Record<ErrorCode | RefusalCode, ErrorKind>> = {
+export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>> = {
   invalid_input: { status: 400, name: 'ValidationError' },
   invalid_patch: badData,
   patch_test_failed: { status: 409, name: 'ConflictError' },
@@ -98,7 +98,7 @@ export class HostFault extends Error {
 }
 
 /** Gives what a function of the host's gives, or fails with a `HostFault`. */
-export async function askHost<T>(ask: () => T | Promise<T>): Promise<T> {
+export async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

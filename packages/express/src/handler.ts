@@ -10,19 +10,19 @@ export type Answer = (request: Request, response: Response) => Promise<Reply | u
 
 export interface HandlerParts {
   readonly findRoutes: RouteLookup;
-  readonly onFault: (error: FlagsError, request: Request) => void;
+  readonly onError: (error: FlagsError, request: Request) => void;
 }
 
 /**
  * Makes an Express handler that answers what is refused itself and gives faults to the host's error handler. Express 4
  * does not catch rejections, so none gets past.
  */
-export function createHandler(answer: Answer, { findRoutes, onFault }: HandlerParts): RequestHandler {
+export function createHandler(answer: Answer, { findRoutes, onError }: HandlerParts): RequestHandler {
   return (request, response, next) => {
     const settle = (reply: Reply | undefined) =>
       reply === undefined ? next() : writeReply(response, reply).catch(reportLate);
     // The connection is closed by now: the host is told, and has nothing to answer.
-    const reportLate = (error: unknown) => (isFlagsError(error) ? onFault(error, request) : next(faultOf(error)));
+    const reportLate = (error: unknown) => (isFlagsError(error) ? onError(error, request) : next(faultOf(error)));
     const refuse = (error: unknown) => {
       const found = findRoutes(request.path).find(({ route }) => route.method === request.method);
       const reply = errorReply(error, {
@@ -30,7 +30,7 @@ export function createHandler(answer: Answer, { findRoutes, onFault }: HandlerPa
         params: request.params as Readonly<Record<string, string>>,
       });
       if (reply === undefined) return next(faultOf(error));
-      if (reply.status >= 500 && isFlagsError(error)) onFault(error, request);
+      if (reply.status >= 500 && isFlagsError(error)) onError(error, request);
       return writeReply(response, reply);
     };
     answer(request, response)

@@ -104,9 +104,9 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * application's error handler. Other faults go there anyway.
    *
    * @example
-   * onFault: (error, request) => logger.error({ err: error, url: redactUrl(request.originalUrl) })
+   * onError: (error, request) => logger.error({ err: error, url: redactUrl(request.originalUrl) })
    */
-  readonly onFault?: (error: FlagsError, request: Request) => void;
+  readonly onError?: (error: FlagsError, request: Request) => void;
 }
 
 /** Cross-origin requests, under `/api/frontend` and `/ofrep` alone. */
@@ -127,16 +127,16 @@ const OPTIONS: Readonly<Record<keyof FlagsRouterOptions, true>> = {
   bodyLimit: true,
   cors: true,
   heartbeatInterval: true,
-  onFault: true,
+  onError: true,
   trustedOrigins: true,
   allowedHosts: true,
 };
 
 /** Refuses options that would leave the router open or without effect; TypeScript's callers cannot give them. */
-export function checkOptions<A extends Actor>(
+export function assertOptions<A extends Actor>(
   options: FlagsRouterOptions<A> | SessionRouterOptions<A> | undefined,
 ): void {
-  const { auth, authorize, bodyLimit, cors, heartbeatInterval, onFault } = options ?? {};
+  const { auth, authorize, bodyLimit, cors, heartbeatInterval, onError } = options ?? {};
   const fault = describeUnknownOption(options ?? {}, Object.keys(OPTIONS));
   if (fault) throw new TypeError(`createFlagsRouter ${fault}`);
   if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function' && !isSessionAuth(auth)) {
@@ -146,8 +146,8 @@ export function checkOptions<A extends Actor>(
   if (authorize !== undefined && typeof authorize !== 'function') {
     throw new TypeError('createFlagsRouter: authorize must be a function.');
   }
-  if (onFault !== undefined && typeof onFault !== 'function') {
-    throw new TypeError('createFlagsRouter: onFault must be a function.');
+  if (onError !== undefined && typeof onError !== 'function') {
+    throw new TypeError('createFlagsRouter: onError must be a function.');
   }
   if (bodyLimit !== undefined && !(Number.isSafeInteger(bodyLimit) && bodyLimit > 0)) {
     throw new TypeError('createFlagsRouter: bodyLimit must be a positive number of bytes.');

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
-import { Refusal } from './errors.js';
+import { HttpError } from './errors.js';
 import type { Access } from './route.js';
 
 /** Refuses a request for a host that is not this server's, with `host_not_allowed`. */
@@ -18,7 +18,7 @@ export function createHostCheck({ allowedHosts = [] }: { readonly allowedHosts?:
   return ({ headers: { host = '' } }) => {
     const name = nameIn(host);
     if (name !== undefined && (isLocal(name) || allowed.has(name) || allowed.has(host.toLowerCase()))) return;
-    throw new Refusal(
+    throw new HttpError(
       'host_not_allowed',
       'The header Host names a host that this server, which has no authentication, does not know. ' +
         'Add it to allowedHosts (FLAGS_ALLOWED_HOSTS).',
@@ -63,7 +63,7 @@ export function createOriginCheck({
     const { origin, host, 'sec-fetch-site': site } = headers;
     if (origin !== undefined && trusted.has(origin)) return;
     if (site === undefined ? origin === undefined || isOriginOf(origin, host) : isOwnSite(site)) return;
-    throw new Refusal('cross_origin', CROSS_ORIGIN);
+    throw new HttpError('cross_origin', CROSS_ORIGIN);
   };
 }
 

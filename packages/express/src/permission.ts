@@ -1,5 +1,5 @@
 import { type Flags, isFlagsError } from '@flags/core';
-import type { Visitor } from './auth.js';
+import type { Principal } from './auth.js';
 import { ERROR_KINDS } from './errors.js';
 import type { Route } from './route.js';
 
@@ -19,7 +19,7 @@ export async function projectAskedFor(route: Route, flags: Flags, params: Params
 /** Reads a body that names the project, then asks for the permission; a bad body is only told of with permission. */
 export async function readThenCheck(
   { action }: Route,
-  visitor: Visitor,
+  visitor: Principal,
   read: () => Promise<unknown>,
 ): Promise<{ readonly body: unknown; readonly project: string | null }> {
   let body: unknown;

@@ -1,5 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import type { ChangeContext, ErrorCode, Flags, InputSchemas, JsonSchema, StampSubject, TokenKind } from '@flags/core';
+import type {
+  ChangeContext,
+  DataVersionScope,
+  ErrorCode,
+  Flags,
+  InputSchemas,
+  JsonSchema,
+  TokenKind,
+} from '@flags/core';
 import type { JsonChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
@@ -43,9 +51,9 @@ export interface Route {
    * The answer depends on the address and on what this stamp stands for, not on who asks: it is made once and sent until
    * the stamp changes.
    */
-  readonly lasting?: StampSubject;
+  readonly cacheBy?: DataVersionScope;
   /** The answer may be long (`chunks`): a long one has an `ETag` of this stamp instead of its content. */
-  readonly streamed?: StampSubject;
+  readonly streamed?: DataVersionScope;
   /** A header of the request that decides on the form of the answer. */
   readonly vary?: typeof CLIENT_SPEC_HEADER;
   readonly deprecated?: true;

@@ -1,4 +1,4 @@
-import { invalidInput, Refusal } from './errors.js';
+import { HttpError, invalidInput } from './errors.js';
 import type { Access, Route } from './route.js';
 
 /** A row whose path matches, and what its parameters stand for there, escapes and all. */
@@ -75,19 +75,19 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-export function refuseUndecodable(path: string): never {
+export function undecodablePathError(path: string): never {
   throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
 }
 
 /** Refuses a request that no row can answer, given the rows with its path. */
-export function refuseUnmatched(
+export function unmatchedError(
   { method, path }: { readonly method: string; readonly path: string },
   known: readonly FoundRoute[],
 ): never {
-  if (!isDecodable(path)) return refuseUndecodable(path);
+  if (!isDecodable(path)) return undecodablePathError(path);
   if (known.length === 0) {
-    throw new Refusal('not_found', `There is nothing at ${path}. Look at /api/admin/openapi.json.`);
+    throw new HttpError('not_found', `There is nothing at ${path}. Look at /api/admin/openapi.json.`);
   }
   const allow = allowedMethods(known);
-  throw new Refusal('method_not_allowed', `${path} does not take ${method}. Use one of ${allow}.`, { allow });
+  throw new HttpError('method_not_allowed', `${path} does not take ${method}. Use one of ${allow}.`, { allow });
 }

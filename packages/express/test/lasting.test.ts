@@ -94,9 +94,9 @@ describe('an answer that is kept', () => {
     const held = storage.inject({ method: 'list', nth: 1, hang: true });
     const asked = Array.from({ length: 5 }, () => request(server).get(FLAGS).expect(200));
     const answers = Promise.all(asked.map(async (one) => (await one).body.features));
-    const stampsBefore = storage.calls.filter(({ method }) => method === 'stamp').length;
+    const stampsBefore = storage.calls.filter(({ method }) => method === 'dataVersion').length;
     const haveAsked = () =>
-      storage.calls.filter(({ method }) => method === 'stamp').length - stampsBefore === asked.length;
+      storage.calls.filter(({ method }) => method === 'dataVersion').length - stampsBefore === asked.length;
     while (!haveAsked()) await new Promise(setImmediate);
     held.release();
     for (const features of await answers) expect(features).toMatchObject([{ name: 'checkout' }]);

@@ -8,7 +8,7 @@ describe('the options', () => {
     ['an unknown auth', { auth: 'open' }],
     ['auth null', { auth: null }],
     ['an authorize that is no function', { auth: 'none', authorize: true }],
-    ['an onFault that is no function', { auth: 'none', onFault: 'log' }],
+    ['an onError that is no function', { auth: 'none', onError: 'log' }],
     ['a body limit of 0', { auth: 'none', bodyLimit: 0 }],
     ['a body limit with a unit', { auth: 'none', bodyLimit: '1mb' }],
     ['other origins that are not named', { auth: 'none', cors: {} }],
@@ -31,7 +31,7 @@ describe('the options', () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const options = { auth: 'none', onfault: () => undefined } as unknown as FlagsRouterOptions;
     expect(() => createFlagsRouter(flags, options)).toThrow(
-      new TypeError('createFlagsRouter has no option onfault; did you mean onFault?'),
+      new TypeError('createFlagsRouter has no option onfault; did you mean onError?'),
     );
     const middleware = () => flagsMiddleware(flags, () => ({}), { enviroment: 'production' } as object);
     expect(middleware).toThrow(new TypeError('flagsMiddleware has no option enviroment; did you mean environment?'));

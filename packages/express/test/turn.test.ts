@@ -1,8 +1,8 @@
-import { createTurn } from '../src/coalesce-per-tick.js';
+import { coalescePerTick } from '../src/coalesce-per-tick.js';
 
 describe('a turn', () => {
   it('ends after all that has come in already, at once for all who wait for it', async () => {
-    const turn = createTurn();
+    const turn = coalescePerTick();
     const seen: string[] = [];
     const waiting = [turn().then(() => seen.push('one')), turn().then(() => seen.push('two'))];
     await new Promise((resolve) => process.nextTick(resolve));
@@ -12,7 +12,7 @@ describe('a turn', () => {
   });
 
   it('is another one for who asks later', async () => {
-    const turn = createTurn();
+    const turn = coalescePerTick();
     const first = turn();
     expect(turn()).toBe(first);
     await first;

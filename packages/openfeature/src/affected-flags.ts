@@ -1,7 +1,7 @@
-import type { Configuration, FlagConfiguration, FlagsEvent } from '@flags/core';
+import type { EnvironmentConfiguration, FlagConfiguration, FlagsEvent } from '@flags/core';
 
 /** The flags that events may have changed the answers of: themselves, by a segment that they use, or by their parent. */
-export function affectedFlags(events: readonly FlagsEvent[], { flags }: Configuration): ReadonlySet<string> {
+export function affectedFlags(events: readonly FlagsEvent[], { flags }: EnvironmentConfiguration): ReadonlySet<string> {
   const segments = new Set(events.flatMap(segmentOf));
   const names = new Set(events.flatMap(({ flag }) => flag ?? []));
   for (const flag of flags) if (usesAny(segments, flag)) names.add(flag.name);

@@ -9,7 +9,7 @@ const { setImmediate } = timers;
  *
  * @param lookUp gives what it has found, by key
  */
-export function gathered<Key, Found>(
+export function createBatchLoader<Key, Found>(
   lookUp: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
 ): (key: Key) => Promise<Found> {
   let waiting: Key[] = [];

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { gathered } from './batch-loader.js';
+import { createBatchLoader } from './batch-loader.js';
 import type { Statements } from './database.js';
 import { FEED_ROWS, type FeedKind, sourceOf } from './feed/order.js';
 import type { ServerKind } from './server-kind.js';
 import type { TableNames } from './tables.js';
 
-export interface StampedTables {
+export interface VersionedTables {
   readonly names: TableNames;
   readonly kind: FeedKind;
   readonly server: Pick<ServerKind, 'hasTransactionIds'>;
@@ -15,7 +15,7 @@ export interface StampedTables {
  * A statement that tells what is visible: one, and so of one snapshot. It is asked with nearly every request: it reads two
  * tables, and leaves to us whatever would take long to plan.
  */
-export function stampStatement({ names, kind, server }: StampedTables): string {
+export function dataVersionStatement({ names, kind, server }: VersionedTables): string {
   const columns = [
     'sum(value) AS numbers',
     ...(server.hasTransactionIds ? [`${sourceOf(names)} AS source`] : []),
@@ -34,7 +34,7 @@ function feedColumns(names: TableNames): readonly string[] {
 }
 
 /** What `stampStatement` gives. */
-export interface StampRow extends Partial<PlacedEvents> {
+export interface DataVersionRow extends Partial<PlacedEvents> {
   /** The sum of all numbers of `meta`: each of them only grows, so while the sum is the same, all are. */
   readonly numbers: string | null;
   /** A server that has taken over may give numbers again, to other commits than those it has not heard of. */
@@ -50,7 +50,14 @@ interface PlacedEvents {
 }
 
 /** A text that is the same only while the same commits, and the same changes of metrics, are visible. */
-export function stampText({ numbers, source, newest = null, feed_offset = null, snapshot, standby }: StampRow): string {
+export function dataVersionText({
+  numbers,
+  source,
+  newest = null,
+  feed_offset = null,
+  snapshot,
+  standby,
+}: DataVersionRow): string {
   const known = [source, numbers];
   if (snapshot === undefined) return known.join('/');
   // A standby does not know what is running elsewhere.
@@ -77,11 +84,11 @@ function stillRunning({ newest, feed_offset, snapshot }: Omit<PlacedEvents, 'sta
 }
 
 /** Asks for the stamp: one statement for all who ask in the same turn of the event loop. */
-export function stampReader(statements: Statements, tables: StampedTables): () => Promise<string> {
-  const text = stampStatement(tables);
-  const read = gathered<'stamp', string>(async () => {
-    const rows = await statements.query<StampRow>(text);
-    const stamp = rows.map(stampText).join();
+export function dataVersionReader(statements: Statements, tables: VersionedTables): () => Promise<string> {
+  const text = dataVersionStatement(tables);
+  const read = createBatchLoader<'stamp', string>(async () => {
+    const rows = await statements.query<DataVersionRow>(text);
+    const stamp = rows.map(dataVersionText).join();
     return () => stamp;
   });
   return () => read('stamp');

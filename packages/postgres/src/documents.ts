@@ -1,5 +1,5 @@
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '@flags/core';
-import { gathered } from './batch-loader.js';
+import { createBatchLoader } from './batch-loader.js';
 import { toStoredKey } from './commit/statements.js';
 import type { Statement, Statements } from './database.js';
 import { fromStoredText, type TableNames, toStoredText } from './tables.js';
@@ -48,7 +48,7 @@ export function createDocuments(statements: Statements, names: TableNames): Docu
     return (key) => found.get(nameOf(key));
   }
 
-  const findOne = gathered(find);
+  const findOne = createBatchLoader(find);
 
   return {
     async get({ kind, id }) {

@@ -77,7 +77,7 @@ const SETTINGS: Readonly<Record<keyof PostgresStorageSettings, true>> = {
 };
 
 /** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
-export function checkOptions(options: PostgresStorageOptions): CheckedOptions {
+export function assertOptions(options: PostgresStorageOptions): CheckedOptions {
   if (options === undefined || options === null) {
     throw invalid('postgresStorage needs a connection string, or { connectionString } or { pool }.');
   }
@@ -93,15 +93,15 @@ export function checkOptions(options: PostgresStorageOptions): CheckedOptions {
   if (listen !== undefined && typeof listen !== 'boolean' && !isConnectionString(listen)) {
     throw invalid('listen must be true, false or a connection string.');
   }
-  checkTime('connectTimeout', connectTimeout);
-  checkTime('queryTimeout', queryTimeout);
-  checkTime('outcomeTimeout', outcomeTimeout);
+  assertTime('connectTimeout', connectTimeout);
+  assertTime('queryTimeout', queryTimeout);
+  assertTime('outcomeTimeout', outcomeTimeout);
   const times = { connectTimeout, queryTimeout, outcomeTimeout };
-  return { source: checkSource(settings), ...checkPlace(settings), migrate, feed, listen, ...times };
+  return { source: assertSource(settings), ...assertPlace(settings), migrate, feed, listen, ...times };
 }
 
 /** Where the tables are to be. */
-export function checkPlace(place: Pick<PostgresStorageSettings, 'schema' | 'tablePrefix'>): {
+export function assertPlace(place: Pick<PostgresStorageSettings, 'schema' | 'tablePrefix'>): {
   readonly schema: string;
   readonly tablePrefix: string;
 } {
@@ -121,7 +121,7 @@ export function checkPlace(place: Pick<PostgresStorageSettings, 'schema' | 'tabl
   return { schema, tablePrefix };
 }
 
-function checkSource(settings: Exclude<PostgresStorageOptions, string>): CheckedOptions['source'] {
+function assertSource(settings: Exclude<PostgresStorageOptions, string>): CheckedOptions['source'] {
   if ('pool' in settings) {
     const { pool } = settings;
     if (typeof pool?.connect === 'function' && typeof pool.query === 'function') return { pool };
@@ -139,7 +139,7 @@ function isConnectionString(value: unknown): value is string {
 /** The longest time of a timer in Node. */
 const LONGEST_TIME = 2 ** 31 - 1;
 
-function checkTime(name: string, value: number): void {
+function assertTime(name: string, value: number): void {
   if (Number.isSafeInteger(value) && value >= 1 && value <= LONGEST_TIME) return;
   throw invalid(`${name} must be a whole number of milliseconds, at least 1.`);
 }

@@ -1,17 +1,17 @@
 import { FlagsError, prepareCommit, type Storage } from '@flags/core';
 import { carryOut, createOutcomes } from './commit/commit.js';
 import { openPool, surviveIdleErrors } from './connection/pool.js';
-import { stampReader } from './data-version.js';
+import { dataVersionReader } from './data-version.js';
 import { type Database, openDatabase } from './database.js';
 import { createDocuments } from './documents.js';
 import type { PgPool } from './driver.js';
 import { counterFeed, type Feed, placeFeed } from './feed/feed.js';
 import type { FeedKind } from './feed/order.js';
-import { createKnownPlaces, type KnownPlaces, snapshotFeed } from './feed/snapshot-feed.js';
+import { createKnownPositions, type KnownPositions, snapshotFeed } from './feed/snapshot-feed.js';
 import { createListening, type Listener } from './listening/listener.js';
 import { channelOf, createNotifier, type Notifier } from './listening/notifier.js';
 import { postgresMetrics } from './metrics/metrics.js';
-import { type CheckedOptions, checkOptions, type PostgresStorageOptions } from './options.js';
+import { assertOptions, type CheckedOptions, type PostgresStorageOptions } from './options.js';
 import { migrate } from './schema/migrate.js';
 import { readServerKind, type ServerKind } from './server-kind.js';
 import { lockKey, type TableNames, tableNames } from './tables.js';
@@ -38,7 +38,7 @@ import { lockKey, type TableNames, tableNames } from './tables.js';
  * const storage = postgresStorage({ pool, schema: 'flags' });
  */
 export async function postgresStorage(options: PostgresStorageOptions): Promise<Storage> {
-  const checked = checkOptions(options);
+  const checked = assertOptions(options);
   const { pool, release } = takePool(checked);
   try {
     const names = tableNames(checked);
@@ -85,9 +85,9 @@ interface Parts extends Pick<Source, 'release'> {
 
 function storageOn(parts: Parts): Storage {
   const { database, names, server, checked, release, listener, notifier } = parts;
-  const readStamp = stampReader(database, parts);
+  const readStamp = dataVersionReader(database, parts);
   const documents = createDocuments(database, names);
-  const places = createKnownPlaces();
+  const places = createKnownPositions();
   const feed = createFeed(parts, places);
   const outcomes = server.hasTransactionIds
     ? createOutcomes({ database, names, time: checked.outcomeTimeout })
@@ -136,7 +136,7 @@ function storageOn(parts: Parts): Storage {
       });
     },
     events: (query) => whileOpen(() => feed.query(query)),
-    stamp: () => whileOpen(readStamp),
+    dataVersion: () => whileOpen(readStamp),
     metrics,
     ...(listener && { watch: listener.watch }),
     close() {
@@ -146,7 +146,7 @@ function storageOn(parts: Parts): Storage {
   };
 }
 
-function createFeed({ database, names, server, kind, checked }: Parts, places: KnownPlaces): Feed {
+function createFeed({ database, names, server, kind, checked }: Parts, places: KnownPositions): Feed {
   if (kind === 'snapshot') return snapshotFeed({ database, names, commitLock: lockKey('commit', checked), places });
   return counterFeed({ statements: database, names, hasTransactionIds: server.hasTransactionIds });
 }

@@ -30,7 +30,7 @@ export interface Aggregate<State, Event extends DomainEvent> extends Documents<S
 }
 
 /** What a document has become. */
-export interface DocumentNews {
+export interface DocumentUpdate {
   readonly revision: number;
   /** Undefined when it was deleted. */
   readonly state: unknown;

@@ -4,9 +4,9 @@ import { FlagsError, isFlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { Feed } from '../events/feed.js';
 import type { DocumentKey, NewEvent, Storage, Vacancy } from '../storage/port.js';
-import type { Aggregate, DocumentNews, Documents, Versioned } from './aggregate.js';
+import type { Aggregate, Documents, DocumentUpdate, Versioned } from './aggregate.js';
 import { changeDocument, type DocumentChange } from './document-change.js';
-import { createTurns } from './keyed-mutex.js';
+import { createKeyedMutex } from './keyed-mutex.js';
 import { createTrackingReader, nameOf, type Read, type TrackingReader } from './reader.js';
 import { assertDocumentSizes, isLarge, type StateSize } from './state-size.js';
 
@@ -21,14 +21,14 @@ export interface AttributedContext extends ChangeContext {
   readonly actorToken?: { readonly id: string; readonly kind: string };
 }
 
-/** One change of one document, and of others along with it. */
+/** One change of one document, and of others sideWrites with it. */
 export interface Change<State, Event extends DomainEvent> {
   readonly aggregate: Aggregate<State, Event>;
   /** Or how to find it, in every attempt anew, where other documents tell. */
   readonly id: string | ((read: Read) => Promise<string>);
   readonly context: AttributedContext;
   /** The document whose revision `ifRevision` speaks of; the changed one when absent. */
-  readonly seen?: { readonly documents: Documents<never>; readonly id: string };
+  readonly revisionOf?: { readonly documents: Documents<never>; readonly id: string };
   /**
    * Decides on the state as it is now what happens. It may run again when a race is lost: everything that comes from
    * outside (time, ids, input) is made before. What it reads through `read` is the same however often it asks, and is
@@ -46,12 +46,12 @@ export type Decision<Event> =
   | {
       readonly events: readonly Event[];
       /** Changes of other documents, in the same commit. */
-      readonly along: readonly (DocumentChange | undefined)[];
+      readonly sideWrites: readonly (DocumentChange | undefined)[];
       readonly vacant?: readonly Vacancy[];
     };
 
 /** Carries a change out; gives the document after it, undefined when it is deleted. */
-export type Perform = <State, Event extends DomainEvent>(
+export type CommandRunner = <State, Event extends DomainEvent>(
   change: Change<State, Event>,
 ) => Promise<Versioned<State> | undefined>;
 
@@ -59,9 +59,9 @@ export type Perform = <State, Event extends DomainEvent>(
 export interface ChangeEnvironment {
   readonly storage: Storage;
   readonly now: () => Date;
-  readonly feed: Pick<Feed, 'settled' | 'wake'>;
+  readonly feed: Pick<Feed, 'ready' | 'wake'>;
   /** Takes every document that was written, as it is now; undefined when it is deleted. */
-  readonly take: (key: DocumentKey, news: DocumentNews) => void;
+  readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
   /**
    * A copy of the document as this process knows it, which saves reading it where that is how it is. Absent where that is
    * read as soon, or known too late.
@@ -76,9 +76,9 @@ export interface ChangeEnvironment {
  * different documents may have others in common (a segment, a parent), so losers of one process repeat one by one:
  * however many they are, they do not lose against each other again.
  */
-export function createPerform(environment: ChangeEnvironment): Perform {
-  const takeTurn = createTurns(isOfTheStorage);
-  const takeRetryTurn = createTurns(isOfTheStorage);
+export function createCommandRunner(environment: ChangeEnvironment): CommandRunner {
+  const takeTurn = createKeyedMutex(isOfTheStorage);
+  const takeRetryTurn = createKeyedMutex(isOfTheStorage);
   return (change) =>
     takeTurn(turnOf(change), async () => {
       const at = environment.now().toISOString();
@@ -156,17 +156,17 @@ async function decide<State, Event extends DomainEvent>(
   const reader = createTrackingReader(storage);
   const id = typeof change.id === 'function' ? await change.id(reader.read) : change.id;
   const found = await reader.read(change.aggregate, id);
-  await refuseMoved(change, { id, found }, reader.read);
+  await assertRevision(change, { id, found }, reader.read);
   const decision = await change.decide(found, reader.read, context.actor);
-  const { events, along, vacant = [] } = 'events' in decision ? decision : { events: decision, along: [] };
+  const { events, sideWrites, vacant = [] } = 'events' in decision ? decision : { events: decision, sideWrites: [] };
   const own = changeDocument(change.aggregate, { id, found, events });
-  const changes = own ? [own, ...along.filter((other) => other !== undefined)] : [];
+  const changes = own ? [own, ...sideWrites.filter((other) => other !== undefined)] : [];
   assertDocumentSizes(changes);
   return { found, own, changes, vacant, context, reader };
 }
 
 async function commit<State>(
-  { storage, feed, take, size }: ChangeEnvironment,
+  { storage, feed, applyUpdate: take, size }: ChangeEnvironment,
   { own, changes, vacant, context, reader }: Decided<State>,
   at: string,
 ): Outcome<State> {
@@ -174,12 +174,12 @@ async function commit<State>(
   try {
     // A storage in this process commits at once: others get a turn between the decision on a large document and its commit.
     if (changes.some(isLarge)) await setImmediate();
-    await feed.settled();
+    await feed.ready();
     const result = await storage.commit({
       writes: changes.map(({ write }) => write),
       checks: reader.checksBeside(changes.map(({ write }) => write.key)),
       vacant,
-      events: changes.flatMap((one) => stamp(one, { at, context })),
+      events: changes.flatMap((one) => toNewEvents(one, { at, context })),
     });
     if (!result.ok) return 'lost';
     size?.record(changes, result.revisions);
@@ -194,8 +194,8 @@ async function commit<State>(
 }
 
 /** Refuses to go on when the caller has seen another state than there is. */
-async function refuseMoved<State, Event extends DomainEvent>(
-  { aggregate, seen, context }: Change<State, Event>,
+async function assertRevision<State, Event extends DomainEvent>(
+  { aggregate, revisionOf: seen, context }: Change<State, Event>,
   { id, found }: { readonly id: string; readonly found: Versioned<State> | undefined },
   read: Read,
 ): Promise<void> {
@@ -209,7 +209,7 @@ async function refuseMoved<State, Event extends DomainEvent>(
   throw new FlagsError('revision_mismatch', message);
 }
 
-function stamp(
+function toNewEvents(
   { write, events, project }: DocumentChange,
   { at, context: { actor, actorToken } }: { at: string; context: AttributedContext },
 ): NewEvent[] {

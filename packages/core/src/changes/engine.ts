@@ -3,7 +3,7 @@ import type { DomainEvent } from '../events/event.types.js';
 import type { Feed } from '../events/feed.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
-import type { Live } from '../replica/replica.js';
+import type { Replica } from '../replica/replica.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 import type { Token } from '../tokens/token.types.js';
@@ -20,7 +20,7 @@ export interface Engine {
   readonly metrics: MetricsStorage;
   readonly retention: MetricsRetention;
   readonly feed: Feed;
-  readonly live: Live;
+  readonly replica: Replica;
   readonly read: Read;
   /** Carries a change out, attributed to the engine's actor unless the context names another. */
   readonly change: <State, Event extends DomainEvent>(

@@ -2,7 +2,7 @@
  * Runs work for a key when all earlier work for that key has ended, however it ended. Other keys do not wait. Who waits
  * when earlier work fails with an error for all fails with it too.
  */
-export type TakeTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Changes to one document take turns within the process: each reads what the one before has written. Races, and with
@@ -10,7 +10,7 @@ export type TakeTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
  *
  * @param isForAll whether an error is one that whoever waits would only wait as long for
  */
-export function createTurns(isForAll: (error: unknown) => boolean = () => false): TakeTurn {
+export function createKeyedMutex(isForAll: (error: unknown) => boolean = () => false): KeyedMutex {
   const latest = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const before = latest.get(key);

@@ -7,7 +7,7 @@ export interface Lifetime {
   /** Runs an operation unless the engine is closed. */
   track<T>(operation: () => Promise<T>): Promise<T>;
   /** Refuses with `closed` once the engine is. */
-  requireOpen(): void;
+  assertOpen(): void;
   /** Lets nothing more begin; when all that was under way has ended, releases. Later calls wait for the first. */
   end(release: () => Promise<void>): Promise<void>;
 }
@@ -24,7 +24,7 @@ export function createLifetime(): Lifetime {
 
   return {
     closing: closing.signal,
-    requireOpen,
+    assertOpen: requireOpen,
     async track(operation) {
       requireOpen();
       underWay += 1;

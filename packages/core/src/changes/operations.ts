@@ -16,11 +16,11 @@ import type { Engine } from './engine.js';
 import type { Lifetime } from './lifetime.js';
 
 /** Tells whether what was read is still so. */
-export function stampOperations({ storage, metrics, now }: Engine): Pick<Flags, 'stamp'> {
+export function dataVersionOperations({ storage, metrics, now }: Engine): Pick<Flags, 'dataVersion'> {
   return {
-    async stamp(subject = 'flags') {
-      if (!storage.stamp || metrics !== storage.metrics) return undefined;
-      const stored = await storage.stamp();
+    async dataVersion(subject = 'flags') {
+      if (!storage.dataVersion || metrics !== storage.metrics) return undefined;
+      const stored = await storage.dataVersion();
       return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / 1000)}`;
     },
   };
@@ -46,14 +46,14 @@ export function createOperations(engine: Engine, lifetime: Lifetime): Operations
     ...memberOperations(engine),
     ...metricsOperations(engine),
     ...tokenOperations(engine),
-    ...stampOperations(engine),
+    ...dataVersionOperations(engine),
     ...events,
   };
   return {
     ...trackAll(operations, lifetime),
     ...evaluationOperations(engine),
     subscribe: (listener, options) => {
-      lifetime.requireOpen();
+      lifetime.assertOpen();
       return subscribe(listener, options);
     },
   };

@@ -8,7 +8,7 @@ export type Read = <State>(documents: Documents<State>, id: string) => Promise<V
 /** Reads from a storage. An id that is not text is refused here, once for every reference. */
 export function createRead(storage: Pick<Storage, 'get'>): Read {
   return async <State>({ kind }: Documents<State>, id: string) => {
-    requireText(kind, id);
+    assertText(kind, id);
     const found = await storage.get({ kind, id });
     return found && { state: found.body as State, revision: found.revision };
   };
@@ -37,7 +37,7 @@ export function createTrackingReader(storage: Pick<Storage, 'get'>): TrackingRea
 
   return {
     read<State>({ kind }: Documents<State>, id: string) {
-      requireText(kind, id);
+      assertText(kind, id);
       const key = { kind, id };
       const name = nameOf(key);
       const reading = readings.get(name) ?? readAndTrack(key);
@@ -52,7 +52,7 @@ export function createTrackingReader(storage: Pick<Storage, 'get'>): TrackingRea
 }
 
 /** Refuses a reference that is not text, before anything is made of it. */
-export function requireText(kind: string, id: unknown): void {
+export function assertText(kind: string, id: unknown): void {
   if (typeof id !== 'string') throw invalidInput([{ message: `must name a ${kind}, as a string`, path: `/${kind}` }]);
 }
 

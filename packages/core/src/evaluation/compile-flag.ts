@@ -20,7 +20,7 @@ import type {
 } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
 import { listOf, type ProblemReporter, reasonOf, text, textOrNone } from './problem.js';
-import { BUILT_IN_STRATEGIES, type StrategyTest, type Surroundings } from './strategies.js';
+import { BUILT_IN_STRATEGIES, type StrategyContext, type StrategyTest } from './strategies.js';
 import type { FlagCounter, UsageCounters } from './usage.js';
 import { compileVariants, OFF, ON_WITHOUT_VARIANT, type VariantChoice } from './variants.js';
 
@@ -29,12 +29,12 @@ export type Segments = ReadonlyMap<number, CompiledSegment>;
 /** What the flags of one environment have in common. */
 export interface CompilationParts {
   readonly now: Now;
-  readonly surroundings: Surroundings;
+  readonly surroundings: StrategyContext;
   readonly strategies: ReadonlyMap<string, CustomStrategy>;
   readonly problems: ProblemReporter;
 }
 
-export interface FlagAtHand {
+export interface CompileContext {
   readonly name: string;
   readonly segments: Segments;
   readonly counter: FlagCounter;
@@ -46,7 +46,7 @@ export interface FlagAtHand {
 export class FlagCompilation {
   constructor(
     private readonly parts: CompilationParts,
-    private readonly flag: FlagAtHand,
+    private readonly flag: CompileContext,
   ) {}
 
   /** One without segments depends on its definition alone. */
@@ -213,7 +213,7 @@ export class FlagCompiler {
     return undefined;
   }
 
-  private body(definition: FlagDefinition, flag: FlagAtHand): FlagBody {
+  private body(definition: FlagDefinition, flag: CompileContext): FlagBody {
     try {
       return this.readBody(definition, flag);
     } catch (error) {
@@ -232,7 +232,7 @@ export class FlagCompiler {
     }
   }
 
-  private readBody(definition: FlagDefinition, flag: FlagAtHand): FlagBody {
+  private readBody(definition: FlagDefinition, flag: CompileContext): FlagBody {
     if (typeof definition.enabled !== 'boolean') throw new TypeError('enabled must be true or false');
     if (!Array.isArray(definition.strategies)) throw new TypeError('strategies must be an array');
     const compilation = new FlagCompilation(this.parts, flag);

@@ -1,9 +1,9 @@
 import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
-import { refuseUnknownEnvironment, requireEnvironment } from '../flags/find.js';
+import { assertEnvironment, refuseUnknownEnvironment } from '../flags/find.js';
 import type { Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import { frozen } from '../validation/json.js';
+import { deepFreeze } from '../validation/json.js';
 import type { EvaluationContext } from './evaluated.types.js';
 import type {
   ContextualFlags,
@@ -18,7 +18,7 @@ import type { Snapshot } from './snapshot.js';
 /** The hot path: synchronous. Only an environment that does not exist makes it throw. */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
-  const { state: live, follower, impressions, changes } = engine.live;
+  const { state: live, poller: follower, impressions, changes } = engine.replica;
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
@@ -47,14 +47,14 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
     forContext: (context, options) => pin(snapshotFor(options), context),
 
     // It shows parts of what is evaluated.
-    explain: (flag, context, options) => frozen(snapshotFor(options).explain(flag, context)),
+    explain: (flag, context, options) => deepFreeze(snapshotFor(options).explain(flag, context)),
 
     onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
 
     configuration(options) {
       const environment = options?.environment ?? settings.environment;
-      requireEnvironment(engine, environment);
-      return live.configurationOf(environment) ?? { stamp: 0, flags: [], segments: [] };
+      assertEnvironment(engine, environment);
+      return live.configurationOf(environment) ?? { version: 0, flags: [], segments: [] };
     },
 
     onConfigurationChange: (listener: () => void) => changes.add(listener),

@@ -87,9 +87,9 @@ export type SegmentConfiguration = Pick<Segment, 'id' | 'name' | 'constraints'>;
  * All that clients of one environment need, frozen. The same object is given until something changes; a flag's object is
  * the same until that flag changes.
  */
-export interface Configuration {
+export interface EnvironmentConfiguration {
   /** Another number after every change, in any environment. */
-  readonly stamp: number;
+  readonly version: number;
   /** Flags that are not archived, by name in code-point order. */
   readonly flags: readonly FlagConfiguration[];
   /** By id. */
@@ -153,7 +153,7 @@ export interface EvaluationOperations {
    * @example
    * const enabled = flags.configuration().flags.filter((flag) => flag.enabled);
    */
-  configuration(options?: EnvironmentChoice): Configuration;
+  configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
 
   /**
    * Calls the listener after every change of what {@link EvaluationOperations.configuration} gives, in any environment,

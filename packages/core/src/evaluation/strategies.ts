@@ -81,7 +81,7 @@ interface Rollout {
   readonly bucketWithoutId: () => number;
 }
 
-export function rolloutTest(settings: RolloutSettings, { random, idEncoding }: Surroundings): StrategyTest {
+export function rolloutTest(settings: RolloutSettings, { random, idEncoding }: StrategyContext): StrategyTest {
   const rollout: Rollout = {
     id: settings.id,
     prefix: hashPrefix(`${settings.groupId}:`, SEED, idEncoding),
@@ -173,7 +173,7 @@ export interface StrategyTest {
 }
 
 /** What evaluation gets from its surroundings. */
-export interface Surroundings {
+export interface StrategyContext {
   /** At least 0, below 1. */
   readonly random: () => number;
   /** What `applicationHostname` compares with. */
@@ -181,4 +181,4 @@ export interface Surroundings {
   readonly idEncoding: TextEncoding;
 }
 
-export type StrategyTestFactory = (parameters: Parameters, surroundings: Surroundings) => StrategyTest;
+export type StrategyTestFactory = (parameters: Parameters, surroundings: StrategyContext) => StrategyTest;

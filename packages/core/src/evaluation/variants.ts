@@ -4,7 +4,7 @@ import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
 import type { VariantExplanation } from './explanation.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
 import { listOf, text } from './problem.js';
-import type { Surroundings } from './strategies.js';
+import type { StrategyContext } from './strategies.js';
 import type { FlagCounter, VariantCounter } from './usage.js';
 
 const SEED = 86028157;
@@ -50,7 +50,7 @@ export interface VariantScope {
   readonly groupId: string;
   readonly stickiness: string;
   readonly counter: FlagCounter;
-  readonly surroundings: Surroundings;
+  readonly surroundings: StrategyContext;
 }
 
 /** Undefined when the weights add up to nothing: then there is no variant, and overrides do not count either. */

@@ -1,4 +1,4 @@
-import type { EventQuery, Storage, StoredEvent } from '../storage/port.js';
+import type { Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 
 /** The position from which on a feed brings what is not committed yet; undefined when nothing has happened yet. */
 export async function newestPosition(storage: Storage): Promise<string | undefined> {
@@ -24,7 +24,7 @@ export async function readFeedHeads(storage: Storage, range: FeedRange): Promise
 
 export type StoredEventHead = Omit<StoredEvent, 'data' | 'before'>;
 
-function toQuery({ after, limit }: FeedRange): EventQuery {
+function toQuery({ after, limit }: FeedRange): StoredEventQuery {
   return { order: 'oldest-first', limit, ...(after !== undefined && { after }) };
 }
 

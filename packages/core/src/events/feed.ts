@@ -10,12 +10,12 @@ export interface Feed {
   /** Looks for new events now: something was committed, or may have been. */
   wake(): void;
   /** Resolves when every subscription knows where it begins: what is committed after that, it does not miss. */
-  settled(): Promise<unknown>;
+  ready(): Promise<unknown>;
   /**
    * Ends the subscriptions that do not know yet where they begin. For the end of the instance: a read that never ends would
    * hold up the changes that wait for it, and with them the end.
    */
-  endUnsettled(): void;
+  closePending(): void;
   /** Ends all subscriptions. Resolves when the storage is no longer read. */
   close(): Promise<unknown>;
 }
@@ -63,10 +63,10 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
       subscriptions.add(subscription);
       return () => void end(subscription);
     },
-    endUnsettled: () => {
+    closePending: () => {
       for (const subscription of subscriptions) if (!subscription.hasBegun()) void end(subscription);
     },
-    settled: () => Promise.all([...subscriptions].map((subscription) => subscription.begun())),
+    ready: () => Promise.all([...subscriptions].map((subscription) => subscription.begun())),
     close: () => Promise.all([...subscriptions].map(end)),
   };
 }

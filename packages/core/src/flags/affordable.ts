@@ -16,7 +16,10 @@ interface StrategyChange {
  * environment and with the segments as they are in memory. A flag that costs too much already may be changed as long as it
  * does not cost more. What other processes change at the same moment is limited by evaluation alone.
  */
-export function assertAffordable({ live }: Pick<Engine, 'live'>, { flag, events, environment }: StrategyChange): void {
+export function assertAffordable(
+  { replica: live }: Pick<Engine, 'replica'>,
+  { flag, events, environment }: StrategyChange,
+): void {
   const changed = events.flatMap((event) =>
     event.type === 'strategy-added' || event.type === 'strategy-updated' ? [event.data] : [],
   );
@@ -34,7 +37,7 @@ export function assertAffordable({ live }: Pick<Engine, 'live'>, { flag, events,
 
 /** Refuses constraints of a segment that make the evaluation of a flag that uses it take too long. */
 export function assertUsersAffordable(
-  { live }: Pick<Engine, 'live'>,
+  { replica: live }: Pick<Engine, 'replica'>,
   { id, constraints }: { readonly id: number; readonly constraints: readonly Constraint[] },
 ): void {
   const { flags, segments } = live.documents;

@@ -13,7 +13,7 @@ import type { Read } from '../changes/reader.js';
 import type { Awaitable, ChangeContext, FlagRef } from '../common.types.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { assertSegmentsUsable } from '../segments/segment-access.js';
-import { belonging, refuseUnknownFlag } from './find.js';
+import { assertInProject, throwFlagNotFound } from './find.js';
 import { dependenciesOf, evolveFlag, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
 import type { Strategy } from './strategy.types.js';
 
@@ -109,11 +109,11 @@ export async function changeFlag(
     id: ref.flag,
     context,
     decide: async (found, read) => {
-      const { state } = await belonging(found, { ref, read });
+      const { state } = await assertInProject(found, { ref, read });
       const events = await decide(state, read);
       await assertSegmentsUsable(read, { project: state.project, events, context });
-      return { events, along: await followReferences(read, state, events) };
+      return { events, sideWrites: await followReferences(read, state, events) };
     },
   });
-  return changed ?? refuseUnknownFlag(ref.flag);
+  return changed ?? throwFlagNotFound(ref.flag);
 }

@@ -3,10 +3,10 @@ import { isSameJson } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import type { Dependency } from './dependency.types.js';
 import { dependenciesOf, type FlagEvent, type FlagState } from './flag.js';
-import { refuseArchived } from './lifecycle.decide.js';
+import { assertNotArchived } from './lifecycle.decide.js';
 
 /** What stands around a flag that is to depend on another. */
-export interface Relatives {
+export interface DependencyContext {
   /** The flag of the parent's name, if there is one. */
   readonly parent: FlagState | undefined;
   /** The names of the flags that depend on the child, archived ones too: they may be revived. */
@@ -14,25 +14,25 @@ export interface Relatives {
 }
 
 /** Adds a dependency, or replaces the one on the same parent. */
-export function addDependency(child: FlagState, dependency: Dependency, relatives: Relatives): FlagEvent[] {
-  refuseArchived(child);
-  refuseUnfit(child, dependency, relatives);
+export function addDependency(child: FlagState, dependency: Dependency, relatives: DependencyContext): FlagEvent[] {
+  assertNotArchived(child);
+  assertCanDepend(child, dependency, relatives);
   const before = dependenciesOf(child).find(({ flag }) => flag === dependency.flag);
   if (!before) {
-    refuseAnother(child);
+    assertRoomForDependency(child);
     return [{ type: 'dependency-added', data: dependency, before: null }];
   }
   return isSameJson(dependency, before) ? [] : [{ type: 'dependency-updated', data: dependency, before }];
 }
 
-function refuseAnother(child: FlagState): void {
+function assertRoomForDependency(child: FlagState): void {
   if (dependenciesOf(child).length < LIMITS.dependencies) return;
   const message = `The flag ${child.name} depends on ${LIMITS.dependencies} others, and cannot on more; remove a dependency first.`;
   throw new FlagsError('invalid_input', message);
 }
 
 export function removeDependency(child: FlagState, parent: string): FlagEvent[] {
-  refuseArchived(child);
+  assertNotArchived(child);
   const before = dependenciesOf(child).find(({ flag }) => flag === parent);
   if (!before) {
     const message = `The flag ${child.name} does not depend on ${parent}; read the flag for its dependencies.`;
@@ -42,7 +42,7 @@ export function removeDependency(child: FlagState, parent: string): FlagEvent[] 
 }
 
 export function removeDependencies(child: FlagState): FlagEvent[] {
-  refuseArchived(child);
+  assertNotArchived(child);
   return dependenciesOf(child).map((before) => ({ type: 'dependency-removed', data: null, before }));
 }
 
@@ -52,7 +52,7 @@ export function canBeParent(flag: FlagState | undefined, project: string): flag 
 }
 
 /** Parents have no parents of their own: a flag's state is never more than one step away from its strategies. */
-function refuseUnfit(child: FlagState, { flag }: Dependency, { parent, children }: Relatives): void {
+function assertCanDepend(child: FlagState, { flag }: Dependency, { parent, children }: DependencyContext): void {
   if (flag === child.name) {
     throw new FlagsError('dependency_cycle', `The flag ${child.name} cannot depend on itself; name another.`);
   }

@@ -2,7 +2,7 @@ import { type DependencyEdge, dependencyEdges, flagDocuments } from '../changes/
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
 import { pageBounds, readPage } from '../pages.js';
-import { detached } from '../replica/clone-json.js';
+import { cloneJson } from '../replica/clone-json.js';
 import { changeFlag } from './change-flag.js';
 import { addDependency, canBeParent, removeDependencies, removeDependency } from './dependencies.decide.js';
 import type { Dependency, DependencyInput, DependencyOperations } from './dependency.types.js';
@@ -44,7 +44,7 @@ export function dependencyOperations(engine: Engine): DependencyOperations {
   const { read, storage, validate } = engine;
   return {
     async addDependency(ref, input, context) {
-      const dependency = detached(toDependency(validate.dependency(input)));
+      const dependency = cloneJson(toDependency(validate.dependency(input)));
       await changeFlag(engine, { ref, context }, async (child, read) => {
         const parent = await read(flagDocuments, dependency.flag);
         const children = await listChildren(engine, child.name);

@@ -1,6 +1,6 @@
 import { flagDocuments, projectDocuments, type Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
-import { type Read, requireText } from '../changes/reader.js';
+import { assertText, type Read } from '../changes/reader.js';
 import type { FlagRef, ProjectRef } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import type { ProjectState } from '../projects/project.js';
@@ -8,35 +8,35 @@ import type { FlagState } from './flag.js';
 
 /** The project, or `project_not_found`. */
 export async function findProject(read: Read, { project }: ProjectRef): Promise<Versioned<ProjectState>> {
-  return (await read(projectDocuments, project)) ?? refuseUnknownProject(project);
+  return (await read(projectDocuments, project)) ?? throwProjectNotFound(project);
 }
 
 /** The flag if it belongs to the project that the reference names, or `flag_not_found`, or `project_not_found`. */
 export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<FlagState>> {
-  return belonging(await read(flagDocuments, ref.flag), { ref, read });
+  return assertInProject(await read(flagDocuments, ref.flag), { ref, read });
 }
 
 /** A flag that was read, if it belongs to the project that the reference names. */
-export async function belonging(
+export async function assertInProject(
   found: Versioned<FlagState> | undefined,
   { ref, read }: { readonly ref: FlagRef; readonly read: Read },
 ): Promise<Versioned<FlagState>> {
   if (found && found.state.project === ref.project) return found;
   await findProject(read, ref);
-  return refuseUnknownFlag(ref.flag, ` in the project ${ref.project}`);
+  return throwFlagNotFound(ref.flag, ` in the project ${ref.project}`);
 }
 
-export function refuseUnknownProject(project: string): never {
+export function throwProjectNotFound(project: string): never {
   throw new FlagsError('project_not_found', `There is no project ${project}; create it, or list the projects.`);
 }
 
-export function refuseUnknownFlag(flag: string, where = ''): never {
+export function throwFlagNotFound(flag: string, where = ''): never {
   throw new FlagsError('flag_not_found', `There is no flag ${flag}${where}; create it, or list the flags.`);
 }
 
 /** Environments are configured: what is not in the settings does not exist. */
-export function requireEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): void {
-  requireText('environment', environment);
+export function assertEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): void {
+  assertText('environment', environment);
   if (!settings.environments.some(({ name }) => name === environment))
     refuseUnknownEnvironment({ settings }, environment);
 }

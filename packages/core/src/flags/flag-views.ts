@@ -47,12 +47,12 @@ export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: st
 }
 
 /** What a flag's details are made of besides the flag. */
-export interface FlagSurroundings {
+export interface FlagDetailContext {
   readonly settings: Settings;
   readonly children: readonly string[];
 }
 
-export function toDetail(flag: Flag, state: FlagState, { settings, children }: FlagSurroundings): FlagDetail {
+export function toDetail(flag: Flag, state: FlagState, { settings, children }: FlagDetailContext): FlagDetail {
   const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(state, name));
   return { ...flag, environments, dependencies: dependenciesOf(state), children };
 }

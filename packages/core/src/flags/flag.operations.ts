@@ -1,9 +1,9 @@
 import { flagDocuments, type Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
-import { detachedPatch } from '../replica/clone-json.js';
+import { clonePatch } from '../replica/clone-json.js';
 import { changeFlag, followReferences } from './change-flag.js';
 import { inheritableDependencies, listLiveChildren } from './dependencies.operations.js';
-import { findFlag, findProject, refuseUnknownFlag } from './find.js';
+import { findFlag, findProject, throwFlagNotFound } from './find.js';
 import type { FlagState } from './flag.js';
 import type { FlagOperations } from './flag.types.js';
 import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
@@ -29,7 +29,7 @@ export function flagOperations(
           return createFlag(existing?.state, { ...rest, type }, { project: state.id, createdAt });
         },
       });
-      return toFlag(created ?? refuseUnknownFlag(rest.name), lastSeenAt);
+      return toFlag(created ?? throwFlagNotFound(rest.name), lastSeenAt);
     },
 
     async getFlag(ref) {
@@ -49,7 +49,7 @@ export function flagOperations(
     },
 
     async patchFlag(ref, input, context) {
-      const patch = detachedPatch(validate.jsonPatch(input));
+      const patch = clonePatch(validate.jsonPatch(input));
       const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
       const patched = await changeFlag(engine, { ref, context }, (flag) =>
         patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
@@ -78,17 +78,17 @@ export function cloneFlagOperations(engine: Engine): Pick<FlagOperations, 'clone
       const created = await change({
         aggregate: flagDocuments,
         id: name,
-        seen: { documents: flagDocuments, id: ref.flag },
+        revisionOf: { documents: flagDocuments, id: ref.flag },
         context,
         decide: async (existing, read) => {
           const source = await findFlag(read, ref);
           await findProject(read, ref);
           const dependencies = await inheritableDependencies(engine, { source: source.state, name, read });
           const events = cloneFlag(existing?.state, source.state, { ...birth, dependencies });
-          return { events, along: await followReferences(read, undefined, events) };
+          return { events, sideWrites: await followReferences(read, undefined, events) };
         },
       });
-      return toFlag(created ?? refuseUnknownFlag(name), lastSeenAt);
+      return toFlag(created ?? throwFlagNotFound(name), lastSeenAt);
     },
   };
 }
@@ -129,7 +129,7 @@ export function flagLifecycleOperations(
         context,
         decide: (found) => reviveFlag(belongingTo(found, { flag, project })),
       });
-      return toFlag(revived ?? refuseUnknownFlag(flag), lastSeenAt);
+      return toFlag(revived ?? throwFlagNotFound(flag), lastSeenAt);
     },
 
     async deleteFlag({ flag, project }, context) {
@@ -140,7 +140,7 @@ export function flagLifecycleOperations(
         decide: async (found, read) => {
           const state = belongingTo(found, { flag, project });
           const events = deleteFlag(state);
-          return { events, along: await followReferences(read, state, events) };
+          return { events, sideWrites: await followReferences(read, state, events) };
         },
       });
       await retention.forget([flag]);
@@ -153,6 +153,6 @@ function belongingTo(
   found: Versioned<FlagState> | undefined,
   { flag, project }: { readonly flag: string; readonly project?: string | undefined },
 ): FlagState {
-  if (!found || (project !== undefined && found.state.project !== project)) return refuseUnknownFlag(flag);
+  if (!found || (project !== undefined && found.state.project !== project)) return throwFlagNotFound(flag);
   return found.state;
 }

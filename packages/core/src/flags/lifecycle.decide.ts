@@ -5,7 +5,7 @@ import type { NewFlag } from './flag.types.js';
 import type { Parameters, Strategy } from './strategy.types.js';
 
 /** What a new flag gets from outside the decision. */
-export interface FlagBirth {
+export interface FlagOrigin {
   readonly project: string;
   readonly createdAt: string;
 }
@@ -14,9 +14,9 @@ export interface FlagBirth {
 export function createFlag(
   existing: FlagState | undefined,
   input: NewFlag & { readonly type: string },
-  birth: FlagBirth,
+  birth: FlagOrigin,
 ): FlagEvent[] {
-  refuseTaken(existing, input.name);
+  assertNameFree(existing, input.name);
   const { name, description = '', type, impressionData = false } = input;
   const data: FlagState = {
     name,
@@ -34,7 +34,7 @@ export function createFlag(
 }
 
 /** What a copy gets from outside the decision. */
-export interface CloneBirth {
+export interface CloneOrigin {
   readonly name: string;
   readonly createdAt: string;
   /** The id for the copy of each strategy; the same for the same strategy whenever it is asked. */
@@ -44,9 +44,9 @@ export interface CloneBirth {
 }
 
 /** A copy has everything of its source but its history: off everywhere, not stale, with strategy ids of its own. */
-export function cloneFlag(existing: FlagState | undefined, source: FlagState, birth: CloneBirth): FlagEvent[] {
-  refuseArchived(source);
-  refuseTaken(existing, birth.name);
+export function cloneFlag(existing: FlagState | undefined, source: FlagState, birth: CloneOrigin): FlagEvent[] {
+  assertNotArchived(source);
+  assertNameFree(existing, birth.name);
   const { dependencies: _dependencies, ...rest } = source;
   const data: FlagState = {
     ...rest,
@@ -59,12 +59,12 @@ export function cloneFlag(existing: FlagState | undefined, source: FlagState, bi
   return [{ type: 'flag-created', data, before: null }];
 }
 
-function cloneEnvironment(environment: EnvironmentState, source: string, birth: CloneBirth): EnvironmentState {
+function cloneEnvironment(environment: EnvironmentState, source: string, birth: CloneOrigin): EnvironmentState {
   const strategies = environment.strategies.map((strategy) => cloneStrategy(strategy, source, birth));
   return { ...environment, enabled: false, strategies };
 }
 
-function cloneStrategy(strategy: Strategy, source: string, birth: CloneBirth): Strategy {
+function cloneStrategy(strategy: Strategy, source: string, birth: CloneOrigin): Strategy {
   const parameters = renameGroup(strategy.parameters, source, birth.name);
   return { ...strategy, id: birth.idFor(strategy.id), parameters };
 }
@@ -107,12 +107,12 @@ export function deleteFlag(flag: FlagState): FlagEvent[] {
 }
 
 /** Every change of an archived flag is refused. */
-export function refuseArchived(flag: FlagState): void {
+export function assertNotArchived(flag: FlagState): void {
   if (!flag.archived) return;
   throw new FlagsError('flag_archived', `The flag ${flag.name} is archived; revive it before changing or copying it.`);
 }
 
-function refuseTaken(existing: FlagState | undefined, name: string): void {
+function assertNameFree(existing: FlagState | undefined, name: string): void {
   if (!existing) return;
   // Neither the project nor the archive is named: the caller may not see them.
   throw new FlagsError('flag_exists', `The flag name ${name} is taken; choose another.`);

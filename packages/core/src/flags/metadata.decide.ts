@@ -4,7 +4,7 @@ import { isSameJson, pickChanged } from '../validation/json.js';
 import { applyPatch } from '../validation/json-patch.js';
 import type { FlagEvent, FlagMetadata, FlagState, FlagUpdate } from './flag.js';
 import type { FlagChanges } from './flag.types.js';
-import { refuseArchived } from './lifecycle.decide.js';
+import { assertNotArchived } from './lifecycle.decide.js';
 
 const METADATA = ['description', 'type', 'impressionData'] as const satisfies readonly (keyof FlagMetadata)[];
 const CHANGEABLE = ['description', 'type', 'stale', 'impressionData'] as const satisfies readonly (keyof FlagChanges)[];
@@ -15,7 +15,7 @@ const KEPT = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
  * its environments: that is what readers of such events know from other servers.
  */
 export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt: string | null): FlagEvent[] {
-  refuseArchived(flag);
+  assertNotArchived(flag);
   const changed = pickChanged<FlagMetadata>(flag, changes, METADATA);
   const before = toUpdate(flag, lastSeenAt);
   return [
@@ -44,7 +44,7 @@ export interface FlagPatch {
 
 /** Applies a patch to the changeable fields; those that cannot change can be tested, and stay. */
 export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: FlagPatch): FlagEvent[] {
-  refuseArchived(flag);
+  assertNotArchived(flag);
   const { name, project, createdAt, description, type, stale, impressionData } = flag;
   const view = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt, description, type, stale, impressionData };
   const result = applyPatch(view, patch, { changeable: CHANGEABLE, kept: KEPT }) as Fields;

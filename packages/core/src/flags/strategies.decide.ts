@@ -4,7 +4,7 @@ import { isSameJson } from '../validation/json.js';
 import { applyPatch } from '../validation/json-patch.js';
 import { LIMITS } from '../validation/limits.js';
 import { environmentOf, type FlagEvent, type FlagState } from './flag.js';
-import { refuseArchived } from './lifecycle.decide.js';
+import { assertNotArchived } from './lifecycle.decide.js';
 import type { Constraint, Strategy, StrategyInput } from './strategy.types.js';
 
 const CHANGEABLE = [
@@ -19,7 +19,7 @@ const CHANGEABLE = [
 ] as const satisfies readonly (keyof StrategyInput)[];
 
 /** Where a strategy is: in one environment of a flag. */
-export interface StrategyPlace {
+export interface StrategyLocation {
   readonly environment: string;
   readonly strategy: string;
 }
@@ -41,12 +41,12 @@ export function toStrategy(id: string, input: StrategyInput): Strategy {
 }
 
 export function addStrategy(flag: FlagState, environment: string, strategy: Strategy): FlagEvent[] {
-  refuseArchived(flag);
-  refuseAnother(flag, environment);
+  assertNotArchived(flag);
+  assertRoomForStrategy(flag, environment);
   return [{ type: 'strategy-added', environment, data: strategy, before: null }];
 }
 
-function refuseAnother(flag: FlagState, environment: string): void {
+function assertRoomForStrategy(flag: FlagState, environment: string): void {
   const most = LIMITS.strategiesPerEnvironment;
   if (environmentOf(flag, environment).strategies.length < most) return;
   const message = `The flag ${flag.name} has ${most} strategies in ${environment}, and cannot have more; remove one first.`;
@@ -54,8 +54,8 @@ function refuseAnother(flag: FlagState, environment: string): void {
 }
 
 /** @param input whole: what it leaves out is gone */
-export function replaceStrategy(flag: FlagState, place: StrategyPlace, input: StrategyInput): FlagEvent[] {
-  refuseArchived(flag);
+export function replaceStrategy(flag: FlagState, place: StrategyLocation, input: StrategyInput): FlagEvent[] {
+  assertNotArchived(flag);
   const before = findStrategy(flag, place);
   const data = toStrategy(before.id, input);
   if (isSameJson(data, before)) return [];
@@ -69,8 +69,12 @@ export interface StrategyPatch {
   readonly validate: (changes: unknown) => unknown;
 }
 
-export function patchStrategy(flag: FlagState, place: StrategyPlace, { patch, validate }: StrategyPatch): FlagEvent[] {
-  refuseArchived(flag);
+export function patchStrategy(
+  flag: FlagState,
+  place: StrategyLocation,
+  { patch, validate }: StrategyPatch,
+): FlagEvent[] {
+  assertNotArchived(flag);
   const current = findStrategy(flag, place);
   const result = applyPatch(current, patch, { changeable: CHANGEABLE, kept: ['id'] }) as Partial<StrategyInput>;
   validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) });
@@ -97,8 +101,8 @@ function changesBetween(before: Strategy, after: Partial<StrategyInput>): Partia
 }
 
 /** With its last strategy an environment is switched off: enabled implies a strategy. */
-export function removeStrategy(flag: FlagState, place: StrategyPlace): FlagEvent[] {
-  refuseArchived(flag);
+export function removeStrategy(flag: FlagState, place: StrategyLocation): FlagEvent[] {
+  assertNotArchived(flag);
   const { environment } = place;
   const before = findStrategy(flag, place);
   const { enabled, strategies } = environmentOf(flag, environment);
@@ -108,7 +112,7 @@ export function removeStrategy(flag: FlagState, place: StrategyPlace): FlagEvent
 }
 
 /** The strategy, sought only where the reference says: those of other environments are not found. */
-export function findStrategy(flag: FlagState, { environment, strategy }: StrategyPlace): Strategy {
+export function findStrategy(flag: FlagState, { environment, strategy }: StrategyLocation): Strategy {
   const found = environmentOf(flag, environment).strategies.find(({ id }) => id === strategy);
   if (found) return found;
   const message = `The flag ${flag.name} has no strategy ${strategy} in ${environment}; read the flag for its strategies.`;
@@ -116,7 +120,7 @@ export function findStrategy(flag: FlagState, { environment, strategy }: Strateg
 }
 
 export function enable(flag: FlagState, environment: string): FlagEvent[] {
-  refuseArchived(flag);
+  assertNotArchived(flag);
   const { enabled, strategies } = environmentOf(flag, environment);
   if (enabled) return [];
   if (strategies.length === 0) {
@@ -127,7 +131,7 @@ export function enable(flag: FlagState, environment: string): FlagEvent[] {
 }
 
 export function disable(flag: FlagState, environment: string): FlagEvent[] {
-  refuseArchived(flag);
+  assertNotArchived(flag);
   if (!environmentOf(flag, environment).enabled) return [];
   return [{ type: 'environment-disabled', environment, data: { enabled: false }, before: { enabled: true } }];
 }

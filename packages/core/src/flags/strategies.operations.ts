@@ -1,14 +1,14 @@
 import { segmentDocuments, type Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
-import { type Read, requireText } from '../changes/reader.js';
+import { assertText, type Read } from '../changes/reader.js';
 import type { Awaitable, ChangeContext, EnvironmentRef, StrategyRef } from '../common.types.js';
 import type { ErrorDetail } from '../errors.js';
-import { detached, detachedPatch } from '../replica/clone-json.js';
+import { cloneJson, clonePatch } from '../replica/clone-json.js';
 import { idOfSegment } from '../segments/segment.operations.js';
 import { invalidInput } from '../validation/validator.js';
 import { assertAffordable } from './affordable.js';
 import { changeFlag } from './change-flag.js';
-import { requireEnvironment } from './find.js';
+import { assertEnvironment } from './find.js';
 import type { FlagEvent, FlagState } from './flag.js';
 import {
   addStrategy,
@@ -27,7 +27,7 @@ export function strategyOperations(engine: Engine): StrategyOperations {
   const { validate, newId } = engine;
   return {
     async addStrategy(ref, input, context) {
-      const strategy = detached(toStrategy(newId(), validate.strategy(input)));
+      const strategy = cloneJson(toStrategy(newId(), validate.strategy(input)));
       await changeEnvironment(engine, { ref, context }, async (flag, read) => {
         const events = addStrategy(flag, ref.environment, strategy);
         await assertSegmentsExist(read, events);
@@ -38,7 +38,7 @@ export function strategyOperations(engine: Engine): StrategyOperations {
 
     async updateStrategy(ref, input, context) {
       const { name, ...valid } = validate.strategyReplacement(input);
-      const replacement = detached(toStrategy('', { ...valid, name: name ?? '' }));
+      const replacement = cloneJson(toStrategy('', { ...valid, name: name ?? '' }));
       const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
         const named = { ...replacement, name: name ?? findStrategy(flag, ref).name };
         // The rules for parameters depend on the name.
@@ -51,7 +51,7 @@ export function strategyOperations(engine: Engine): StrategyOperations {
     },
 
     async patchStrategy(ref, input, context) {
-      const change = { patch: detachedPatch(validate.jsonPatch(input)), validate: validate.strategy };
+      const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.strategy };
       const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
         const events = patchStrategy(flag, ref, change);
         await assertSegmentsExist(read, events);
@@ -81,8 +81,8 @@ function changeEnvironment(
   decide: (flag: FlagState, read: Read) => Awaitable<FlagEvent[]>,
 ): Promise<Versioned<FlagState>> {
   return changeFlag(engine, { ref, context }, async (flag, read) => {
-    requireEnvironment(engine, ref.environment);
-    if ('strategy' in ref) requireText('strategy', ref.strategy);
+    assertEnvironment(engine, ref.environment);
+    if ('strategy' in ref) assertText('strategy', ref.strategy);
     const events = await decide(flag, read);
     assertAffordable(engine, { flag, events, environment: ref.environment });
     return events;

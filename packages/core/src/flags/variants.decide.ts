@@ -2,12 +2,12 @@ import type { JsonPatch } from '../common.types.js';
 import { isSameJson } from '../validation/json.js';
 import { applyPatch } from '../validation/json-patch.js';
 import type { FlagEvent, FlagState } from './flag.js';
-import { refuseArchived } from './lifecycle.decide.js';
+import { assertNotArchived } from './lifecycle.decide.js';
 import type { Variant, VariantInput } from './variant.types.js';
 import { TOTAL_WEIGHT } from './variants.schema.js';
 
 export function setVariants(flag: FlagState, input: readonly VariantInput[]): FlagEvent[] {
-  refuseArchived(flag);
+  assertNotArchived(flag);
   const variants = distributeWeight(input.map(toVariant));
   if (isSameJson(variants, flag.variants)) return [];
   return [{ type: 'variants-updated', data: { variants }, before: { variants: flag.variants } }];
@@ -20,7 +20,7 @@ export interface VariantsPatch {
 }
 
 export function patchVariants(flag: FlagState, { patch, validate }: VariantsPatch): FlagEvent[] {
-  refuseArchived(flag);
+  assertNotArchived(flag);
   return setVariants(flag, validate(applyPatch(flag.variants, patch, {})));
 }
 

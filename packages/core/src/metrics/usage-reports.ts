@@ -20,7 +20,7 @@ interface SortedCounts {
  * Gives what reads reports for the metrics port: it tells flags from unknown names, of which it keeps those at the end.
  * Another process may have created a flag a moment ago: before a name counts as unknown, the copy in memory catches up.
  */
-export function reportReader({ live }: Pick<Engine, 'live'>) {
+export function reportReader({ replica: live }: Pick<Engine, 'replica'>) {
   const { projectOf } = live.documents;
 
   function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
@@ -39,7 +39,7 @@ export function reportReader({ live }: Pick<Engine, 'live'>) {
     const sortAll = () => reports.map(({ bucket }) => sort(bucket, origin.projects));
     let sorted = sortAll();
     if (sorted.some(({ unknown }) => unknown.length > 0)) {
-      await live.follower.refresh();
+      await live.poller.refresh();
       sorted = sortAll();
       keepLast(sorted);
     }

@@ -2,8 +2,8 @@ import { compareCodePoints } from '../collections.js';
 import type { StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
-  Configuration,
   EnvironmentChoice,
+  EnvironmentConfiguration,
   EvaluationOperations,
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';
@@ -17,7 +17,7 @@ import { type OpenFeatureContext, toEvaluationContext } from './values.js';
  * @example
  * const isStale = findFlag(flags.configuration(), 'checkout')?.stale;
  */
-export function findFlag({ flags }: Configuration, name: string): FlagConfiguration | undefined {
+export function findFlag({ flags }: EnvironmentConfiguration, name: string): FlagConfiguration | undefined {
   let from = 0;
   let to = flags.length;
   while (from < to) {

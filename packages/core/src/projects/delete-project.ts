@@ -13,7 +13,7 @@ import type { Read } from '../changes/reader.js';
 import type { ChangeContext, ProjectRef } from '../common.types.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { followReferences } from '../flags/change-flag.js';
-import { refuseUnknownProject } from '../flags/find.js';
+import { throwProjectNotFound } from '../flags/find.js';
 import type { FlagState } from '../flags/flag.js';
 import { listStoredFlags } from '../flags/flag-lists.operations.js';
 import { deleteFlag } from '../flags/lifecycle.decide.js';
@@ -39,7 +39,7 @@ export async function deleteProjectWithContents(
     id: ref.project,
     context,
     decide: async (found, read) => {
-      const project = (found ?? refuseUnknownProject(ref.project)).state;
+      const project = (found ?? throwProjectNotFound(ref.project)).state;
       const { live, archive } = await readFlags(engine, project.id, read);
       const sharedTokens = (await listStoredTokens(engine)).filter((token) => isForSeveral(token, project.id));
       const events = deleteProject(project, live, sharedTokens.length);
@@ -56,7 +56,7 @@ export async function deleteProjectWithContents(
         kind,
         parent: project.id,
       }));
-      return { events, along, vacant };
+      return { events, sideWrites: along, vacant };
     },
   });
   await engine.retention.forget(forgotten);

@@ -16,7 +16,7 @@ export function addMember(project: ProjectState, member: Member): ProjectEvent[]
 export function changeMemberRole(project: ProjectState, member: Member, owner: Role): ProjectEvent[] {
   const before = memberOf(project, member.userId);
   if (!before || before.roleId === member.roleId) return [];
-  refuseLastOwner(project, before, owner);
+  assertNotLastOwner(project, before, owner);
   return [{ type: 'member-role-changed', data: member, before }];
 }
 
@@ -27,7 +27,7 @@ export function removeMember(project: ProjectState, member: Member, owner: Role)
     const message = `The user ${member.userId} does not hold the role ${member.roleId} in the project ${project.id}.`;
     throw new FlagsError('member_not_found', message);
   }
-  refuseLastOwner(project, before, owner);
+  assertNotLastOwner(project, before, owner);
   return [{ type: 'member-removed', data: null, before }];
 }
 
@@ -35,7 +35,7 @@ function memberOf(project: ProjectState, userId: number): Member | undefined {
   return project.members.find((member) => member.userId === userId);
 }
 
-function refuseLastOwner(project: ProjectState, leaving: Member, owner: Role): void {
+function assertNotLastOwner(project: ProjectState, leaving: Member, owner: Role): void {
   if (leaving.roleId !== owner.id) return;
   const owners = project.members.filter(({ roleId }) => roleId === owner.id);
   if (owners.length === 1) throw new FlagsError('last_owner', 'A project must have at least one owner.');

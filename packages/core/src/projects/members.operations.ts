@@ -48,13 +48,13 @@ async function changeMembers(
   decide: (project: ProjectState) => ProjectEvent[],
 ): Promise<void> {
   await changeProject(engine, { ref, context }, (project) => {
-    requireRole(engine, member.roleId);
+    assertRole(engine, member.roleId);
     return decide(project);
   });
 }
 
 /** Roles are configured: what is not in the settings does not exist. */
-function requireRole({ settings }: Engine, roleId: number): void {
+function assertRole({ settings }: Engine, roleId: number): void {
   if (settings.roles.some(({ id }) => id === roleId)) return;
   const roles = settings.roles.map(({ id, name }) => `${id} ${name}`).join(', ');
   throw new FlagsError('role_not_found', `There is no role ${roleId}; there are ${roles}.`);

@@ -2,7 +2,7 @@ import { projectDocuments, type StoredProjectSummary, type Versioned } from '../
 import type { Engine } from '../changes/engine.js';
 import { groupBy } from '../collections.js';
 import type { ChangeContext, ProjectRef } from '../common.types.js';
-import { findProject, refuseUnknownProject } from '../flags/find.js';
+import { findProject, throwProjectNotFound } from '../flags/find.js';
 import { listLiveFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
 import type { ListedFlag } from '../flags/flag-views.js';
 import { pageBounds, readPage } from '../pages.js';
@@ -22,9 +22,9 @@ export async function changeProject(
     aggregate: projectDocuments,
     id: ref.project,
     context,
-    decide: (found) => decide((found ?? refuseUnknownProject(ref.project)).state),
+    decide: (found) => decide((found ?? throwProjectNotFound(ref.project)).state),
   });
-  return changed ?? refuseUnknownProject(ref.project);
+  return changed ?? throwProjectNotFound(ref.project);
 }
 
 /** Reads projects with what is computed of their flags. */
@@ -97,7 +97,7 @@ export function projectOperations(engine: Engine): ProjectOperations {
         context,
         decide: (existing) => createProject(existing?.state, valid, createdAt),
       });
-      return toProject(created ?? refuseUnknownProject(valid.id));
+      return toProject(created ?? throwProjectNotFound(valid.id));
     },
 
     async updateProject(ref, input, context) {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DocumentNews } from '../changes/aggregate.js';
+import type { DocumentUpdate } from '../changes/aggregate.js';
 import { nameOf } from '../changes/reader.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
@@ -67,7 +67,7 @@ const BATCH = 500;
 /** So many documents are read at once: a database far away is asked for them side by side. */
 const AT_ONCE = 64;
 
-export interface Follower {
+export interface ChangePoller {
   /** Reads what has happened since the last time. Does not fail: the status tells. */
   refresh(): Promise<EvaluationStatus>;
   status(): EvaluationStatus;
@@ -75,7 +75,7 @@ export interface Follower {
   close(): Promise<unknown>;
 }
 
-export interface FollowerOptions {
+export interface ChangePollerOptions {
   readonly storage: Storage;
   readonly now: () => Date;
   /** Milliseconds; 0: only when asked. */
@@ -83,9 +83,9 @@ export interface FollowerOptions {
   /** The event after which to follow; from the first when absent. */
   readonly after: string | undefined;
   /** Whether a document at this revision would be news. */
-  readonly isNews: (key: DocumentKey, revision: number) => boolean;
+  readonly isNewer: (key: DocumentKey, revision: number) => boolean;
   /** Takes a document that another process has written; undefined when it was deleted. */
-  readonly take: (key: DocumentKey, news: DocumentNews) => void;
+  readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
   /** Told once when polling begins to fail, and again only after it has worked in between. */
   readonly onError: (error: unknown) => void;
 }
@@ -95,7 +95,7 @@ export interface FollowerOptions {
  * before its event is read, and passed over. While reading fails, the place in the feed stays, and what was read before
  * keeps serving.
  */
-export function startFollower(options: FollowerOptions): Follower {
+export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   const { now, pollInterval, onError } = options;
   const catchUp = createCatchUp(options);
   let status: EvaluationStatus = Object.freeze({ state: 'current', checkedAt: now().toISOString() });
@@ -147,7 +147,12 @@ export function startFollower(options: FollowerOptions): Follower {
 }
 
 /** Makes what reads all events since the last time, and the documents that they bring news of. */
-function createCatchUp({ storage, isNews, take, ...start }: FollowerOptions): () => Promise<void> {
+function createCatchUp({
+  storage,
+  isNewer: isNews,
+  applyUpdate: take,
+  ...start
+}: ChangePollerOptions): () => Promise<void> {
   let { after } = start;
 
   /** Read together, taken in the order of the events. */

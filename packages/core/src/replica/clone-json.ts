@@ -5,7 +5,7 @@ type Items = readonly unknown[];
 type Members = Readonly<Record<string, unknown>>;
 
 /** What a value is compared with. */
-export interface Known {
+export interface MergeSources {
   readonly known: unknown;
   /** Another object of the same content, of which the value may have parts: they are not looked through. */
   readonly twin?: unknown;
@@ -15,7 +15,7 @@ export interface Known {
  * A copy of a JSON value, made of a known one wherever the two are the same: the known one itself when all of it is. As in
  * JSON text, members that are `undefined` are left out, and items null; the order of members does not matter.
  */
-export function copiedJson(value: unknown, { known, twin }: Known): unknown {
+export function mergeJson(value: unknown, { known, twin }: MergeSources): unknown {
   return copied(value, known, twin);
 }
 
@@ -66,11 +66,11 @@ function objectOf(value: unknown): Members | undefined {
  * A copy of the caller's object, as JSON keeps it: what the caller does to it later changes nothing here. Give it members
  * that were validated alone: what is ignored may be nested too deeply to be copied.
  */
-export function detached<T>(input: T): T {
+export function cloneJson<T>(input: T): T {
   return JSON.parse(JSON.stringify(input));
 }
 
 /** A copy of a patch, whose values may be anything. */
-export function detachedPatch(patch: JsonPatch): JsonPatch {
-  return unlessTooDeep(() => detached(patch));
+export function clonePatch(patch: JsonPatch): JsonPatch {
+  return unlessTooDeep(() => cloneJson(patch));
 }

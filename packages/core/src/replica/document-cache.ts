@@ -5,7 +5,7 @@ import type { DocumentKey, Storage } from '../storage/port.js';
 import { isSameJson } from '../validation/json.js';
 
 /** What evaluation is made from, in memory: every flag that is not archived, and every segment. */
-export interface LiveDocuments {
+export interface DocumentCache {
   readonly flags: ReadonlyMap<string, FlagState>;
   readonly segments: ReadonlyMap<string, SegmentState>;
   /** The project of a flag, archived or not; undefined when there is no such flag. */
@@ -17,16 +17,16 @@ export interface LiveDocuments {
    * by it: commits of this process, and events of others, may tell of one revision in any order and more than once, and
    * a document's revision also moves when only others begin to refer to it.
    */
-  take(key: DocumentKey, revision: number, state: unknown): boolean;
+  applyUpdate(key: DocumentKey, revision: number, state: unknown): boolean;
   /** Whether a document at this revision would be news. */
-  isNews(key: DocumentKey, revision: number): boolean;
+  isNewer(key: DocumentKey, revision: number): boolean;
   /** A document as it is in memory. */
-  known(key: DocumentKey): Versioned<unknown> | undefined;
+  get(key: DocumentKey): Versioned<unknown> | undefined;
 }
 
-export function createLiveDocuments(storage: Storage): LiveDocuments {
+export function createDocumentCache(storage: Storage): DocumentCache {
   const archived = new Map<string, string>();
-  const flags = createShelf<FlagState>(
+  const flags = createCachedKind<FlagState>(
     flagDocuments,
     ({ archived }) => !archived,
     (id, state) => {
@@ -34,8 +34,8 @@ export function createLiveDocuments(storage: Storage): LiveDocuments {
       else archived.delete(id);
     },
   );
-  const segments = createShelf<SegmentState>(segmentDocuments, () => true);
-  const shelves: readonly Shelf[] = [segments, flags];
+  const segments = createCachedKind<SegmentState>(segmentDocuments, () => true);
+  const shelves: readonly CachedKind[] = [segments, flags];
   const shelfOf = (kind: string) => shelves.find((shelf) => shelf.kind === kind);
 
   return {
@@ -45,32 +45,32 @@ export function createLiveDocuments(storage: Storage): LiveDocuments {
     async load() {
       for (const shelf of shelves) {
         const listed = await storage.list({ kind: shelf.kind, part: 'body' });
-        for (const { key, revision, content } of listed) shelf.take(key.id, revision, content);
+        for (const { key, revision, content } of listed) shelf.applyUpdate(key.id, revision, content);
       }
     },
-    take: ({ kind, id }, revision, state) => shelfOf(kind)?.take(id, revision, state) ?? false,
-    isNews: ({ kind, id }, revision) => shelfOf(kind)?.isNews(id, revision) ?? false,
-    known: ({ kind, id }) => shelfOf(kind)?.known(id),
+    applyUpdate: ({ kind, id }, revision, state) => shelfOf(kind)?.applyUpdate(id, revision, state) ?? false,
+    isNewer: ({ kind, id }, revision) => shelfOf(kind)?.isNewer(id, revision) ?? false,
+    get: ({ kind, id }) => shelfOf(kind)?.get(id),
   };
 }
 
 /** The documents of one kind. */
-interface Shelf {
+interface CachedKind {
   readonly kind: string;
-  take(id: string, revision: number, state: unknown): boolean;
-  isNews(id: string, revision: number): boolean;
-  known(id: string): Versioned<unknown> | undefined;
+  applyUpdate(id: string, revision: number, state: unknown): boolean;
+  isNewer(id: string, revision: number): boolean;
+  get(id: string): Versioned<unknown> | undefined;
 }
 
-interface TypedShelf<State> extends Shelf {
+interface TypedCachedKind<State> extends CachedKind {
   readonly states: ReadonlyMap<string, State>;
 }
 
-function createShelf<State>(
+function createCachedKind<State>(
   { kind }: Documents<State>,
   isLive: (state: State) => boolean,
   onTaken: (id: string, state: State | undefined) => void = () => undefined,
-): TypedShelf<State> {
+): TypedCachedKind<State> {
   const states = new Map<string, State>();
   // Those of deleted documents too: their names may come again, and late news of the old ones must not.
   const revisions = new Map<string, number>();
@@ -78,12 +78,12 @@ function createShelf<State>(
   return {
     kind,
     states,
-    isNews,
-    known(id) {
+    isNewer: isNews,
+    get(id) {
       const state = states.get(id);
       return state && { state, revision: revisions.get(id) ?? 0 };
     },
-    take(id, revision, stored) {
+    applyUpdate(id, revision, stored) {
       if (!isNews(id, revision)) return false;
       revisions.set(id, revision);
       const state = stored as State | undefined;

@@ -1,12 +1,12 @@
-import { compareCodePoints, placeInOrder } from '../collections.js';
+import { compareCodePoints, lowerBound } from '../collections.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type { FlagConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from '../evaluation/snapshot.js';
 import { UsageCounters } from '../evaluation/usage.js';
 import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
 import type { SegmentState } from '../segments/segment.js';
-import { frozen } from '../validation/json.js';
-import type { LiveDocuments } from './document-cache.js';
+import { deepFreeze } from '../validation/json.js';
+import type { DocumentCache } from './document-cache.js';
 
 /** A flag as it is in one environment. */
 export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
@@ -82,7 +82,7 @@ export function createNameOrder<Item extends Named>(
 }
 
 function place<Item extends Named>(items: Item[], name: string, item: Item | undefined): void {
-  const at = placeInOrder(items, name, nameOf);
+  const at = lowerBound(items, name, nameOf);
   const known = items[at]?.name === name ? 1 : 0;
   items.splice(at, known, ...(item ? [item] : []));
 }
@@ -110,7 +110,7 @@ export type ViewChange = { readonly flag: string } | { readonly segment: string 
 
 export function createEnvironmentView(
   environment: string,
-  documents: LiveDocuments,
+  documents: DocumentCache,
   options: ViewOptions,
 ): EnvironmentView {
   const counters = new UsageCounters();
@@ -142,7 +142,7 @@ export function createEnvironmentView(
     },
   };
   // Frozen one by one: freezing all with every change costs more than all the rest of it.
-  const find = (name: string) => frozen(configurationOf(view.snapshot, name));
+  const find = (name: string) => deepFreeze(configurationOf(view.snapshot, name));
   const order = createNameOrder(() => [...view.snapshot.names()].flatMap((name) => find(name) ?? []), find);
   return view;
 }

@@ -3,7 +3,7 @@ export interface Listeners<Message> {
   /** @returns a function that removes the listener; it may be called again */
   add(listener: (message: Message) => void): () => void;
   /** Calls all. What a listener throws is told, and does not keep the others from being called. */
-  tell(message: Message): void;
+  notify(message: Message): void;
 }
 
 export function createListeners<Message>(onError: (error: unknown) => void): Listeners<Message> {
@@ -14,7 +14,7 @@ export function createListeners<Message>(onError: (error: unknown) => void): Lis
       listeners.set(place, listener);
       return () => void listeners.delete(place);
     },
-    tell(message) {
+    notify(message) {
       for (const listener of listeners.values()) {
         try {
           listener(message);

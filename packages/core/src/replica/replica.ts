@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { type DocumentNews, flagDocuments, segmentDocuments, type Versioned } from '../changes/aggregate.js';
+import { type DocumentUpdate, flagDocuments, segmentDocuments, type Versioned } from '../changes/aggregate.js';
 import type { StateSize } from '../changes/state-size.js';
 import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
-import type { Configuration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
 import { newestPosition } from '../events/feed-cursor.js';
@@ -13,10 +13,10 @@ import { startUsageRecorder, type UsageRecorder } from '../metrics/usage-recorde
 import type { FlagsOptions } from '../options.js';
 import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import { frozen } from '../validation/json.js';
-import { type Follower, startFollower } from './change-poller.js';
-import { copiedJson, type Known } from './clone-json.js';
-import { createLiveDocuments, type LiveDocuments } from './document-cache.js';
+import { deepFreeze } from '../validation/json.js';
+import { type ChangePoller, startChangePoller } from './change-poller.js';
+import { type MergeSources, mergeJson } from './clone-json.js';
+import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import {
   createEnvironmentView,
   type EnvironmentView,
@@ -27,22 +27,22 @@ import {
 import { createListeners, type Listeners } from './listeners.js';
 
 /** All environments, ready to be evaluated, always as current as the documents in memory. */
-export interface LiveState {
+export interface EvaluationState {
   /** The default environment. */
   readonly standard: EnvironmentView;
   /** Compiled when first asked for; undefined when there is no such environment. */
   snapshotOf(environment: string): Snapshot | undefined;
   /** Frozen, and the same object until something changes; undefined when there is no such environment. */
-  configurationOf(environment: string): Configuration | undefined;
+  configurationOf(environment: string): EnvironmentConfiguration | undefined;
   /** Takes a document as it has become; what is known already changes nothing. */
-  take(key: DocumentKey, news: DocumentNews): void;
+  applyUpdate(key: DocumentKey, news: DocumentUpdate): void;
   /** What was counted in all environments since the last time, each flag once. */
   drain(): readonly FlagCount[];
 }
 
-export interface LiveStateOptions {
+export interface EvaluationStateOptions {
   readonly settings: Settings;
-  readonly documents: LiveDocuments;
+  readonly documents: DocumentCache;
   readonly view: ViewOptions;
   /** Called after every change. */
   readonly onChange: () => void;
@@ -50,13 +50,13 @@ export interface LiveStateOptions {
   readonly onDeleted: (flag: string) => void;
 }
 
-export function createLiveState(options: LiveStateOptions): LiveState {
+export function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
   const { settings, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
-  const configurations = new Map<string, Configuration>();
+  const configurations = new Map<string, EnvironmentConfiguration>();
   const standard = viewOf(settings.environment);
-  let stamp = 1;
+  let version = 1;
 
   function viewOf(environment: string): EnvironmentView {
     const known = views.get(environment);
@@ -73,10 +73,10 @@ export function createLiveState(options: LiveStateOptions): LiveState {
     onDeleted(change.flag);
   }
 
-  function configurationOf(environment: string): Configuration {
+  function configurationOf(environment: string): EnvironmentConfiguration {
     const known = configurations.get(environment);
     if (known) return known;
-    const configuration = frozen({ stamp, flags: viewOf(environment).flags(), segments: segmentsIn(documents) });
+    const configuration = deepFreeze({ version, flags: viewOf(environment).flags(), segments: segmentsIn(documents) });
     configurations.set(environment, configuration);
     return configuration;
   }
@@ -85,28 +85,28 @@ export function createLiveState(options: LiveStateOptions): LiveState {
     standard,
     snapshotOf: (environment) => (names.has(environment) ? viewOf(environment).snapshot : undefined),
     configurationOf: (environment) => (names.has(environment) ? configurationOf(environment) : undefined),
-    take(key, { revision, state, before }) {
+    applyUpdate(key, { revision, state, before }) {
       const change = toViewChange(key);
-      if (!change || !documents.isNews(key, revision)) return;
+      if (!change || !documents.isNewer(key, revision)) return;
       if (state === undefined) forget(change);
       // The caller of a change is given parts of what was written: what happens to them does not happen to evaluation.
-      if (!documents.take(key, revision, copiedJson(state, knownOf(key, documents, before)))) return;
+      if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return;
       for (const one of views.values()) one.update(change);
       configurations.clear();
-      stamp += 1;
+      version += 1;
       onChange();
     },
     drain: () => sum([...views.values()].flatMap(({ counters }) => counters.drain())),
   };
 }
 
-function knownOf(key: DocumentKey, documents: LiveDocuments, before: Versioned<unknown> | undefined): Known {
-  const known = documents.known(key);
+function knownOf(key: DocumentKey, documents: DocumentCache, before: Versioned<unknown> | undefined): MergeSources {
+  const known = documents.get(key);
   return { known: known?.state, ...(known && known.revision === before?.revision && { twin: before.state }) };
 }
 
 /** By id. */
-function segmentsIn({ segments }: LiveDocuments): readonly SegmentConfiguration[] {
+function segmentsIn({ segments }: DocumentCache): readonly SegmentConfiguration[] {
   return [...segments.values()].sort((one, other) => one.id - other.id).map(toSegmentConfiguration);
 }
 
@@ -124,17 +124,17 @@ function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
 }
 
 /** What evaluation in this process works with. */
-export interface Live {
-  readonly state: LiveState;
-  readonly documents: LiveDocuments;
-  readonly follower: Follower;
+export interface Replica {
+  readonly state: EvaluationState;
+  readonly documents: DocumentCache;
+  readonly poller: ChangePoller;
   readonly usage: UsageRecorder;
   readonly impressions: Listeners<Impression>;
   /** Told after every change of a flag or segment. */
   readonly changes: Listeners<void>;
 }
 
-export interface LiveSurroundings {
+export interface ReplicaContext {
   readonly storage: Storage;
   readonly metrics: MetricsStorage;
   readonly retention: MetricsRetention;
@@ -147,24 +147,31 @@ export interface LiveSurroundings {
 }
 
 /** Reads all flags and segments, and follows what other processes change from then on. */
-export async function openLive(options: FlagsOptions, surroundings: LiveSurroundings): Promise<Live> {
+export async function openReplica(options: FlagsOptions, surroundings: ReplicaContext): Promise<Replica> {
   const { storage, metrics, retention, settings, now, pollInterval, onError, size } = surroundings;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<void>(onError);
   // Asked before the documents are read, so that no change falls in between.
   const after = await newestPosition(storage);
-  const documents = createLiveDocuments(storage);
+  const documents = createDocumentCache(storage);
   await documents.load();
   await size?.load(storage);
 
   const clock = () => now().getTime();
-  const view = { strategies, idEncoding, onProblem, now: clock, hostname: hostname(), onImpression: impressions.tell };
-  const state = createLiveState({
+  const view = {
+    strategies,
+    idEncoding,
+    onProblem,
+    now: clock,
+    hostname: hostname(),
+    onImpression: impressions.notify,
+  };
+  const state = createEvaluationState({
     settings,
     documents,
     view,
-    onChange: changes.tell,
+    onChange: changes.notify,
     onDeleted: (flag) => usage.forget(flag),
   });
   const usage = startUsageRecorder({
@@ -178,23 +185,23 @@ export async function openLive(options: FlagsOptions, surroundings: LiveSurround
     drain: state.drain,
     onError,
   });
-  const follower = startFollower({
+  const follower = startChangePoller({
     storage,
     now,
     pollInterval,
     after,
-    isNews: (key, revision) => documents.isNews(key, revision) || (size?.isNews(key, revision) ?? false),
-    take(key, news) {
+    isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNews(key, revision) ?? false),
+    applyUpdate(key, news) {
       size?.take(key, news);
-      state.take(key, news);
+      state.applyUpdate(key, news);
     },
     onError,
   });
-  return { state, documents, follower, usage, impressions, changes };
+  return { state, documents, poller: follower, usage, impressions, changes };
 }
 
 /** Ends the timers and records what was counted. Evaluation goes on from what is in memory. */
-export async function closeLive({ follower, usage }: Live): Promise<void> {
+export async function closeReplica({ poller: follower, usage }: Replica): Promise<void> {
   await follower.close();
   await usage.close();
 }

@@ -16,7 +16,7 @@ import { assertUsersAffordable } from '../flags/affordable.js';
 import { findProject } from '../flags/find.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { pageBounds } from '../pages.js';
-import { detached } from '../replica/clone-json.js';
+import { cloneJson } from '../replica/clone-json.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import { createSegment, deleteSegment, movesAway, type SegmentState, updateSegment } from './segment.js';
@@ -144,7 +144,7 @@ async function* readFlagsThat(
 }
 
 async function findSegment({ read }: Engine, segment: number): Promise<Versioned<SegmentState>> {
-  return (await read(segmentDocuments, idOfSegment(segment))) ?? refuseUnknownSegment(segment);
+  return (await read(segmentDocuments, idOfSegment(segment))) ?? throwSegmentNotFound(segment);
 }
 
 /** The id of a segment's document. */
@@ -158,7 +158,7 @@ export function toSegment({ state, revision }: Versioned<SegmentState>): Segment
   return { id, name, description, constraints, project, createdAt, createdBy, revision };
 }
 
-export function refuseUnknownSegment(segment: number): never {
+export function throwSegmentNotFound(segment: number): never {
   throw new FlagsError('segment_not_found', `There is no segment ${segment}; create it, or list the segments.`);
 }
 
@@ -188,17 +188,17 @@ export function segmentOperations(engine: Engine): SegmentOperations {
         id: idOfSegment(segment),
         context,
         decide: async (found, read) => {
-          const { state } = found ?? refuseUnknownSegment(segment);
+          const { state } = found ?? throwSegmentNotFound(segment);
           const { name = state.name, constraints } = changes;
           if (constraints) assertUsersAffordable(engine, { id: state.id, constraints });
           await findProjectOf(read, changes);
           const uses = movesAway(state, changes) ? await listUses(engine, state.id) : [];
           const events = updateSegment(state, changes, uses);
           if (name === state.name) return events;
-          return { events, along: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };
+          return { events, sideWrites: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };
         },
       });
-      return toSegment(updated ?? refuseUnknownSegment(segment));
+      return toSegment(updated ?? throwSegmentNotFound(segment));
     },
 
     async deleteSegment({ segment }, context) {
@@ -207,9 +207,9 @@ export function segmentOperations(engine: Engine): SegmentOperations {
         id: idOfSegment(segment),
         context,
         decide: async (found, read) => {
-          const { state } = found ?? refuseUnknownSegment(segment);
+          const { state } = found ?? throwSegmentNotFound(segment);
           const events = deleteSegment(state, (await listUses(engine, state.id)).length);
-          return { events, along: [await changeRegistry(read, (all) => unregisterSegment(all, state.name))] };
+          return { events, sideWrites: [await changeRegistry(read, (all) => unregisterSegment(all, state.name))] };
         },
       });
     },
@@ -221,12 +221,15 @@ async function register(read: Read, segment: NewSegment, origin: { createdAt: st
   const id = await nextId(read);
   await findProjectOf(read, segment);
   const events = createSegment(segment, { id, ...origin });
-  return { events, along: [await changeRegistry(read, (all) => registerSegment(all, { id, name: segment.name }))] };
+  return {
+    events,
+    sideWrites: [await changeRegistry(read, (all) => registerSegment(all, { id, name: segment.name }))],
+  };
 }
 
 /** Texts, and constraints of the engine's own. */
 function detachedSegment<T extends SegmentChanges>(input: T): T {
-  return { ...input, ...(input.constraints && { constraints: detached(input.constraints) }) };
+  return { ...input, ...(input.constraints && { constraints: cloneJson(input.constraints) }) };
 }
 
 /** Refuses a project that does not exist. */

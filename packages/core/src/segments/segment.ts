@@ -30,7 +30,7 @@ export function evolveSegment(_segment: SegmentState | undefined, event: Segment
 }
 
 /** What a new segment gets from outside the decision. */
-export interface SegmentBirth {
+export interface SegmentOrigin {
   readonly id: number;
   readonly createdAt: string;
   readonly createdBy: string;
@@ -38,7 +38,7 @@ export interface SegmentBirth {
 
 export function createSegment(
   { name, description = '', constraints, project }: NewSegment,
-  birth: SegmentBirth,
+  birth: SegmentOrigin,
 ): SegmentEvent[] {
   const { id, createdAt, createdBy } = birth;
   const content = { id, name, description, constraints, ...withProject(project) };

@@ -157,7 +157,7 @@ export function sortedSums(sums: FlagSums): FlagCount[] {
 }
 
 /** Metrics that call `note` with every change. */
-export function notedMetrics(metrics: MetricsStorage, note: () => void): MetricsStorage {
+export function withChangeHook(metrics: MetricsStorage, note: () => void): MetricsStorage {
   return {
     ...metrics,
     record(reports, registrations) {

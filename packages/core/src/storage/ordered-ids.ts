@@ -1,4 +1,4 @@
-import { placeInOrder } from '../collections.js';
+import { lowerBound } from '../collections.js';
 
 /** So many ids are moved at most to make room for one. */
 const LONGEST_RUN = 512;
@@ -18,7 +18,7 @@ export function createOrderedIds(): OrderedIds {
 
   /** The run that an id is in, or belongs in: the last one that does not begin after it. */
   function runFor(id: string): number {
-    const next = placeInOrder(runs, id, firstOf);
+    const next = lowerBound(runs, id, firstOf);
     const begins = runs[next]?.[0] === id;
     return begins ? next : Math.max(next - 1, 0);
   }
@@ -28,13 +28,13 @@ export function createOrderedIds(): OrderedIds {
       const at = runFor(id);
       const run = runs[at];
       if (!run) return void runs.push([id]);
-      run.splice(placeInOrder(run, id, itself), 0, id);
+      run.splice(lowerBound(run, id, itself), 0, id);
       if (run.length > LONGEST_RUN) runs.splice(at + 1, 0, run.splice(LONGEST_RUN / 2));
     },
     remove(id) {
       const at = runFor(id);
       const run = runs[at];
-      const place = run ? placeInOrder(run, id, itself) : 0;
+      const place = run ? lowerBound(run, id, itself) : 0;
       if (run?.[place] !== id) return;
       run.splice(place, 1);
       if (run.length === 0) runs.splice(at, 1);
@@ -54,7 +54,7 @@ export function createOrderedIds(): OrderedIds {
 
 /** The index of the first id that comes after `id`. */
 function placeAfter(ids: readonly string[], id: string): number {
-  const place = placeInOrder(ids, id, itself);
+  const place = lowerBound(ids, id, itself);
   return ids[place] === id ? place + 1 : place;
 }
 

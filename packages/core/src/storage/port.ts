@@ -33,7 +33,7 @@ export interface Storage {
    * Events, oldest first for a feed or newest first for a log. A reader that always passes the position of the last
    * event it saw as `after` misses none and sees none twice, while any number of writers commit.
    */
-  events(query: EventQuery): Awaitable<EventPage>;
+  events(query: StoredEventQuery): Awaitable<EventPage>;
 
   /** Gives back what the storage opened itself. Calling it again does nothing. */
   close(): Awaitable<void>;
@@ -53,7 +53,7 @@ export interface Storage {
    * the same place, has been acknowledged, whatever process it came from. While it stays the same, what was made of earlier
    * reads need not be made again. Leave it out where that cannot be told, or not for less than a read costs.
    */
-  stamp?(): Awaitable<string>;
+  dataVersion?(): Awaitable<string>;
 
   /**
    * Bytes of the write-ahead log on disk, for `status()` of the flags; undefined when there is none. Leave it out where the
@@ -179,7 +179,7 @@ export interface StoredEvent extends NewEvent {
   readonly revision: number;
 }
 
-export interface EventQuery {
+export interface StoredEventQuery {
   readonly order: 'oldest-first' | 'newest-first';
   /** Only events that the feed brings strictly after this position. */
   readonly after?: string;

@@ -203,7 +203,7 @@ export function faultyStorage(storage: Storage): FaultyStorage {
     list: true,
     commit: true,
     events: true,
-    stamp: true,
+    dataVersion: true,
     close: true,
   });
   return {

@@ -3,7 +3,7 @@ import { type DocumentChange, touch, writeIndex } from '../changes/document-chan
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
 import { FlagsError } from '../errors.js';
-import { findProject, requireEnvironment } from '../flags/find.js';
+import { assertEnvironment, findProject } from '../flags/find.js';
 import { cutPage, pageBounds } from '../pages.js';
 import { toTimestamp } from '../validation/primitives.js';
 import {
@@ -35,7 +35,7 @@ export function createTokenFinder({ storage, read }: Pick<Engine, 'storage' | 'r
   let latest: string | undefined;
 
   return async (hash) => {
-    const stamp = await storage.stamp?.();
+    const stamp = await storage.dataVersion?.();
     if (stamp !== latest) known.clear();
     latest = stamp;
     const token = known.get(hash) ?? (await readToken(read, hash));
@@ -68,7 +68,7 @@ export function tokenOperations(engine: Engine): TokenOperations {
           const along = await claimScopeAndName(engine, state, read);
           const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
           const others = await listStoredTokens(engine);
-          return { events: createToken({ existing: existing?.state, wasDeleted, others }, state), along };
+          return { events: createToken({ existing: existing?.state, wasDeleted, others }, state), sideWrites: along };
         },
       });
       return { token: toToken(state), secret };
@@ -88,7 +88,7 @@ export function tokenOperations(engine: Engine): TokenOperations {
         aggregate: tokenDocuments,
         id,
         context,
-        decide: (found) => deleteToken((found ?? refuseUnknownToken()).state),
+        decide: (found) => deleteToken((found ?? throwTokenNotFound()).state),
       });
     },
 
@@ -145,7 +145,7 @@ async function claimScopeAndName(
   read: Read,
 ): Promise<readonly DocumentChange[]> {
   if (project !== '*') await findProject(read, { project });
-  if (environment !== '*') requireEnvironment(engine, environment);
+  if (environment !== '*') assertEnvironment(engine, environment);
   const touched = await Promise.all(projects.map((one) => touchProject(read, one)));
   const found = await read(tokenRegistries, TOKEN_REGISTRY);
   return [...touched, writeIndex(tokenRegistries, { id: TOKEN_REGISTRY, found, next: { lastToken: id } })];
@@ -163,6 +163,6 @@ async function hasBeenDeleted({ storage }: Engine, id: string): Promise<boolean>
 }
 
 /** Names nothing: what was given may be a secret. */
-function refuseUnknownToken(): never {
+function throwTokenNotFound(): never {
   throw new FlagsError('token_not_found', 'There is no such token; list the tokens for their ids.');
 }

@@ -148,8 +148,8 @@ export function effectiveOperation(
   index: number,
   scope: PatchScope,
 ): JsonPatchOperation | undefined {
-  refuseOutside(operation.path, { index, member: 'path', scope });
-  if ('from' in operation) refuseOutside(operation.from, { index, member: 'from', scope });
+  assertInScope(operation.path, { index, member: 'path', scope });
+  if ('from' in operation) assertInScope(operation.from, { index, member: 'from', scope });
   if (operation.op !== 'test' && isKept(operation.path, scope)) return undefined;
   if (operation.op === 'move' && isKept(operation.from, scope)) return { ...operation, op: 'copy' };
   return operation;
@@ -159,7 +159,7 @@ function isKept(pointer: string, { kept = [] }: PatchScope): boolean {
   return kept.includes(topMember(pointer));
 }
 
-function refuseOutside(
+function assertInScope(
   pointer: string,
   { index, member, scope }: { index: number; member: 'path' | 'from'; scope: PatchScope },
 ): void {

@@ -41,8 +41,8 @@ export function pickChanged<T extends object>(
 }
 
 /** Freezes a value and all that is in it; what is frozen is taken to be so throughout. */
-export function frozen<T>(value: T): T {
+export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(Object.freeze(value))) frozen(member);
+  for (const member of Object.values(Object.freeze(value))) deepFreeze(member);
   return value;
 }

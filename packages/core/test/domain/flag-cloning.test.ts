@@ -1,8 +1,8 @@
-import { type CloneBirth, cloneFlag } from '../../src/flags/lifecycle.decide.js';
+import { type CloneOrigin, cloneFlag } from '../../src/flags/lifecycle.decide.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 
-const BIRTH: CloneBirth = {
+const BIRTH: CloneOrigin = {
   name: 'copy',
   createdAt: '2026-02-02T00:00:00.000Z',
   idFor: (strategy) => `copy-of-${strategy}`,

@@ -1,5 +1,5 @@
 import { addDependency, removeDependency } from '../../src/flags/dependencies.decide.js';
-import { createFlag, deleteFlag, refuseArchived } from '../../src/flags/lifecycle.decide.js';
+import { assertNotArchived, createFlag, deleteFlag } from '../../src/flags/lifecycle.decide.js';
 import { enable, findStrategy } from '../../src/flags/strategies.decide.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
 import { createProject, DEFAULT_PROJECT, deleteProject } from '../../src/projects/project.js';
@@ -58,7 +58,7 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
   ['deleting a live flag', () => deleteFlag(flag), 'Archive the flag checkout before deleting it for good.'],
   [
     'changing an archived flag',
-    () => refuseArchived(flagState({ archived: true })),
+    () => assertNotArchived(flagState({ archived: true })),
     'The flag checkout is archived; revive it before changing or copying it.',
   ],
   [

@@ -1,5 +1,5 @@
 import type { Aggregate } from '../../src/changes/aggregate.js';
-import { type AttributedContext, createPerform, type Decision } from '../../src/changes/command-runner.js';
+import { type AttributedContext, createCommandRunner, type Decision } from '../../src/changes/command-runner.js';
 import type { Read } from '../../src/changes/reader.js';
 import type { DomainEvent } from '../../src/events/event.types.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
@@ -23,8 +23,8 @@ const counted = (data: number): Counted => ({ type: 'project-updated', data, bef
 function loopOver(storage: Storage) {
   let calls = 0;
   const now = () => new Date(Date.UTC(2026, 0, 1) + calls++);
-  const feed = { settled: async () => undefined, wake: () => undefined };
-  const perform = createPerform({ storage, now, feed, take: () => undefined });
+  const feed = { ready: async () => undefined, wake: () => undefined };
+  const perform = createCommandRunner({ storage, now, feed, applyUpdate: () => undefined });
   type Decide = (count: number, read: Read) => Decision<Counted> | Promise<Decision<Counted>>;
   return {
     perform,
@@ -167,7 +167,7 @@ describe('ifRevision', () => {
       perform({
         aggregate: counters,
         id: 'copy',
-        seen: { documents: counters, id: 'source' },
+        revisionOf: { documents: counters, id: 'source' },
         context: { actor: 'ada', ifRevision },
         decide: () => [counted(1)],
       });

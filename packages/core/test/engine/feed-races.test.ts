@@ -19,7 +19,7 @@ describe('a subscription that begins now', () => {
     const feed = createFeed({ storage, ...options });
     const { heard, listener } = hearing();
     feed.subscribe(listener);
-    await feed.settled();
+    await feed.ready();
     await happen(memory, 'a');
     late.release();
     feed.wake();

@@ -1,7 +1,7 @@
 import { until } from '../../../../test/until.js';
 import { createFeed, type Feed } from '../../src/events/feed.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
-import type { EventQuery, Storage } from '../../src/storage/port.js';
+import type { Storage, StoredEventQuery } from '../../src/storage/port.js';
 import { faultyStorage, type PortCall } from '../../src/testing.js';
 import { happen, hearing } from './listening.js';
 
@@ -13,7 +13,7 @@ function feedOf(storage: Storage) {
 }
 
 /** A storage on which the first read of events in this order fails. */
-function failingOnce(memory: Storage, order: EventQuery['order']): Storage {
+function failingOnce(memory: Storage, order: StoredEventQuery['order']): Storage {
   const storage = faultyStorage(memory);
   const when = ({ method, input }: PortCall<Storage>) => method === 'events' && input[0].order === order;
   storage.inject({ when, nth: 1, error: new Error('disk') });
@@ -32,7 +32,7 @@ describe('a subscription', () => {
     const { feed } = feedOf(storage);
     const { heard, listener } = hearing();
     feed.subscribe(listener);
-    await feed.settled();
+    await feed.ready();
     await happenAndWake(storage, feed, 'a', 'b', 'c');
     await until(() => heard.length >= 3);
     expect(heard).toEqual(['a', 'b', 'c']);
@@ -74,7 +74,7 @@ describe('a subscription', () => {
       await released;
     });
     feed.subscribe(quick.listener);
-    await feed.settled();
+    await feed.ready();
     await happenAndWake(storage, feed, 'a', 'b');
     await until(() => quick.heard.length >= 2);
     expect(slow.heard).toEqual(['a']);
@@ -93,7 +93,7 @@ describe('a subscription', () => {
       if (event.flag === 'b') return Promise.reject(new Error('rejected'));
       return undefined;
     });
-    await feed.settled();
+    await feed.ready();
     await happenAndWake(storage, feed, 'a', 'b', 'c');
     await until(() => heard.length >= 3);
     expect(errors).toEqual([new Error('thrown'), new Error('rejected')]);
@@ -121,7 +121,7 @@ describe('a subscription', () => {
     const { heard, listener } = hearing();
     feed.subscribe(listener);
     await until(() => errors.length > 0);
-    await feed.settled();
+    await feed.ready();
     await happenAndWake(memory, feed, 'a');
     await until(() => heard.length > 0);
     expect(heard).toEqual(['a']);
@@ -137,7 +137,7 @@ describe('a subscription', () => {
       unsubscribe();
     });
     feed.subscribe(going.listener);
-    await feed.settled();
+    await feed.ready();
     await happenAndWake(storage, feed, 'a', 'b');
     await until(() => going.heard.length >= 2);
     await happenAndWake(storage, feed, 'c');
@@ -154,7 +154,7 @@ describe('a subscription', () => {
         resolve();
       });
     });
-    await feed.settled();
+    await feed.ready();
     await happenAndWake(storage, feed, 'a', 'b');
     await closed;
     expect(errors).toEqual([]);
@@ -187,7 +187,7 @@ describe('looking for what others have committed', () => {
     const feed = createFeed({ storage, pollInterval: 1000, onError: (error) => errors.push(error) });
     feed.subscribe(() => undefined);
     feed.subscribe(() => undefined);
-    await feed.settled();
+    await feed.ready();
     const readsWithin = async (time: number) => {
       const before = storage.calls.length;
       await jest.advanceTimersByTimeAsync(time);

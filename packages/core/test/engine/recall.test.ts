@@ -1,5 +1,5 @@
 import type { Aggregate, Versioned } from '../../src/changes/aggregate.js';
-import { createPerform } from '../../src/changes/command-runner.js';
+import { createCommandRunner } from '../../src/changes/command-runner.js';
 import type { DomainEvent } from '../../src/events/event.types.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage } from '../../src/storage/port.js';
@@ -28,8 +28,14 @@ function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) 
       return memory.commit(commit);
     },
   };
-  const feed = { settled: async () => undefined, wake: () => undefined };
-  const perform = createPerform({ storage, now: () => new Date(0), feed, take: () => undefined, recall: () => known });
+  const feed = { ready: async () => undefined, wake: () => undefined };
+  const perform = createCommandRunner({
+    storage,
+    now: () => new Date(0),
+    feed,
+    applyUpdate: () => undefined,
+    recall: () => known,
+  });
   type Decide = (count: number) => readonly number[];
   return {
     asked,

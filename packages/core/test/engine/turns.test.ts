@@ -1,4 +1,4 @@
-import { createTurns } from '../../src/changes/keyed-mutex.js';
+import { createKeyedMutex } from '../../src/changes/keyed-mutex.js';
 
 /** Work that ends when told. */
 function controlledWork() {
@@ -17,7 +17,7 @@ function controlledWork() {
 
 describe('turns', () => {
   it('are taken one after the other, in the order of asking', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createKeyedMutex();
     const log: string[] = [];
     const works = ['a', 'b', 'c'].map((name) => async () => {
       log.push(`${name} begins`);
@@ -30,7 +30,7 @@ describe('turns', () => {
   });
 
   it('begin at once when nobody else has the key', () => {
-    const takeTurn = createTurns();
+    const takeTurn = createKeyedMutex();
     const [one, other] = [controlledWork(), controlledWork()];
     void takeTurn('one', one.work);
     void takeTurn('other', other.work);
@@ -39,7 +39,7 @@ describe('turns', () => {
 
   it('fail with an error that is for all, where they were waited for', async () => {
     const full = new Error('full');
-    const takeTurn = createTurns((error) => error === full);
+    const takeTurn = createKeyedMutex((error) => error === full);
     const [first, second] = [controlledWork(), controlledWork()];
     const turns = [takeTurn('key', first.work), takeTurn('key', second.work), takeTurn('key', second.work)];
     first.reject(full);
@@ -50,7 +50,7 @@ describe('turns', () => {
   });
 
   it('pass on after a failure, which only its own caller learns of', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createKeyedMutex();
     const [failing, next] = [controlledWork(), controlledWork()];
     const failed = takeTurn('key', failing.work);
     const passed = takeTurn('key', next.work);
@@ -62,7 +62,7 @@ describe('turns', () => {
   });
 
   it('leave nothing behind for a key that nobody uses any more', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createKeyedMutex();
     await takeTurn('key', async () => 'first');
     await expect(takeTurn('key', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     const later = controlledWork();

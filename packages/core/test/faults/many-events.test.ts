@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import type { EventFilter, EventQuery, Storage } from '../../src/storage/port.js';
+import type { EventFilter, Storage, StoredEventQuery } from '../../src/storage/port.js';
 import { DEFAULT } from '../rules/references.js';
 import { flag } from '../storage/samples.js';
 import { bundle, nextMessage } from '../storage/sqlite/child-program.js';
@@ -67,7 +67,7 @@ async function plansOf(work: () => unknown): Promise<string[]> {
   });
 }
 
-const page: EventQuery = { order: 'newest-first', limit: 100 };
+const page: StoredEventQuery = { order: 'newest-first', limit: 100 };
 const NARROW = { from: '2024-01-02T00:00:00.000Z', to: '2024-01-02T00:30:00.000Z' };
 
 /** A filter, and the index by which its events are found without reading many that it does not want. */

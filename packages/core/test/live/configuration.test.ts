@@ -20,8 +20,8 @@ async function movesStamp(flags: Flags, change: () => Promise<unknown>): Promise
   const before = flags.configuration();
   await change();
   const after = flags.configuration();
-  expect(after === before).toBe(after.stamp === before.stamp);
-  return after.stamp !== before.stamp;
+  expect(after === before).toBe(after.version === before.version);
+  return after.version !== before.version;
 }
 
 function configurationOf(flags: Flags, flag: string) {

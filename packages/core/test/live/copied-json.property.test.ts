@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { copiedJson } from '../../src/replica/clone-json.js';
+import { mergeJson } from '../../src/replica/clone-json.js';
 
 const KEYS = ['name', '__proto__', 'constructor', '0'] as const;
 
@@ -31,7 +31,7 @@ describe('a copy of a JSON value beside a known one', () => {
     fc.assert(
       fc.property(someValue, someValue, (value, known) => {
         // As text first: a comparison of members would look through `__proto__`.
-        expect(JSON.stringify(sorted(copiedJson(value, { known: json(known) })))).toBe(
+        expect(JSON.stringify(sorted(mergeJson(value, { known: json(known) })))).toBe(
           JSON.stringify(sorted(json(value))),
         );
       }),
@@ -42,7 +42,7 @@ describe('a copy of a JSON value beside a known one', () => {
     fc.assert(
       fc.property(someValue, someValue, (value, known) => {
         const parts = new Set(partsOf(value));
-        expect(partsOf(copiedJson(value, { known: json(known) })).filter((part) => parts.has(part))).toEqual([]);
+        expect(partsOf(mergeJson(value, { known: json(known) })).filter((part) => parts.has(part))).toEqual([]);
       }),
     );
   });
@@ -51,7 +51,7 @@ describe('a copy of a JSON value beside a known one', () => {
     fc.assert(
       fc.property(someValue, (value) => {
         const known = json(value);
-        expect(copiedJson(reversed(value), { known })).toBe(known);
+        expect(mergeJson(reversed(value), { known })).toBe(known);
       }),
     );
   });
@@ -60,7 +60,7 @@ describe('a copy of a JSON value beside a known one', () => {
     fc.assert(
       fc.property(someValue, someValue, (one, other) => {
         const [known, twin] = [json([one]) as unknown[], json([one]) as unknown[]];
-        const copy = copiedJson([...twin, other], { known, twin });
+        const copy = mergeJson([...twin, other], { known, twin });
         expect(JSON.stringify(copy)).toBe(JSON.stringify(json([one, other])));
         const parts = new Set(partsOf(twin));
         expect(partsOf(copy).filter((part) => parts.has(part))).toEqual([]);
@@ -71,14 +71,11 @@ describe('a copy of a JSON value beside a known one', () => {
 
   it('keeps the known parts beside those that have changed', () => {
     const known = { variants: [{ name: 'a' }], environments: [{ name: 'one' }, { name: 'two' }] };
-    const copy = copiedJson(
-      { ...known, environments: [{ name: 'one' }, { name: 'other' }] },
-      { known },
-    ) as typeof known;
+    const copy = mergeJson({ ...known, environments: [{ name: 'one' }, { name: 'other' }] }, { known }) as typeof known;
     expect(copy).toEqual({ variants: [{ name: 'a' }], environments: [{ name: 'one' }, { name: 'other' }] });
     expect(copy.variants).toBe(known.variants);
     expect(copy.environments[0]).toBe(known.environments[0]);
-    expect(copiedJson({ variants: known.variants }, { known })).toEqual({ variants: [{ name: 'a' }] });
+    expect(mergeJson({ variants: known.variants }, { known })).toEqual({ variants: [{ name: 'a' }] });
   });
 });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createLiveDocuments } from '../../src/replica/document-cache.js';
+import { createDocumentCache } from '../../src/replica/document-cache.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 
 const NAMES = ['checkout', '__proto__', 'constructor'] as const;
@@ -24,35 +24,35 @@ describe('documents in memory', () => {
   it('end at the latest revision that was told of, in any order and however often', () => {
     fc.assert(
       fc.property(NEWS, (news) => {
-        const documents = createLiveDocuments(memoryStorage());
-        for (const one of news) documents.take({ kind: 'flag', id: one.name }, one.revision, stateAt(one));
+        const documents = createDocumentCache(memoryStorage());
+        for (const one of news) documents.applyUpdate({ kind: 'flag', id: one.name }, one.revision, stateAt(one));
         for (const name of NAMES) {
           const revision = Math.max(0, ...news.filter((one) => one.name === name).map((one) => one.revision));
           const isThere = revision > 0 && revision !== 3 && revision !== 5;
           expect(documents.flags.get(name)).toEqual(isThere ? stateAt({ name, revision }) : undefined);
-          expect(documents.isNews({ kind: 'flag', id: name }, revision)).toBe(false);
-          expect(documents.isNews({ kind: 'flag', id: name }, revision + 1)).toBe(true);
+          expect(documents.isNewer({ kind: 'flag', id: name }, revision)).toBe(false);
+          expect(documents.isNewer({ kind: 'flag', id: name }, revision + 1)).toBe(true);
         }
       }),
     );
   });
 
   it('do not change by a repetition, nor by a revision that changes nothing', () => {
-    const documents = createLiveDocuments(memoryStorage());
+    const documents = createDocumentCache(memoryStorage());
     const key = { kind: 'flag', id: 'checkout' };
     const state = { name: 'checkout', archived: false };
-    expect(documents.take(key, 1, state)).toBe(true);
-    expect(documents.take(key, 1, { ...state, description: 'late' })).toBe(false);
-    expect(documents.take(key, 2, { ...state })).toBe(false);
+    expect(documents.applyUpdate(key, 1, state)).toBe(true);
+    expect(documents.applyUpdate(key, 1, { ...state, description: 'late' })).toBe(false);
+    expect(documents.applyUpdate(key, 2, { ...state })).toBe(false);
     expect(documents.flags.get('checkout')).toBe(state);
-    expect(documents.take(key, 3, undefined)).toBe(true);
-    expect(documents.take(key, 4, undefined)).toBe(false);
+    expect(documents.applyUpdate(key, 3, undefined)).toBe(true);
+    expect(documents.applyUpdate(key, 4, undefined)).toBe(false);
   });
 
   it('are flags and segments, and nothing else', () => {
-    const documents = createLiveDocuments(memoryStorage());
-    expect(documents.take({ kind: 'project', id: 'default' }, 1, { id: 'default' })).toBe(false);
-    expect(documents.take({ kind: 'segment', id: '1' }, 1, { id: 1, name: 'beta', constraints: [] })).toBe(true);
+    const documents = createDocumentCache(memoryStorage());
+    expect(documents.applyUpdate({ kind: 'project', id: 'default' }, 1, { id: 'default' })).toBe(false);
+    expect(documents.applyUpdate({ kind: 'segment', id: '1' }, 1, { id: 1, name: 'beta', constraints: [] })).toBe(true);
     expect([documents.flags.size, documents.segments.size]).toEqual([0, 1]);
   });
 });

@@ -154,10 +154,10 @@ onEveryStorage((start) => {
 
     it('sees nothing of a change that was refused', async () => {
       const { flags } = await checkoutOn(start);
-      const { stamp } = flags.configuration();
+      const { version: stamp } = flags.configuration();
       await expect(flags.enable(DEVELOPMENT)).rejects.toMatchObject({ code: 'environment_has_no_strategies' });
       await expect(flags.disable(PRODUCTION, { ifRevision: 99 })).rejects.toMatchObject({ code: 'revision_mismatch' });
-      expect([flags.isEnabled('checkout'), flags.configuration().stamp]).toEqual([true, stamp]);
+      expect([flags.isEnabled('checkout'), flags.configuration().version]).toEqual([true, stamp]);
     });
   });
 });

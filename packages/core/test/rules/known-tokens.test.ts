@@ -85,7 +85,7 @@ describe('the token of a request', () => {
   });
 
   it('is read each time where the storage tells no stamp', async () => {
-    const { stamp: _, ...plain } = memoryStorage();
+    const { dataVersion: _, ...plain } = memoryStorage();
     const flags = await createFlags({ storage: plain });
     const { token, secret } = await flags.createToken(OPS);
     expect(await flags.verifyToken(secret)).toEqual(token);

@@ -8,43 +8,43 @@ onEveryStorage((start) => {
   describe('a stamp', () => {
     it('stays the same while nothing changes', async () => {
       const flags = await start();
-      const stamp = await flags.stamp();
+      const stamp = await flags.dataVersion();
       await flags.createFlag(DEFAULT, { name: 'not a name' }).catch(() => undefined);
       await flags.listFlags(DEFAULT);
-      expect(await flags.stamp()).toBe(stamp);
+      expect(await flags.dataVersion()).toBe(stamp);
       expect(stamp).toEqual(expect.any(String));
     });
 
     it('is another one after a change, and after a report of metrics', async () => {
       const flags = await start();
-      const stamps = [await flags.stamp()];
+      const stamps = [await flags.dataVersion()];
       await flags.createFlag(DEFAULT, { name: 'checkout' });
-      stamps.push(await flags.stamp());
+      stamps.push(await flags.dataVersion());
       const now = new Date().toISOString();
       const toggles = { checkout: { yes: 1, no: 0 } };
       await flags.reportMetrics({ appName: 'web', bucket: { start: now, stop: now, toggles } });
-      stamps.push(await flags.stamp());
+      stamps.push(await flags.dataVersion());
       expect(new Set(stamps).size).toBe(3);
     });
 
     it('of projects is another one every second, as their health is', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
-      const stamps = { flags: await flags.stamp(), projects: await flags.stamp('projects') };
+      const stamps = { flags: await flags.dataVersion(), projects: await flags.dataVersion('projects') };
       clock.advance(SECOND);
-      expect(await flags.stamp('flags')).toBe(stamps.flags);
-      expect(await flags.stamp('projects')).not.toBe(stamps.projects);
+      expect(await flags.dataVersion('flags')).toBe(stamps.flags);
+      expect(await flags.dataVersion('projects')).not.toBe(stamps.projects);
     });
   });
 });
 
 describe('a stamp', () => {
   it('is not given where metrics are kept elsewhere, or the storage gives none', async () => {
-    const { stamp: _, ...plain } = memoryStorage();
+    const { dataVersion: _, ...plain } = memoryStorage();
     for (const options of [{ storage: memoryStorage(), metrics: memoryMetrics() }, { storage: plain }]) {
       const flags = await createFlags(options);
-      expect(await flags.stamp()).toBeUndefined();
-      expect(await flags.stamp('projects')).toBeUndefined();
+      expect(await flags.dataVersion()).toBeUndefined();
+      expect(await flags.dataVersion('projects')).toBeUndefined();
       await flags.close();
     }
   });
@@ -52,10 +52,10 @@ describe('a stamp', () => {
   it('fails as a read does, and is refused when the engine is closed', async () => {
     const storage = faultyStorage(memoryStorage());
     const flags = await createFlags({ storage });
-    storage.inject({ method: 'stamp' });
-    await expect(flags.stamp()).rejects.toMatchObject({ code: 'storage_unavailable' });
+    storage.inject({ method: 'dataVersion' });
+    await expect(flags.dataVersion()).rejects.toMatchObject({ code: 'storage_unavailable' });
     storage.heal();
     await flags.close();
-    await expect(flags.stamp()).rejects.toMatchObject({ code: 'closed' });
+    await expect(flags.dataVersion()).rejects.toMatchObject({ code: 'closed' });
   });
 });

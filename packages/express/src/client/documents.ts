@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type {
-  Configuration,
   ConstraintDefinition,
+  EnvironmentConfiguration,
   FlagConfiguration,
   Flags,
   SegmentConfiguration,
@@ -29,14 +29,14 @@ export interface Contents {
   readonly segments: readonly SegmentConfiguration[];
 }
 
-export function contentsOf(configuration: Configuration, view: View): Contents {
+export function contentsOf(configuration: EnvironmentConfiguration, view: View): Contents {
   const flags = configuration.flags.filter((flag) => isInView(flag, view));
   return { flags, segments: segmentsUsedBy(configuration, flags) };
 }
 
 /** By id. */
 export function segmentsUsedBy(
-  { segments }: Configuration,
+  { segments }: EnvironmentConfiguration,
   flags: readonly FlagConfiguration[],
 ): readonly SegmentConfiguration[] {
   const used = new Set<number>();
@@ -104,7 +104,7 @@ export interface ClientDocument {
 /** How a document is made. */
 interface Recipe {
   readonly key: string;
-  readonly configuration: Configuration;
+  readonly configuration: EnvironmentConfiguration;
   readonly contents: () => Contents;
   readonly chunks: () => JsonChunks;
 }
@@ -206,8 +206,8 @@ async function contentTag(key: string, { flags, segments }: Contents): Promise<s
 }
 
 /** Numbers the states of the configuration. The cache keeps the number, which keeps no state in memory. */
-function createVersions(): (configuration: Configuration) => string {
-  const versions = new WeakMap<Configuration, string>();
+function createVersions(): (configuration: EnvironmentConfiguration) => string {
+  const versions = new WeakMap<EnvironmentConfiguration, string>();
   let latest = 0;
   return (configuration) => {
     const known = versions.get(configuration);
@@ -219,8 +219,8 @@ function createVersions(): (configuration: Configuration) => string {
   };
 }
 
-function createFlagIndex(): (configuration: Configuration, name: string) => FlagConfiguration | undefined {
-  const indexes = new WeakMap<Configuration, ReadonlyMap<string, FlagConfiguration>>();
+function createFlagIndex(): (configuration: EnvironmentConfiguration, name: string) => FlagConfiguration | undefined {
+  const indexes = new WeakMap<EnvironmentConfiguration, ReadonlyMap<string, FlagConfiguration>>();
   return (configuration, name) => {
     const index = indexes.get(configuration) ?? new Map(configuration.flags.map((flag) => [flag.name, flag]));
     indexes.set(configuration, index);

@@ -1,11 +1,11 @@
 import type { ErrorCode } from '@flags/core';
-import { ERROR_KINDS, type RefusalCode } from '../errors.js';
+import { ERROR_KINDS, type HttpErrorCode } from '../errors.js';
 import type { ReplySchema, Route } from '../route.js';
 import { EXAMPLES } from './examples.js';
 import { referTo } from './schemas/common.js';
 import type { AuthMode } from './security.js';
 
-export type PossibleCode = ErrorCode | RefusalCode;
+export type PossibleCode = ErrorCode | HttpErrorCode;
 
 /** The codes of every error that a route can answer, by status. */
 export function possibleErrors(route: Route, auth: AuthMode): ReadonlyMap<number, readonly PossibleCode[]> {

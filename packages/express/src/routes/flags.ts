@@ -30,7 +30,7 @@ export const flagRoutes: readonly Route[] = [
       },
     ],
     paged: 'asked',
-    lasting: 'flags',
+    cacheBy: 'flags',
     reply: { status: 200, schema: 'FlagList' },
     errors: ['invalid_input', 'project_not_found'],
     async handle({ flags, params, query }) {
@@ -70,7 +70,7 @@ export const flagRoutes: readonly Route[] = [
     summary: 'A flag, archived or not, with its configuration in every environment',
     tag: 'Flags',
     access: 'admin',
-    lasting: 'flags',
+    cacheBy: 'flags',
     reply: { status: 200, schema: 'FlagDetail' },
     errors: ['project_not_found', 'flag_not_found'],
     async handle({ flags, params }) {

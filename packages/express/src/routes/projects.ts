@@ -34,7 +34,7 @@ export const projectRoutes: readonly Route[] = [
     tag: 'Projects',
     access: 'admin',
     paged: 'asked',
-    lasting: 'projects',
+    cacheBy: 'projects',
     reply: { status: 200, schema: 'ProjectList' },
     errors: ['invalid_input'],
     async handle({ flags, query }) {
@@ -69,7 +69,7 @@ export const projectRoutes: readonly Route[] = [
     summary: 'A project with its flags and its health',
     tag: 'Projects',
     access: 'admin',
-    lasting: 'projects',
+    cacheBy: 'projects',
     reply: { status: 200, schema: 'ProjectOverview' },
     errors: ['project_not_found'],
     async handle({ flags, params }) {

@@ -99,7 +99,7 @@ describe.each(EXPRESS_VERSIONS)("the host's own users, on Express $major", (vers
   });
 
   it.each(['auth', 'authorize'] as const)(
-    "lead to the host's error handler when %s throws what the engine has refused it, and not to onFault",
+    "lead to the host's error handler when %s throws what the engine has refused it, and not to onError",
     async (name) => {
       const refusals = [
         new FlagsError('flag_not_found', 'The flag "acl" does not exist.'),
@@ -110,7 +110,7 @@ describe.each(EXPRESS_VERSIONS)("the host's own users, on Express $major", (vers
       const host = { auth: () => ({ name: 'Ada' }), authorize: () => true, [name]: () => Promise.reject(left.shift()) };
       const { app, faults } = await createHostApp({
         version,
-        router: { ...host, onFault: (error) => told.push(error) },
+        router: { ...host, onError: (error) => told.push(error) },
       });
       await request(app).get(FLAGS).expect(500);
       await request(app).post('/ofrep/v1/evaluate/flags/acl').send({ context: {} }).expect(500);

@@ -1,6 +1,6 @@
 import { ERROR_CODES, FlagsError } from '@flags/core';
 import { errorReply } from '../../src/error-reply.js';
-import { ERROR_KINDS, Refusal } from '../../src/errors.js';
+import { ERROR_KINDS, HttpError } from '../../src/errors.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 
 const NOWHERE = { route: undefined, params: {} };
@@ -42,7 +42,7 @@ describe('the answer to an error', () => {
   });
 
   it('carries the headers of a refusal', () => {
-    const reply = errorReply(new Refusal('method_not_allowed', 'No.', { allow: 'GET' }), NOWHERE);
+    const reply = errorReply(new HttpError('method_not_allowed', 'No.', { allow: 'GET' }), NOWHERE);
     expect(reply).toMatchObject({ status: 405, headers: { allow: 'GET' } });
   });
 

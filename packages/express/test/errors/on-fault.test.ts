@@ -4,12 +4,12 @@ import request from 'supertest';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
-describe.each(EXPRESS_VERSIONS)('onFault, upon Express $major', (version) => {
+describe.each(EXPRESS_VERSIONS)('onError, upon Express $major', (version) => {
   const full = new FlagsError('storage_unavailable', 'The disk is full.', undefined, { cause: new Error('ENOSPC') });
 
-  async function hostWith(onFault: (error: FlagsError, request: { readonly originalUrl: string }) => void) {
+  async function hostWith(onError: (error: FlagsError, request: { readonly originalUrl: string }) => void) {
     const storage = faultyStorage(memoryStorage());
-    const host = await createHostApp({ version, flags: { storage }, router: { auth: 'none', onFault } });
+    const host = await createHostApp({ version, flags: { storage }, router: { auth: 'none', onError: onError } });
     storage.inject({ method: 'commit', error: full });
     return host;
   }

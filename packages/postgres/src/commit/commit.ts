@@ -1,7 +1,7 @@
 import type { CommitResult, DocumentKey, PreparedCommit } from '@flags/core';
 import { pause, sqlState } from '../connection/errors.js';
 import { type Database, outcomeUnknown, type Statements } from '../database.js';
-import type { KnownPlaces } from '../feed/snapshot-feed.js';
+import type { KnownPositions } from '../feed/snapshot-feed.js';
 import { type TableNames, toStoredText } from '../tables.js';
 import { type CommitBatch, type CommitTables, commitBatch, type Done } from './commit-batch.js';
 import { toStoredKey } from './statements.js';
@@ -9,7 +9,7 @@ import { toStoredKey } from './statements.js';
 export interface CommitParts extends CommitTables {
   readonly database: Database;
   readonly outcomes: Outcomes | undefined;
-  readonly places: KnownPlaces;
+  readonly places: KnownPositions;
   /** Puts the feed right on a server that gives other transaction ids than the one the events came from. */
   readonly placeFeed: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ export async function carryOut(commit: PreparedCommit, parts: CommitParts): Prom
     const { revisions } = await database.transaction<Done>(
       async (statements, answers) => {
         const done = judge(batch.read(answers));
-        if (isSuspect(done)) await requireSoundPlaces(statements, { done, parts });
+        if (isSuspect(done)) await assertPositions(statements, { done, parts });
         return done;
       },
       { first: batch.text, findOutcome: outcomes && ((done) => outcomes.find({ ...done, commit })) },
@@ -38,7 +38,7 @@ export async function carryOut(commit: PreparedCommit, parts: CommitParts): Prom
 }
 
 /** Events may have a place that this server has yet to give: then the feed must be put right before any is added. */
-async function requireSoundPlaces(
+async function assertPositions(
   statements: Statements,
   { done, parts: { order, places } }: { readonly done: Done; readonly parts: CommitParts },
 ): Promise<void> {

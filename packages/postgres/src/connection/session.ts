@@ -3,7 +3,7 @@ import type { PgClient, PgPool, PgQuery, PgResult } from '../driver.js';
 import { endsSession, explainFault, pause, withRetries } from './errors.js';
 
 /** Gives what a promise gives, unless that takes longer than so many milliseconds: then it fails with `late()`. */
-export function limited<T>(promise: Promise<T>, time: number, late: () => Error): Promise<T> {
+export function withTimeout<T>(promise: Promise<T>, time: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), time);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
@@ -59,7 +59,7 @@ export async function openSession(pool: PgPool, limits: SessionLimits): Promise<
     if (loss) throw explainFault(loss);
     try {
       const asked = client.query({ ...query, types: asText });
-      return [await limited(asked, limits.queryTimeout, () => tooLate('statement', limits.queryTimeout))].flat();
+      return [await withTimeout(asked, limits.queryTimeout, () => tooLate('statement', limits.queryTimeout))].flat();
     } catch (error) {
       if (endsSession(error)) loss ??= error;
       throw explainFault(error);
@@ -84,7 +84,7 @@ export async function openSession(pool: PgPool, limits: SessionLimits): Promise<
 export async function takeClient(pool: PgPool, time: number): Promise<PgClient> {
   const connecting = pool.connect();
   try {
-    return await limited(connecting, time, () => tooLate('connection', time));
+    return await withTimeout(connecting, time, () => tooLate('connection', time));
   } catch (error) {
     // It may come yet, and must not be out for ever.
     connecting.then(

@@ -18,7 +18,7 @@ interface Surroundings {
   readonly names: TableNames;
   /** The lock that commits share, as a number in SQL. */
   readonly commitLock: string;
-  readonly places: KnownPlaces;
+  readonly places: KnownPositions;
 }
 
 /**
@@ -105,7 +105,7 @@ function isComplete({ page, facts }: EventsAndFacts, { query: { order, limit }, 
  * What a node knows of the places in the feed: where they come from, and the newest that it has seen. By that a commit tells
  * without a look at the table that its own place is behind all others.
  */
-export interface KnownPlaces {
+export interface KnownPositions {
   /** A place that an event has. */
   see(place: string): void;
   /** Takes what is known now, for a commit that begins now. Gives what tells whether its place must be looked at. */
@@ -121,7 +121,7 @@ export interface PlacedCommit {
   readonly place: string | undefined;
 }
 
-export function createKnownPlaces(): KnownPlaces {
+export function createKnownPositions(): KnownPositions {
   let trusted: string | undefined;
   let newest = -1n;
 

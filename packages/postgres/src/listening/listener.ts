@@ -5,7 +5,7 @@ import { takeClient } from '../connection/session.js';
 import type { PgClient, PgNotification, PgPool } from '../driver.js';
 import type { CheckedOptions } from '../options.js';
 import { quoteIdentifier } from '../tables.js';
-import { type Channel, spaced } from './notifier.js';
+import { type Channel, throttle } from './notifier.js';
 
 /** Hears of other nodes' commits, on a connection of its own. */
 export interface Listener {
@@ -38,7 +38,7 @@ export function createListener(options: ListenerOptions): Listener {
   let running: Promise<void> | undefined;
   let end = new AbortController();
 
-  const calls = spaced(GAP, () => {
+  const calls = throttle(GAP, () => {
     for (const onChange of watchers.values()) onChange();
   });
 

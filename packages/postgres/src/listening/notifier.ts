@@ -12,7 +12,7 @@ export interface Spaced {
 }
 
 /** @param gap milliseconds; they keep no process alive */
-export function spaced(gap: number, work: () => unknown): Spaced {
+export function throttle(gap: number, work: () => unknown): Spaced {
   let underway: Promise<void> | undefined;
   let isWanted = false;
   const finishing = new AbortController();
@@ -55,7 +55,7 @@ const GAP = 20;
  * goes at once; a message is a transaction of its own, so that of many commits in a row each would cost another.
  */
 export function createNotifier(database: Database, { channel, node }: Channel): Notifier {
-  const { ask, finish } = spaced(GAP, () =>
+  const { ask, finish } = throttle(GAP, () =>
     database.query('SELECT pg_notify($1, $2)', [channel, node]).catch(() => undefined),
   );
   return { notify: ask, finish };

@@ -1,6 +1,6 @@
 import { FlagsError } from '@flags/core';
 import type { FeedKind } from '../feed/order.js';
-import { checkPlace } from '../options.js';
+import { assertPlace } from '../options.js';
 import { quoteIdentifier, tableNames } from '../tables.js';
 import {
   createSchema,
@@ -33,7 +33,7 @@ export interface MigrationSqlOptions {
  */
 export function migrationSql(options: MigrationSqlOptions = {}): string {
   const { from = 0, feed = 'snapshot' } = options;
-  const place = checkPlace(options);
+  const place = assertPlace(options);
   if (!Number.isSafeInteger(from) || from < 0 || from >= SCHEMA_VERSION) {
     throw new FlagsError('invalid_input', `from must be a schema version from 0 to ${SCHEMA_VERSION - 1}.`);
   }
@@ -77,7 +77,7 @@ const METRICS_RIGHTS = 'SELECT, INSERT, UPDATE, DELETE';
  * console.log(grantSql({ role: 'web', schema: 'flags' }));
  */
 export function grantSql(options: GrantSqlOptions): string {
-  const place = checkPlace(options);
+  const place = assertPlace(options);
   if (typeof options.role !== 'string' || options.role === '') {
     throw new FlagsError('invalid_input', 'role must be the name of a role.');
   }

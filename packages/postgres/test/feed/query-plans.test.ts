@@ -67,7 +67,7 @@ describe('among twenty thousand flags and events', () => {
   });
 
   it('reads the stamp in one statement, by an index', async () => {
-    const plans = await plansOf(async () => storage.stamp?.());
+    const plans = await plansOf(async () => storage.dataVersion?.());
     expect(asked).toHaveLength(1);
     expect(plans).toMatch(/Index Only Scan Backward using flags_events_pkey/);
     expect(plans).not.toMatch(/Seq Scan on flags_events/);

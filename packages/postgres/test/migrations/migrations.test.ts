@@ -109,9 +109,9 @@ describe('tables of version 1', () => {
     ]);
     expect(await marksOf('rolling')).toBe(16);
     const [node] = nodes;
-    const stamp = await node?.stamp?.();
+    const stamp = await node?.dataVersion?.();
     await before.commit(change('after'));
-    expect(await node?.stamp?.()).not.toBe(stamp);
+    expect(await node?.dataVersion?.()).not.toBe(stamp);
     expect(node && (await subjectsAfter(node))).toEqual(['before', 'meanwhile', 'after']);
     await Promise.all([before, ...nodes].map((storage) => storage.close()));
   });
@@ -133,9 +133,9 @@ describe('tables of version 1', () => {
     expect(rights).not.toContain('mark');
     expect(rights).toContain('"flags_unknown_names"');
     const storage = await open({ schema: 'stepped', migrate: false });
-    const stamp = await storage.stamp?.();
+    const stamp = await storage.dataVersion?.();
     await storage.metrics?.forget('checkout');
-    expect(await storage.stamp?.()).not.toBe(stamp);
+    expect(await storage.dataVersion?.()).not.toBe(stamp);
     await storage.close();
   });
 });
@@ -174,9 +174,9 @@ describe('a role with the granted rights alone', () => {
     const vacant = [{ kind: 'flag', parent: 'shop' }];
     expect((await storage.commit({ writes: [deletion], vacant, events: [] })).ok).toBe(true);
     expect(await subjectsAfter(storage)).toEqual(['checkout']);
-    const stamp = await storage.stamp?.();
+    const stamp = await storage.dataVersion?.();
     await storage.metrics?.forget('checkout');
-    expect(await storage.stamp?.()).not.toBe(stamp);
+    expect(await storage.dataVersion?.()).not.toBe(stamp);
     await expect(postgresStorage({ pool, schema: 'forbidden to it' })).rejects.toMatchObject(UNSUPPORTED);
     await storage.close();
     await pool.end();

@@ -2,7 +2,7 @@ import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { pause } from '../../src/connection/errors.js';
-import { type StampRow, stampStatement, stampText } from '../../src/data-version.js';
+import { type DataVersionRow, dataVersionStatement, dataVersionText } from '../../src/data-version.js';
 import { type FeedKind, postgresStorage } from '../../src/index.js';
 import { tableNames } from '../../src/tables.js';
 import { ownServer } from '../own-database.js';
@@ -26,7 +26,7 @@ interface Race {
   readonly isOver: () => boolean;
 }
 
-type Stamped = Storage & { readonly stamp: () => Promise<string> };
+type Stamped = Storage & { readonly dataVersion: () => Promise<string> };
 
 const upTo = (milliseconds: number) => pause(random() * milliseconds);
 
@@ -59,7 +59,7 @@ function writing() {
       // Others may be given it before the change is acknowledged: it is there by then.
       const begun = performance.now();
       await changeAnything(node, `f${writer}-${number}`);
-      const stamp = await node.stamp();
+      const stamp = await node.dataVersion();
       if ((given.get(stamp) ?? begun) < begun) stale.push(stamp);
       if (!given.has(stamp)) given.set(stamp, performance.now());
     }
@@ -70,7 +70,7 @@ function writing() {
 /** Takes the stamp and all that is visible in one snapshot, again and again. Gives stamps that stood for several contents. */
 async function look({ schema, feed, isOver }: Race): Promise<readonly string[]> {
   const names = tableNames({ schema, tablePrefix: 'flags_' });
-  const stamp = stampStatement({ names, kind: feed, server: { hasTransactionIds: true } });
+  const stamp = dataVersionStatement({ names, kind: feed, server: { hasTransactionIds: true } });
   const hashes = CONTENTS.map(
     (name) => `(SELECT md5(string_agg(t::text, ' ' ORDER BY t)) FROM ${names.table(name)} AS t)`,
   );
@@ -79,10 +79,10 @@ async function look({ schema, feed, isOver }: Race): Promise<readonly string[]> 
   const client = await database.pool().connect();
   while (!isOver()) {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const { rows } = await client.query<StampRow>({ text: stamp, types: AS_TEXT });
+    const { rows } = await client.query<DataVersionRow>({ text: stamp, types: AS_TEXT });
     const found = await client.query<{ readonly contents: string }>(contents);
     await client.query('COMMIT');
-    const text = rows.map(stampText).join();
+    const text = rows.map(dataVersionText).join();
     seen.set(text, (seen.get(text) ?? new Set()).add(String(found.rows[0]?.contents)));
   }
   client.release();

@@ -1,9 +1,9 @@
 import type { CommitTarget, PreparedEvent } from '../commit.js';
 import { parsePosition } from '../event-position.js';
-import type { EventFilter, EventPage, EventQuery, StoredEvent } from '../port.js';
+import type { EventFilter, EventPage, StoredEvent, StoredEventQuery } from '../port.js';
 
 export type MemoryEvents = CommitTarget['events'] & {
-  query(query: EventQuery): EventPage;
+  query(query: StoredEventQuery): EventPage;
 };
 
 interface Row {
@@ -16,7 +16,7 @@ interface Row {
 export function memoryEvents(): MemoryEvents {
   const rows: Row[] = [];
 
-  function* walk(after: number, order: EventQuery['order']): Generator<Row> {
+  function* walk(after: number, order: StoredEventQuery['order']): Generator<Row> {
     const count = Math.max(rows.length - after, 0);
     for (let step = 0; step < count; step++) {
       const row = rows[order === 'oldest-first' ? after + step : rows.length - 1 - step];

@@ -1,6 +1,6 @@
 import { FlagsError } from '../../errors.js';
 import { applyCommit, prepareCommit } from '../commit.js';
-import { notedMetrics } from '../metrics-composition.js';
+import { withChangeHook } from '../metrics-composition.js';
 import type { Storage } from '../port.js';
 import { memoryDocuments } from './documents.js';
 import { memoryEvents } from './events.js';
@@ -21,7 +21,7 @@ export function memoryStorage(): Storage {
   const documents = memoryDocuments();
   const events = memoryEvents();
   let changes = 0;
-  const metrics = notedMetrics(memoryMetrics(), () => {
+  const metrics = withChangeHook(memoryMetrics(), () => {
     changes += 1;
   });
   let closed = false;
@@ -46,7 +46,7 @@ export function memoryStorage(): Storage {
       changes += 1;
       return applyCommit(prepareCommit(commit), { documents, events });
     },
-    async stamp() {
+    async dataVersion() {
       assertOpen();
       return String(changes);
     },

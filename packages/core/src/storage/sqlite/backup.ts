@@ -63,7 +63,7 @@ const MOST_PAGES = 2 ** 31 - 1;
 
 /** Copies the whole database into a new file; see `SqliteStorage.backup`. */
 export async function backUp(connection: Connection, path: string): Promise<void> {
-  const target = checkTarget(path);
+  const target = assertTarget(path);
   const partial = `${target}.${randomUUID()}.partial`;
   try {
     createPrivateFile(partial);
@@ -75,7 +75,7 @@ export async function backUp(connection: Connection, path: string): Promise<void
   }
 }
 
-function checkTarget(path: string): string {
+function assertTarget(path: string): string {
   if (typeof path !== 'string' || path.trim() === '' || path === ':memory:' || path.includes('\0')) {
     throw new FlagsError('invalid_input', 'The path of a backup must be that of a file to create.');
   }

@@ -1,6 +1,6 @@
 import type { CommitTarget } from '../commit.js';
 import { parsePosition } from '../event-position.js';
-import type { EventPage, EventQuery, StoredEvent } from '../port.js';
+import type { EventPage, StoredEvent, StoredEventQuery } from '../port.js';
 import { prepare, type SqliteDatabase, type SqliteStatement, statementsByText } from './database.js';
 
 /** Conditions that one index answers. */
@@ -19,7 +19,7 @@ export interface Where {
 }
 
 /** What a filter asks for, the most selective by nature first. */
-export function conditionsOf({ filter = {} }: EventQuery): readonly Condition[] {
+export function conditionsOf({ filter = {} }: StoredEventQuery): readonly Condition[] {
   const { subject, type, project, from, to } = filter;
   const conditions: readonly Condition[] = [
     { index: 'subject', terms: given(['subject_kind', '=', subject?.kind], ['subject_id', '=', subject?.id]) },
@@ -84,7 +84,7 @@ export function leadFinder(
 }
 
 export type SqliteEvents = CommitTarget['events'] & {
-  query(query: EventQuery): EventPage;
+  query(query: StoredEventQuery): EventPage;
 };
 
 /** {@link COLUMNS}, after the position. */

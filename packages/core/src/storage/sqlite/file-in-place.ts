@@ -67,7 +67,7 @@ export function createFileCheck(database: SqliteDatabase, now?: () => number): (
     return !isWritten || isSame(found, log);
   }
 
-  function requireInPlace(): void {
+  function assertInPlace(): void {
     if (isSame(identityOf(path), file) && isLogInPlace()) return;
     throw unavailable(
       'The file of the SQLite database, or its -wal, has been removed or replaced while it was open: ' +
@@ -75,7 +75,7 @@ export function createFileCheck(database: SqliteDatabase, now?: () => number): (
     );
   }
 
-  return unlessNamesMoved(dirname(path), requireInPlace, now);
+  return unlessNamesMoved(dirname(path), assertInPlace, now);
 }
 
 /** Empty for a database in memory. */

@@ -45,7 +45,7 @@ export interface CheckedOptions {
 const OPTIONS = ['path', 'database', 'tablePrefix', 'busyTimeout'];
 
 /** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
-export function checkOptions(options: SqliteStorageOptions): CheckedOptions {
+export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
   if (options === undefined || options === null) {
     throw invalid("sqliteStorage needs the path of a database file: write sqliteStorage('./flags.db').");
   }
@@ -61,7 +61,7 @@ export function checkOptions(options: SqliteStorageOptions): CheckedOptions {
   if (!Number.isSafeInteger(busyTimeout) || busyTimeout < 0) {
     throw invalid('busyTimeout must be a whole number of milliseconds, at least 0.');
   }
-  return { source: checkSource(settings), tablePrefix, busyTimeout };
+  return { source: assertSource(settings), tablePrefix, busyTimeout };
 }
 
 /** The prefix becomes part of SQL statements. An array or object would be another text each time it is read. */
@@ -69,7 +69,7 @@ function isIdentifier(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
 }
 
-function checkSource(settings: Exclude<SqliteStorageOptions, string>): CheckedOptions['source'] {
+function assertSource(settings: Exclude<SqliteStorageOptions, string>): CheckedOptions['source'] {
   if ('database' in settings) {
     if (typeof settings.database?.prepare === 'function') return { database: settings.database };
     throw invalid('database must be an open better-sqlite3 database.');

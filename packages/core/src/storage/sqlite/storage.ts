@@ -11,7 +11,7 @@ import { createFileCheck } from './file-in-place.js';
 import { sqliteMetrics } from './metrics.js';
 import { createVersionCheck, migrate } from './migrations.js';
 import { explainOpening, openDatabase } from './open-database.js';
-import { type CheckedOptions, checkOptions, type SqliteStorageOptions } from './options.js';
+import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
 import { createLogCleaner, logSizeReader } from './write-ahead-log.js';
 import { createWriteQueue } from './write-queue.js';
 
@@ -40,7 +40,7 @@ function putOne({ writes, checks, vacant, events }: PreparedCommit, target: Targ
  * Reads what moves with every change of the database: SQLite counts the rows that this connection has changed, and tells
  * whether any other connection has committed.
  */
-export function stampReader(database: SqliteDatabase): () => string {
+export function dataVersionReader(database: SqliteDatabase): () => string {
   const own = preparePluck(database, 'SELECT total_changes()');
   const others = preparePluck(database, 'PRAGMA data_version');
   return () => `${others.get()}.${own.get()}`;
@@ -97,15 +97,15 @@ export interface SqliteStorage extends Storage {
  * const storage = await sqliteStorage({ database, tablePrefix: 'feature_' });
  */
 export async function sqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
-  const { source, tablePrefix, busyTimeout } = checkOptions(options);
+  const { source, tablePrefix, busyTimeout } = assertOptions(options);
   const { connection, name, release } = await connect(source, busyTimeout);
   try {
     // Within the transaction: the -wal that is there then is this connection's, not one that its last user takes along.
-    const requireFile = await createWriteQueue(connection).run(() => {
+    const assertFile = await createWriteQueue(connection).run(() => {
       prepareSchema(connection, tablePrefix);
       return createFileCheck(connection.database);
     });
-    return storageOn({ connection, requireFile, tablePrefix, release });
+    return storageOn({ connection, assertFile, tablePrefix, release });
   } catch (error) {
     release();
     throw explainOpening(error, name);
@@ -140,16 +140,16 @@ function prepareSchema({ database }: Connection, prefix: string): void {
 }
 
 interface Opened extends Pick<Session, 'connection' | 'release'> {
-  readonly requireFile: () => void;
+  readonly assertFile: () => void;
   readonly tablePrefix: string;
 }
 
 function storageOn(opened: Opened): SqliteStorage {
-  const { connection, requireFile, release } = opened;
+  const { connection, assertFile, release } = opened;
   const { writeQueue, documents, events, stamp, metrics, backups, logCleaner, walBytes } = partsOn(opened);
   let closing: Promise<void> | undefined;
 
-  function requireOpen(): void {
+  function assertOpen(): void {
     if (closing) throw closedError();
   }
 
@@ -169,12 +169,12 @@ function storageOn(opened: Opened): SqliteStorage {
     metrics,
     get: (key) => read(() => documents.get(key)),
     list: (query) => read(() => documents.list(query)),
-    stamp: () => read(stamp),
+    dataVersion: () => read(stamp),
     walBytes,
     events: (query) =>
       read(() => {
         // A log can still be read; a feed promises what other processes do as well, and they no longer use this file.
-        if (query.order === 'oldest-first') requireFile();
+        if (query.order === 'oldest-first') assertFile();
         return query.total ? inSnapshot(connection.database, () => events.query(query)) : events.query(query);
       }),
     async commit(commit) {
@@ -182,7 +182,7 @@ function storageOn(opened: Opened): SqliteStorage {
       return writeQueue.run(() => applyToSqlite(prepared, { documents, events }));
     },
     async backup(path) {
-      requireOpen();
+      assertOpen();
       return backups.begin(path);
     },
     close() {
@@ -197,22 +197,22 @@ function closedError(): FlagsError {
 }
 
 /** What works on the connection. */
-function partsOn({ connection, requireFile, tablePrefix }: Opened) {
+function partsOn({ connection, assertFile, tablePrefix }: Opened) {
   const { database } = connection;
-  const requireVersion = createVersionCheck(database, tablePrefix);
+  const assertVersion = createVersionCheck(database, tablePrefix);
   const logCleaner = connection.isHosts ? undefined : createLogCleaner(database);
   // A process that was killed may have left a large log.
   logCleaner?.noteWrite();
   const writeQueue = createWriteQueue(connection, () => {
-    requireFile();
-    requireVersion();
+    assertFile();
+    assertVersion();
     logCleaner?.noteWrite();
   });
   return {
     writeQueue,
     documents: sqliteDocuments(database, tablePrefix),
     events: sqliteEvents(database, tablePrefix),
-    stamp: stampReader(database),
+    stamp: dataVersionReader(database),
     metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }),
     backups: createBackups(connection),
     logCleaner,

@@ -151,36 +151,36 @@ export function vacancyRules(rule: Rule): void {
 export function stampRules(rule: Rule): void {
   rule('gives the same stamp, if any, while nothing changes', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'))] });
-    const stamp = await storage.stamp?.();
+    const stamp = await storage.dataVersion?.();
     await storage.get(flag('a'));
     await storage.list({ kind: 'flag', part: 'body' });
-    assert.equal(await storage.stamp?.(), stamp);
+    assert.equal(await storage.dataVersion?.(), stamp);
   });
 
   rule('gives a new stamp, if any, after every commit of every instance', async (storage, again) => {
     const other = await again();
-    const stamps = new Set([await storage.stamp?.()]);
+    const stamps = new Set([await storage.dataVersion?.()]);
     for (let expected = 0; expected < 20; expected++) {
       const writer: Storage = expected % 2 === 0 ? storage : (other ?? storage);
       await commit(writer, { writes: [put(flag('a'), { expected })], events: [happened(flag('a'))] });
-      stamps.add(await storage.stamp?.());
+      stamps.add(await storage.dataVersion?.());
     }
-    assert.equal(stamps.size, storage.stamp ? 21 : 1);
+    assert.equal(stamps.size, storage.dataVersion ? 21 : 1);
   });
 
   rule('gives a new stamp, if any, after every change of its metrics', async (storage, again) => {
     const { metrics } = (await again()) ?? storage;
-    if (!storage.stamp || !metrics) return;
+    if (!storage.dataVersion || !metrics) return;
     const sighting = { application: 'shop', instance: { id: 'shop-1' }, at: 1000 };
-    const stamps = new Set([await storage.stamp()]);
+    const stamps = new Set([await storage.dataVersion()]);
     await metrics.register({ ...sighting, strategies: [] });
-    stamps.add(await storage.stamp());
+    stamps.add(await storage.dataVersion());
     await metrics.record([{ ...sighting, stop: 1000, counts: [{ flag: 'a', yes: 1, no: 0 }] }]);
-    stamps.add(await storage.stamp());
+    stamps.add(await storage.dataVersion());
     await metrics.forget('a');
-    stamps.add(await storage.stamp());
+    stamps.add(await storage.dataVersion());
     await metrics.prune({ countersUntil: 2000, unseenSince: 2000, isFlag: () => false });
-    stamps.add(await storage.stamp());
+    stamps.add(await storage.dataVersion());
     assert.equal(stamps.size, 5);
   });
 }

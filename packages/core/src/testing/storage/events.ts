@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import type { EventFilter, EventQuery, Storage, StoredEvent } from '../../storage/port.js';
+import type { EventFilter, Storage, StoredEvent, StoredEventQuery } from '../../storage/port.js';
 import type { Rule } from '../test-runner.js';
 import { commit, eventsOf, flag, happened, project, put, same } from './samples.js';
 
@@ -137,9 +137,9 @@ export function eventRules(rule: Rule): void {
       const event = happened(key, { data: text, before: index === 5 ? text : null });
       await commit(storage, { writes: [put(key)], events: [event] });
     }
-    const page = async (query: Partial<EventQuery>) =>
+    const page = async (query: Partial<StoredEventQuery>) =>
       storage.events({ order: 'newest-first', limit: 100, total: true, ...query });
-    const read = async (query: Partial<EventQuery>) => subjects((await page(query)).events);
+    const read = async (query: Partial<StoredEventQuery>) => subjects((await page(query)).events);
     same(await read({ maxBytes: 10 }), ['f5']);
     same(await read({ maxBytes: 3100 }), ['f5', 'f4']);
     same(await read({ maxBytes: 3100, offset: 2 }), ['f3', 'f2', 'f1']);

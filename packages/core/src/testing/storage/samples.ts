@@ -4,11 +4,11 @@ import type {
   CommitResult,
   DocumentKey,
   DocumentPut,
-  EventQuery,
   ListQuery,
   NewEvent,
   Storage,
   StoredEvent,
+  StoredEventQuery,
 } from '../../storage/port.js';
 
 export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
@@ -54,7 +54,7 @@ export function onlyWinner(results: readonly CommitResult[]): number {
 }
 
 /** The events of a query that leaves out what most rules do not care about. */
-export async function eventsOf(storage: Storage, query: Partial<EventQuery> = {}): Promise<StoredEvent[]> {
+export async function eventsOf(storage: Storage, query: Partial<StoredEventQuery> = {}): Promise<StoredEvent[]> {
   const page = await storage.events({ order: 'oldest-first', limit: 1000, ...query });
   return page.events;
 }

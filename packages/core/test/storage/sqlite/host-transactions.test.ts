@@ -85,18 +85,18 @@ it('reads nothing from the old state that a query iterated over keeps, while oth
   database.exec('CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (1), (2), (3)');
   const storage = await sqliteStorage({ database, busyTimeout: 20 });
   const other = await sqliteStorage(path);
-  const before = await storage.stamp?.();
+  const before = await storage.dataVersion?.();
 
   const orders = database.prepare('SELECT id FROM orders').iterate();
   orders.next();
   await other.commit(creation('a'));
   await expect(storage.get(flag('a'))).rejects.toMatchObject({ ...busy, message: expect.stringContaining('iterator') });
   await expect(storage.list({ kind: 'flag', part: 'summary' })).rejects.toMatchObject(busy);
-  await expect(storage.stamp?.()).rejects.toMatchObject(busy);
+  await expect(storage.dataVersion?.()).rejects.toMatchObject(busy);
   await expect(storage.metrics?.usage()).rejects.toMatchObject(busy);
   orders.return?.();
   expect(await storage.get(flag('a'))).toMatchObject({ revision: 1 });
-  expect(await storage.stamp?.()).not.toBe(before);
+  expect(await storage.dataVersion?.()).not.toBe(before);
 
   await other.close();
   database.close();
