@@ -25,54 +25,62 @@ module.exports = {
       to: { couldNotResolve: true, pathNot: '^(better-sqlite3|pg)$' },
     },
     {
-      name: 'domain-is-pure',
-      comment: 'Decisions know no storage, engine, clock or platform.',
+      name: 'decisions-are-pure',
+      comment: 'Decisions know types, other decisions and validation: no storage, engine, clock or platform.',
       severity: 'error',
-      from: { path: '^packages/core/src/domain/' },
+      from: { path: '^packages/core/src/.*\\.decide\\.ts$' },
       to: {
         pathNot: [
-          '^packages/core/src/(domain|validation|api)/',
-          '^packages/core/src/(errors|code-point-order)\\.ts$',
-          '/node_modules/fast-json-patch/',
+          '\\.(decide|types|schema)\\.ts$',
+          '^packages/core/src/(flags/flag|projects/project|segments/segment|tokens/token)\\.ts$',
+          '^packages/core/src/validation/',
+          '^packages/core/src/(errors|collections)\\.ts$',
         ],
       },
+    },
+    {
+      name: 'decisions-know-no-operations',
+      comment: 'Operations use decisions and schemas, never the other way round.',
+      severity: 'error',
+      from: { path: '^packages/core/src/.*\\.(decide|schema|types)\\.ts$' },
+      to: { path: '^packages/core/src/.*\\.operations\\.ts$|^packages/core/src/(changes|replica)/' },
     },
     {
       name: 'evaluation-is-pure',
-      comment: 'Evaluation knows no storage, engine, clock or platform: definitions in, answers out.',
+      comment:
+        'Evaluation knows types, limits and its own files: definitions in, answers out. Its operations bind it to the engine.',
       severity: 'error',
-      from: { path: '^packages/core/src/evaluation/' },
+      from: { path: '^packages/core/src/evaluation/', pathNot: '\\.operations\\.ts$' },
       to: {
         pathNot: [
-          '^packages/core/src/(evaluation|api)/',
+          '^packages/core/src/evaluation/',
+          '\\.types\\.ts$',
           '^packages/core/src/validation/limits\\.ts$',
           '/node_modules/re2js/',
+          '^packages/core/src/storage/metrics-port\\.ts$',
         ],
       },
     },
     {
-      name: 'validation-stands-alone',
-      comment: 'Schemas need the public types, the error and pure functions, nothing that acts.',
+      name: 'validation-knows-no-aggregate',
+      comment: 'The validator, limits and shared primitives; what an aggregate allows stands in its schema.',
       severity: 'error',
       from: { path: '^packages/core/src/validation/' },
       to: {
         path: '^packages/core/src/',
-        pathNot: '^packages/core/src/((validation|api|evaluation/constraints)/|(errors|frozen)\\.ts$)',
+        pathNot: '^packages/core/src/(validation/|errors\\.ts$|common\\.types\\.ts$|evaluation/)',
       },
-    },
-    {
-      name: 'public-types-stand-alone',
-      comment: 'The public interface is made of itself, the two ports and the error codes.',
-      severity: 'error',
-      from: { path: '^packages/core/src/api/' },
-      to: { pathNot: '^packages/core/src/(api/|awaitable\\.ts$|errors\\.ts$|(storage|metrics)/port\\.ts$)' },
     },
     {
       name: 'storages-know-no-engine',
       comment: 'A storage is written against the port alone, as a stranger would write one.',
       severity: 'error',
-      from: { path: '^packages/core/src/(storage|metrics)/' },
-      to: { path: '^packages/core/src/(engine|operations|domain|validation|api|create-flags)' },
+      from: { path: '^packages/core/src/storage/' },
+      to: {
+        path: '^packages/core/src/',
+        pathNot:
+          '^packages/core/src/(storage/|(errors|collections|common\\.types|misuse)\\.ts$|validation/limits\\.ts$)',
+      },
     },
     {
       name: 'core-knows-no-framework',

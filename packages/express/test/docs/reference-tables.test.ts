@@ -37,7 +37,7 @@ describe('the reference tables in docs', () => {
   });
 
   it('have every option of createFlags', () => {
-    const source = read('packages/core/src/api/options.ts');
+    const source = read('packages/core/src/options.ts');
     const top = source.replaceAll(/\{ .* \}/g, '');
     expect(optionsAfter('## `createFlags(options)`')).toEqual(membersOf(top, 'export interface FlagsOptions'));
   });
