@@ -42,7 +42,9 @@ function onNode(name) {
     for (const file of trackedFiles()) cpSync(join(ROOT, file), join(copy, file));
     // Not by npx itself: npm test starts another npx, which would take over its options.
     const node = npx(name, 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
-    const env = { ...process.env, CI: 'true', PATH: dirname(node) + delimiter + process.env.PATH };
+    // The store of pnpm keeps compiled modules without asking for which Node: they stay out of it.
+    const settings = { CI: 'true', pnpm_config_side_effects_cache: 'false' };
+    const env = { ...process.env, ...settings, PATH: dirname(node) + delimiter + process.env.PATH };
     console.log(node);
     return spawnSync('npm', ['test'], { cwd: copy, stdio: 'inherit', env }).status === 0;
   } finally {
