@@ -33,15 +33,21 @@ function install() {
   // The tools in the root's devDependencies are most of the bytes, and --filter never leaves the root out: --prod does.
   const filter = scope === 'server' ? ['--prod', '--filter-prod', '@flags/example-server...'] : [];
   pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...filter);
-  // Native modules are compiled for one binary interface of Node.
-  if (installed?.nodeAbi !== undefined && installed.nodeAbi !== nodeAbi)
-    pnpm('rebuild', '--recursive', 'better-sqlite3');
+  // pnpm may have taken a build from its store, or left one in place, that another version of Node has made.
+  if (!isDriverUsable()) pnpm('rebuild', '--recursive', '--config.sideEffectsCache=false', 'better-sqlite3');
   writeFileSync(STATE_FILE, JSON.stringify({ scope, fingerprint, nodeAbi }));
 }
 
 function pnpm(...options) {
   const { status } = spawnSync('npx', ['--yes', '--prefer-offline', PNPM, ...options], { cwd: ROOT, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Whether the one native module can be loaded: it is compiled for one binary interface of Node. */
+function isDriverUsable() {
+  const program = "new (require('better-sqlite3'))(':memory:')";
+  const options = { cwd: join(ROOT, 'examples/server'), stdio: 'ignore' };
+  return spawnSync(process.execPath, ['-e', program], options).status === 0;
 }
 
 /** Changes whenever pnpm could install anything else. */

