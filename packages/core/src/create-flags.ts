@@ -1,14 +1,14 @@
 import { v4 as randomId } from 'uuid';
 import { projectDocuments, type Versioned } from './changes/aggregate.js';
-import { type AttributedContext, createCommandRunner } from './changes/command-runner.js';
-import { type ActorIdentity, actorFromKey, actorKey, type Engine } from './changes/engine.js';
+import { createCommandRunner } from './changes/command-runner.js';
+import { type ActorIdentity, attribute, type Engine, toIdentity } from './changes/engine.js';
 import { createLifetime } from './changes/lifetime.js';
-import { createOperations } from './changes/operations.js';
+import { bindChanges, bindReadsAndReports } from './changes/operations.js';
 import { createRead } from './changes/reader.js';
 import { StateSize } from './changes/state-size.js';
-import { remember } from './collections.js';
-import type { ChangeContext } from './common.types.js';
 import { FlagsError } from './errors.js';
+import { evaluationOperations } from './evaluation/evaluation.operations.js';
+import { subscribe } from './events/event.operations.js';
 import { createFeed } from './events/feed.js';
 import type { Flags } from './flags.js';
 import { createMetricsRetention } from './metrics/retention.js';
@@ -19,12 +19,10 @@ import { cloneJson } from './replica/clone-json.js';
 import { closeReplica, openReplica } from './replica/replica.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';
-import { invalidInput } from './validation/validator.js';
+import { createTokenFinder } from './tokens/token-finder.js';
 import { createValidators } from './validators.js';
 
 const DAY = 86_400_000;
-/** For so many actors the interface is kept ready. */
-const ACTORS = 1000;
 
 /**
  * Opens feature flags on a storage: for this process alone, or for one of several that share the storage. A
@@ -116,8 +114,9 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   });
   // Where others' changes are heard of at once, what is known is what is stored, nearly always.
   const recall = storage.watch && ((key: DocumentKey) => copied(replica.documents.get(key)));
-  const perform = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, recall, size });
+  const run = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, recall, size });
   const validate = createValidators(settings);
+  const read = createRead(storage);
   const base = {
     settings,
     validate,
@@ -126,14 +125,15 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     retention,
     feed,
     replica,
-    read: createRead(storage),
+    read,
+    findToken: createTokenFinder({ storage, read }),
     now,
     newId,
     isUser,
   };
   const engineOf = (actor: ActorIdentity): Engine => ({
     ...base,
-    change: async (change) => perform({ ...change, context: attributed(change.context, actor) }),
+    change: async (change) => run({ ...change, context: attribute(change.context, actor) }),
   });
   try {
     await addDefaultProject(engineOf({ name: actor }));
@@ -145,7 +145,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     feed.wake();
     void replica.poller.refresh();
   });
-  return createAttribution(engineOf, () => stopWatching?.())(actor);
+  return createInterface(engineOf, { name: actor }, () => stopWatching?.());
 }
 
 function copied(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
@@ -163,34 +163,34 @@ async function addDefaultProject({ change, now }: Engine): Promise<void> {
   });
 }
 
-/** Makes the interface for an actor. A router asks for one with every request, so the latest are remembered. */
-function createAttribution(engineOf: (actor: ActorIdentity) => Engine, stopWatching: () => void): Flags['as'] {
+/** The interface for every actor: reads are shared, changes are bound to the actor's engine. */
+function createInterface(
+  engineOf: (actor: ActorIdentity) => Engine,
+  actor: ActorIdentity,
+  stopWatching: () => void,
+): Flags {
   const lifetime = createLifetime();
-  const as: Flags['as'] = (actor) => flagsOf(actorKey(actor));
-  const flagsOf = remember(ACTORS, (key): Flags => {
-    const engine = engineOf(actorFromKey(key));
-    return {
-      ...createOperations(engine, lifetime),
-      settings: engine.settings,
-      as,
-      closing: lifetime.closing,
-      close: () => {
-        engine.feed.closePending();
-        return lifetime.end(() => {
-          stopWatching();
-          return release(engine);
-        });
-      },
-    };
-  });
-  return as;
-}
-
-function attributed(context: ChangeContext | undefined, { name, token }: ActorIdentity): AttributedContext {
-  const named: unknown = context?.actor ?? name;
-  const actorToken = context?.actor === undefined ? token : undefined;
-  if (typeof named === 'string' && named !== '') return { ...context, actor: named, ...(actorToken && { actorToken }) };
-  throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
+  const engine = engineOf(actor);
+  const shared = {
+    ...evaluationOperations(engine),
+    ...bindReadsAndReports(engine, lifetime),
+    subscribe: (...input: Parameters<Flags['subscribe']>) => {
+      lifetime.assertOpen();
+      return subscribe(engine, ...input);
+    },
+    settings: engine.settings,
+    as: (other: Parameters<Flags['as']>[0]) => withActor(engineOf(toIdentity(other))),
+    closing: lifetime.closing,
+    close: () => {
+      engine.feed.closePending();
+      return lifetime.end(() => {
+        stopWatching();
+        return release(engine);
+      });
+    },
+  };
+  const withActor = (engine: Engine): Flags => ({ ...shared, ...bindChanges(engine, lifetime) });
+  return withActor(engine);
 }
 
 async function release({ feed, replica, metrics, storage }: Engine): Promise<void> {

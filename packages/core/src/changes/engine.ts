@@ -7,12 +7,14 @@ import type { Replica } from '../replica/replica.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 import type { Token } from '../tokens/token.types.js';
+import type { FindToken } from '../tokens/token-finder.js';
+import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
 import type { Versioned } from './aggregate.js';
-import type { Change } from './command-runner.js';
+import type { AttributedContext, Change } from './command-runner.js';
 import type { Read } from './reader.js';
 
-/** What operations are made from: one for every actor, over the same storage and feed. */
+/** The parts that operations work with. Engines of different actors differ in `change` only. */
 export interface Engine {
   readonly settings: Settings;
   readonly validate: Validators;
@@ -22,7 +24,8 @@ export interface Engine {
   readonly feed: Feed;
   readonly replica: Replica;
   readonly read: Read;
-  /** Carries a change out, attributed to the engine's actor unless the context names another. */
+  readonly findToken: FindToken;
+  /** Runs a change, attributed to the engine's actor unless the context names another one. */
   readonly change: <State, Event extends DomainEvent>(
     change: UnattributedChange<State, Event>,
   ) => Promise<Versioned<State> | undefined>;
@@ -35,23 +38,23 @@ export interface UnattributedChange<State, Event extends DomainEvent> extends Om
   readonly context: ChangeContext | undefined;
 }
 
-/** Whom changes are attributed to. */
+/** The actor of changes: a name, with the API token where the actor uses one. */
 export interface ActorIdentity {
-  /** Of any type: callers without types are refused when they change something. */
+  /** Of any type: a caller without types may pass anything, and is refused at the first change. */
   readonly name: unknown;
   readonly token?: Pick<Token, 'id' | 'kind'>;
 }
 
-/** The same text for the same actor. */
-export function actorKey(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): string {
-  if (typeof actor !== 'object' || actor === null) return JSON.stringify([actor]);
+export function toIdentity(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): ActorIdentity {
+  if (typeof actor !== 'object' || actor === null) return { name: actor };
   const { name, id, kind } = actor;
-  return JSON.stringify([name, id, kind]);
+  return typeof id === 'string' && typeof kind === 'string' ? { name, token: { id, kind } } : { name };
 }
 
-export function actorFromKey(key: string): ActorIdentity {
-  const [name, id, kind] = JSON.parse(key);
-  return typeof id === 'string' && typeof kind === 'string'
-    ? { name, token: { id, kind: kind as Token['kind'] } }
-    : { name };
+/** Adds the engine's actor to the context of a change, unless the context names another one. */
+export function attribute(context: ChangeContext | undefined, { name, token }: ActorIdentity): AttributedContext {
+  const actor: unknown = context?.actor ?? name;
+  const actorToken = context?.actor === undefined ? token : undefined;
+  if (typeof actor === 'string' && actor !== '') return { ...context, actor, ...(actorToken && { actorToken }) };
+  throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
 }

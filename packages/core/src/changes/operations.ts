@@ -1,69 +1,132 @@
-import { evaluationOperations } from '../evaluation/evaluation.operations.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
-import { eventOperations } from '../events/event.operations.js';
-import { dependencyOperations } from '../flags/dependencies.operations.js';
-import { cloneFlagOperations, flagLifecycleOperations, flagOperations } from '../flags/flag.operations.js';
-import { flagListOperations, flagPageOperations } from '../flags/flag-lists.operations.js';
-import { strategyOperations } from '../flags/strategies.operations.js';
-import { variantOperations } from '../flags/variants.operations.js';
-import type { Flags } from '../flags.js';
-import { metricsOperations } from '../metrics/metrics.operations.js';
-import { memberOperations } from '../projects/members.operations.js';
-import { projectOperations } from '../projects/project.operations.js';
-import { segmentOperations } from '../segments/segment.operations.js';
-import { tokenOperations } from '../tokens/token.operations.js';
+import { listEvents } from '../events/event.operations.js';
+import * as dependencies from '../flags/dependencies.operations.js';
+import * as flags from '../flags/flag.operations.js';
+import * as flagLists from '../flags/flag-lists.operations.js';
+import * as strategies from '../flags/strategies.operations.js';
+import * as variants from '../flags/variants.operations.js';
+import type { DataVersionScope, Flags } from '../flags.js';
+import * as applications from '../metrics/applications.operations.js';
+import { countEvaluations } from '../metrics/metrics.operations.js';
+import * as reports from '../metrics/reports.operations.js';
+import * as usage from '../metrics/usage.js';
+import { deleteProject } from '../projects/delete-project.js';
+import * as members from '../projects/members.operations.js';
+import * as projects from '../projects/project.operations.js';
+import * as segments from '../segments/segment.operations.js';
+import * as tokens from '../tokens/token.operations.js';
 import type { Engine } from './engine.js';
 import type { Lifetime } from './lifetime.js';
 
-/** Tells whether what was read is still so. */
-export function dataVersionOperations({ storage, metrics, now }: Engine): Pick<Flags, 'dataVersion'> {
-  return {
-    async dataVersion(subject = 'flags') {
-      if (!storage.dataVersion || metrics !== storage.metrics) return undefined;
-      const stored = await storage.dataVersion();
-      return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / 1000)}`;
-    },
-  };
+/** Implements {@link Flags.dataVersion}. Metrics are part of it, so they have to live in the same storage. */
+async function dataVersion(
+  { storage, metrics, now }: Engine,
+  subject: DataVersionScope = 'flags',
+): Promise<string | undefined> {
+  if (!storage.dataVersion || metrics !== storage.metrics) return undefined;
+  const stored = await storage.dataVersion();
+  return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / 1000)}`;
 }
 
-export type Operations = Omit<Flags, 'settings' | 'as' | 'closing' | 'close'>;
-type AsyncOperations = Omit<Operations, 'subscribe' | keyof EvaluationOperations>;
+type OtherMembers = 'settings' | 'as' | 'closing' | 'close' | 'subscribe' | keyof EvaluationOperations;
+type OperationName = Exclude<keyof Flags, OtherMembers>;
 
-/** All operations, each refused once the engine is closed and waited for before it closes. */
-export function createOperations(engine: Engine, lifetime: Lifetime): Operations {
-  const { subscribe, ...events } = eventOperations(engine);
-  const operations: AsyncOperations = {
-    ...projectOperations(engine),
-    ...flagOperations(engine),
-    ...flagListOperations(engine),
-    ...flagPageOperations(engine),
-    ...cloneFlagOperations(engine),
-    ...flagLifecycleOperations(engine),
-    ...strategyOperations(engine),
-    ...variantOperations(engine),
-    ...segmentOperations(engine),
-    ...dependencyOperations(engine),
-    ...memberOperations(engine),
-    ...metricsOperations(engine),
-    ...tokenOperations(engine),
-    ...dataVersionOperations(engine),
-    ...events,
-  };
-  return {
-    ...trackAll(operations, lifetime),
-    ...evaluationOperations(engine),
-    subscribe: (listener, options) => {
-      lifetime.assertOpen();
-      return subscribe(listener, options);
-    },
-  };
+/** A public operation as a named function: the engine first, then the parameters of the interface. */
+type Operation<Name extends OperationName> = (
+  engine: Engine,
+  ...input: Parameters<Flags[Name]>
+) => ReturnType<Flags[Name]>;
+type OperationTable = { readonly [Name in OperationName]: Operation<Name> };
+
+/** The operations that append events, and so depend on the actor. */
+const CHANGES = {
+  createProject: projects.createProject,
+  updateProject: projects.updateProject,
+  deleteProject,
+  addMember: members.addMember,
+  changeMemberRole: members.changeMemberRole,
+  removeMember: members.removeMember,
+  createFlag: flags.createFlag,
+  updateFlag: flags.updateFlag,
+  patchFlag: flags.patchFlag,
+  cloneFlag: flags.cloneFlag,
+  archiveFlag: flags.archiveFlag,
+  reviveFlag: flags.reviveFlag,
+  deleteFlag: flags.deleteFlag,
+  addStrategy: strategies.addStrategy,
+  updateStrategy: strategies.updateStrategy,
+  patchStrategy: strategies.patchStrategy,
+  removeStrategy: strategies.removeStrategy,
+  enable: strategies.enable,
+  disable: strategies.disable,
+  setVariants: variants.setVariants,
+  patchVariants: variants.patchVariants,
+  addDependency: dependencies.addDependency,
+  removeDependency: dependencies.removeDependency,
+  removeDependencies: dependencies.removeDependencies,
+  createSegment: segments.createSegment,
+  updateSegment: segments.updateSegment,
+  deleteSegment: segments.deleteSegment,
+  createToken: tokens.createToken,
+  deleteToken: tokens.deleteToken,
+} satisfies Partial<OperationTable>;
+
+type ChangeName = keyof typeof CHANGES;
+
+/** The operations that are the same for every actor. */
+const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
+  listProjects: projects.listProjects,
+  pageProjects: projects.pageProjects,
+  getProject: projects.getProject,
+  listMembers: members.listMembers,
+  listFlags: flagLists.listFlags,
+  pageFlags: flagLists.pageFlags,
+  listArchivedFlags: flagLists.listArchivedFlags,
+  pageArchivedFlags: flagLists.pageArchivedFlags,
+  getFlag: flags.getFlag,
+  locateFlag: flags.locateFlag,
+  listPossibleParents: dependencies.listPossibleParents,
+  pagePossibleParents: dependencies.pagePossibleParents,
+  listSegments: segments.listSegments,
+  pageSegments: segments.pageSegments,
+  getSegment: segments.getSegment,
+  listSegmentUses: segments.listSegmentUses,
+  listTokens: tokens.listTokens,
+  pageTokens: tokens.pageTokens,
+  verifyToken: tokens.verifyToken,
+  listEvents,
+  registerApplication: reports.registerApplication,
+  reportMetrics: reports.reportMetrics,
+  reportMetricsInBulk: reports.reportMetricsInBulk,
+  countEvaluations,
+  listSeenFlags: usage.listSeenFlags,
+  pageSeenFlags: usage.pageSeenFlags,
+  listApplications: applications.listApplications,
+  pageApplications: applications.pageApplications,
+  getApplication: applications.getApplication,
+  deleteApplication: applications.deleteApplication,
+  listApplicationsByFlag: usage.listApplicationsByFlag,
+  pageApplicationsByFlag: usage.pageApplicationsByFlag,
+  dataVersion,
+};
+
+/** The changes as methods, attributed to the engine's actor. Cheap: a router binds them per request. */
+export function bindChanges(engine: Engine, lifetime: Lifetime): Pick<Flags, ChangeName> {
+  return bind(CHANGES, engine, lifetime) as Pick<Flags, ChangeName>;
 }
 
-type Operation = (...input: never[]) => Promise<unknown>;
+export function bindReadsAndReports(engine: Engine, lifetime: Lifetime): Pick<Flags, keyof typeof READS_AND_REPORTS> {
+  return bind(READS_AND_REPORTS, engine, lifetime) as Pick<Flags, keyof typeof READS_AND_REPORTS>;
+}
 
-function trackAll(operations: AsyncOperations, lifetime: Lifetime): AsyncOperations {
-  const tracked = Object.entries<Operation>(operations).map(([name, operation]) => {
-    return [name, (...input: never[]) => lifetime.track(() => operation(...input))] as const;
-  });
-  return Object.fromEntries(tracked) as unknown as AsyncOperations;
+type AnyOperation = (engine: Engine, ...input: never[]) => Promise<unknown>;
+
+/** Binds a table to an engine. A closed engine refuses every operation; `close()` waits for running ones. */
+function bind(table: Readonly<Record<string, AnyOperation>>, engine: Engine, lifetime: Lifetime): object {
+  const bound: Record<string, (...input: never[]) => Promise<unknown>> = {};
+  for (const name in table) {
+    const operation = table[name] as AnyOperation;
+    bound[name] = (...input) => lifetime.track(() => operation(engine, ...input));
+  }
+  return bound;
 }

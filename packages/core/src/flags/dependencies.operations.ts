@@ -1,11 +1,12 @@
 import { type DependencyEdge, dependencyEdges, flagDocuments } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
+import type { ChangeContext, FlagRef, Page, PageQuery } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import { cloneJson } from '../replica/clone-json.js';
 import { changeFlag } from './change-flag.js';
-import { addDependency, canBeParent, removeDependencies, removeDependency } from './dependencies.decide.js';
-import type { Dependency, DependencyInput, DependencyOperations } from './dependency.types.js';
+import * as dependencyRules from './dependencies.decide.js';
+import type { Dependency, DependencyInput } from './dependency.types.js';
 import { findFlag } from './find.js';
 import { dependenciesOf, type FlagState } from './flag.js';
 import { listLiveFlags } from './flag-lists.operations.js';
@@ -36,49 +37,56 @@ export async function inheritableDependencies(
   if (dependencies.length === 0) return [];
   if ((await listChildren(engine, name)).length > 0) return [];
   const parents = await Promise.all(dependencies.map(({ flag }) => read(flagDocuments, flag)));
-  return dependencies.filter((_, i) => canBeParent(parents[i]?.state, source.project));
+  return dependencies.filter((_, i) => dependencyRules.canBeParent(parents[i]?.state, source.project));
 }
 
-/** Which flags depend on which. */
-export function dependencyOperations(engine: Engine): DependencyOperations {
-  const { read, storage, validate } = engine;
-  return {
-    async addDependency(ref, input, context) {
-      const dependency = cloneJson(toDependency(validate.dependency(input)));
-      await changeFlag(engine, { ref, context }, async (child, read) => {
-        const parent = await read(flagDocuments, dependency.flag);
-        const children = await listChildren(engine, child.name);
-        return addDependency(child, dependency, { parent: parent?.state, children });
-      });
-      return dependency;
-    },
+export async function addDependency(
+  engine: Engine,
+  ref: FlagRef,
+  input: DependencyInput,
+  context?: ChangeContext,
+): Promise<Dependency> {
+  const { validate } = engine;
+  const dependency = cloneJson(toDependency(validate.dependency(input)));
+  await changeFlag(engine, { ref, context }, async (child, read) => {
+    const parent = await read(flagDocuments, dependency.flag);
+    const children = await listChildren(engine, child.name);
+    return dependencyRules.addDependency(child, dependency, { parent: parent?.state, children });
+  });
+  return dependency;
+}
 
-    async removeDependency(ref, { flag }, context) {
-      await changeFlag(engine, { ref, context }, (child) => removeDependency(child, flag));
-    },
+export async function removeDependency(
+  engine: Engine,
+  ref: FlagRef,
+  { flag }: { readonly flag: string },
+  context?: ChangeContext,
+): Promise<void> {
+  await changeFlag(engine, { ref, context }, (child) => dependencyRules.removeDependency(child, flag));
+}
 
-    async removeDependencies(ref, context) {
-      await changeFlag(engine, { ref, context }, removeDependencies);
-    },
+export async function removeDependencies(engine: Engine, ref: FlagRef, context?: ChangeContext): Promise<void> {
+  await changeFlag(engine, { ref, context }, dependencyRules.removeDependencies);
+}
 
-    async listPossibleParents(ref) {
-      const { state: child } = await findFlag(read, ref);
-      if (!(await canDepend(engine, child))) return [];
-      const flags = await listLiveFlags(engine, child.project);
-      return flags.filter((flag) => isPossibleParent(flag, child)).map(({ name }) => name);
-    },
+export async function listPossibleParents(engine: Engine, ref: FlagRef): Promise<readonly string[]> {
+  const { read } = engine;
+  const { state: child } = await findFlag(read, ref);
+  if (!(await canDepend(engine, child))) return [];
+  const flags = await listLiveFlags(engine, child.project);
+  return flags.filter((flag) => isPossibleParent(flag, child)).map(({ name }) => name);
+}
 
-    async pagePossibleParents(ref, query = {}) {
-      const bounds = pageBounds(engine, query);
-      const { state: child } = await findFlag(read, ref);
-      if (!(await canDepend(engine, child))) return { items: [] };
-      const flags = { kind: flagDocuments.kind, part: 'summary', parent: child.project } as const;
-      const page = await readPage(storage, { ...flags, ...bounds }, (document) =>
-        isPossibleParent(toListedFlag(document), child),
-      );
-      return { ...page, items: page.items.map(({ key }) => key.id) };
-    },
-  };
+export async function pagePossibleParents(engine: Engine, ref: FlagRef, query: PageQuery = {}): Promise<Page<string>> {
+  const { storage, read } = engine;
+  const bounds = pageBounds(engine, query);
+  const { state: child } = await findFlag(read, ref);
+  if (!(await canDepend(engine, child))) return { items: [] };
+  const flags = { kind: flagDocuments.kind, part: 'summary', parent: child.project } as const;
+  const page = await readPage(storage, { ...flags, ...bounds }, (document) =>
+    isPossibleParent(toListedFlag(document), child),
+  );
+  return { ...page, items: page.items.map(({ key }) => key.id) };
 }
 
 async function canDepend(engine: Engine, { archived, name }: FlagState): Promise<boolean> {

@@ -5,27 +5,24 @@ import {
   type StoredFlagSummary,
 } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
+import type { Page, PageQuery, ProjectRef } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
 import { findProject } from './find.js';
-import type { ArchivedFlag, FlagOperations, FlagSummary } from './flag.types.js';
+import type { ArchivedFlag, ArchivedFlagPageQuery, FlagSummary } from './flag.types.js';
 import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
 
-/** Reads lists of flags; nothing but summaries is read for them. */
-export function flagListOperations(engine: Engine): Pick<FlagOperations, 'listFlags' | 'listArchivedFlags'> {
+export async function listFlags(engine: Engine, ref: ProjectRef): Promise<readonly FlagSummary[]> {
   const { read } = engine;
-  return {
-    async listFlags(ref) {
-      await findProject(read, ref);
-      return summarizeFlags(engine, await listLiveFlags(engine, ref.project));
-    },
+  await findProject(read, ref);
+  return summarizeFlags(engine, await listLiveFlags(engine, ref.project));
+}
 
-    async listArchivedFlags(ref) {
-      if (ref) await findProject(read, ref);
-      const flags = (await listStoredFlags(engine, ref?.project)).filter(({ archived }) => archived);
-      return summarizeArchivedFlags(engine, flags);
-    },
-  };
+export async function listArchivedFlags(engine: Engine, ref?: ProjectRef): Promise<readonly ArchivedFlag[]> {
+  const { read } = engine;
+  if (ref) await findProject(read, ref);
+  const flags = (await listStoredFlags(engine, ref?.project)).filter(({ archived }) => archived);
+  return summarizeArchivedFlags(engine, flags);
 }
 
 /** The flags that are not archived, of a project or of all projects, in name order. */
@@ -69,25 +66,24 @@ async function readArchivedDetails({ read }: Engine, name: string): Promise<Arch
 
 const SUMMARIES = { kind: flagDocuments.kind, part: 'summary' } as const;
 
-/** Reads long lists of flags page by page. */
-export function flagPageOperations(engine: Engine): Pick<FlagOperations, 'pageFlags' | 'pageArchivedFlags'> {
-  const { read, storage } = engine;
-  return {
-    async pageFlags(ref, query = {}) {
-      const bounds = pageBounds(engine, query);
-      await findProject(read, ref);
-      const page = await readPage(storage, { ...SUMMARIES, parent: ref.project, ...bounds }, isLive);
-      return { ...page, items: await summarizeFlags(engine, page.items.map(toListedFlag)) };
-    },
+export async function pageFlags(engine: Engine, ref: ProjectRef, query: PageQuery = {}): Promise<Page<FlagSummary>> {
+  const { storage, read } = engine;
+  const bounds = pageBounds(engine, query);
+  await findProject(read, ref);
+  const page = await readPage(storage, { ...SUMMARIES, parent: ref.project, ...bounds }, isLive);
+  return { ...page, items: await summarizeFlags(engine, page.items.map(toListedFlag)) };
+}
 
-    async pageArchivedFlags({ project, ...query } = {}) {
-      const bounds = pageBounds(engine, query);
-      if (project !== undefined) await findProject(read, { project });
-      const under = project === undefined ? {} : { parent: project };
-      const page = await readPage(storage, { ...SUMMARIES, ...under, ...bounds }, isArchived);
-      return { ...page, items: await summarizeArchivedFlags(engine, page.items.map(toListedFlag)) };
-    },
-  };
+export async function pageArchivedFlags(
+  engine: Engine,
+  { project, ...query }: ArchivedFlagPageQuery = {},
+): Promise<Page<ArchivedFlag>> {
+  const { storage, read } = engine;
+  const bounds = pageBounds(engine, query);
+  if (project !== undefined) await findProject(read, { project });
+  const under = project === undefined ? {} : { parent: project };
+  const page = await readPage(storage, { ...SUMMARIES, ...under, ...bounds }, isArchived);
+  return { ...page, items: await summarizeArchivedFlags(engine, page.items.map(toListedFlag)) };
 }
 
 function isArchived({ content }: ListedDocument): boolean {

@@ -1,7 +1,7 @@
 import { segmentDocuments, type Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import { assertText, type Read } from '../changes/reader.js';
-import type { Awaitable, ChangeContext, EnvironmentRef, StrategyRef } from '../common.types.js';
+import type { Awaitable, ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
 import type { ErrorDetail } from '../errors.js';
 import { cloneJson, clonePatch } from '../replica/clone-json.js';
 import { idOfSegment } from '../segments/segment.operations.js';
@@ -10,68 +10,71 @@ import { assertAffordable } from './affordable.js';
 import { changeFlag } from './change-flag.js';
 import { assertEnvironment } from './find.js';
 import type { FlagEvent, FlagState } from './flag.js';
-import {
-  addStrategy,
-  disable,
-  enable,
-  findStrategy,
-  patchStrategy,
-  removeStrategy,
-  replaceStrategy,
-  toStrategy,
-} from './strategies.decide.js';
-import type { StrategyOperations } from './strategy.types.js';
+import * as strategyRules from './strategies.decide.js';
+import type { Strategy, StrategyInput, StrategyReplacement } from './strategy.types.js';
 
-/** A flag's strategies per environment, and its switches. */
-export function strategyOperations(engine: Engine): StrategyOperations {
+export async function addStrategy(
+  engine: Engine,
+  ref: EnvironmentRef,
+  input: StrategyInput,
+  context?: ChangeContext,
+): Promise<Strategy> {
   const { validate, newId } = engine;
-  return {
-    async addStrategy(ref, input, context) {
-      const strategy = cloneJson(toStrategy(newId(), validate.strategy(input)));
-      await changeEnvironment(engine, { ref, context }, async (flag, read) => {
-        const events = addStrategy(flag, ref.environment, strategy);
-        await assertSegmentsExist(read, events);
-        return events;
-      });
-      return strategy;
-    },
+  const strategy = cloneJson(strategyRules.toStrategy(newId(), validate.strategy(input)));
+  await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+    const events = strategyRules.addStrategy(flag, ref.environment, strategy);
+    await assertSegmentsExist(read, events);
+    return events;
+  });
+  return strategy;
+}
 
-    async updateStrategy(ref, input, context) {
-      const { name, ...valid } = validate.strategyReplacement(input);
-      const replacement = cloneJson(toStrategy('', { ...valid, name: name ?? '' }));
-      const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
-        const named = { ...replacement, name: name ?? findStrategy(flag, ref).name };
-        // The rules for parameters depend on the name.
-        if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
-        const events = replaceStrategy(flag, ref, named);
-        await assertSegmentsExist(read, events);
-        return events;
-      });
-      return findStrategy(changed.state, ref);
-    },
+export async function updateStrategy(
+  engine: Engine,
+  ref: StrategyRef,
+  input: StrategyReplacement,
+  context?: ChangeContext,
+): Promise<Strategy> {
+  const { validate } = engine;
+  const { name, ...valid } = validate.strategyReplacement(input);
+  const replacement = cloneJson(strategyRules.toStrategy('', { ...valid, name: name ?? '' }));
+  const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+    const named = { ...replacement, name: name ?? strategyRules.findStrategy(flag, ref).name };
+    // The rules for parameters depend on the name.
+    if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
+    const events = strategyRules.replaceStrategy(flag, ref, named);
+    await assertSegmentsExist(read, events);
+    return events;
+  });
+  return strategyRules.findStrategy(changed.state, ref);
+}
 
-    async patchStrategy(ref, input, context) {
-      const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.strategy };
-      const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
-        const events = patchStrategy(flag, ref, change);
-        await assertSegmentsExist(read, events);
-        return events;
-      });
-      return findStrategy(changed.state, ref);
-    },
+export async function patchStrategy(
+  engine: Engine,
+  ref: StrategyRef,
+  input: JsonPatch,
+  context?: ChangeContext,
+): Promise<Strategy> {
+  const { validate } = engine;
+  const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.strategy };
+  const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
+    const events = strategyRules.patchStrategy(flag, ref, change);
+    await assertSegmentsExist(read, events);
+    return events;
+  });
+  return strategyRules.findStrategy(changed.state, ref);
+}
 
-    async removeStrategy(ref, context) {
-      await changeEnvironment(engine, { ref, context }, (flag) => removeStrategy(flag, ref));
-    },
+export async function removeStrategy(engine: Engine, ref: StrategyRef, context?: ChangeContext): Promise<void> {
+  await changeEnvironment(engine, { ref, context }, (flag) => strategyRules.removeStrategy(flag, ref));
+}
 
-    async enable(ref, context) {
-      await changeEnvironment(engine, { ref, context }, (flag) => enable(flag, ref.environment));
-    },
+export async function enable(engine: Engine, ref: EnvironmentRef, context?: ChangeContext): Promise<void> {
+  await changeEnvironment(engine, { ref, context }, (flag) => strategyRules.enable(flag, ref.environment));
+}
 
-    async disable(ref, context) {
-      await changeEnvironment(engine, { ref, context }, (flag) => disable(flag, ref.environment));
-    },
-  };
+export async function disable(engine: Engine, ref: EnvironmentRef, context?: ChangeContext): Promise<void> {
+  await changeEnvironment(engine, { ref, context }, (flag) => strategyRules.disable(flag, ref.environment));
 }
 
 /** Changes a flag in an environment that exists. */

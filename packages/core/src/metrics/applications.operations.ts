@@ -1,46 +1,41 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Engine } from '../changes/engine.js';
-import type { ApplicationRef } from '../common.types.js';
+import type { ApplicationRef, Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { arrayOf, pageBounds, takePage } from '../pages.js';
 import type { StoredApplication } from '../storage/metrics-port.js';
 import { invalidInput } from '../validation/validator.js';
-import type { Application, ApplicationFilter, MetricsOperations } from './metrics.types.js';
+import type { Application, ApplicationDetail, ApplicationFilter } from './metrics.types.js';
 
 const DAY = 86_400_000;
 /** So many are read at once: each may have 64 KiB. */
 const PAGE = 20;
 
-/** Which applications there are. */
-export function applicationOperations(
+export async function listApplications(engine: Engine, filter?: ApplicationFilter): Promise<readonly Application[]> {
+  return arrayOf(iterateApplications(engine, filter));
+}
+
+export async function pageApplications(
   engine: Engine,
-): Pick<MetricsOperations, 'listApplications' | 'pageApplications' | 'getApplication' | 'deleteApplication'> {
-  const { metrics } = engine;
-  return {
-    async listApplications(filter) {
-      return arrayOf(iterateApplications(engine, filter));
-    },
+  query: ApplicationFilter & PageQuery = {},
+): Promise<Page<Application>> {
+  const bounds = pageBounds(engine, query);
+  const applications = iterateApplications(engine, query, bounds.after);
+  return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });
+}
 
-    async pageApplications(query = {}) {
-      const bounds = pageBounds(engine, query);
-      const applications = iterateApplications(engine, query, bounds.after);
-      return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });
-    },
+export async function getApplication({ metrics }: Engine, ref: ApplicationRef): Promise<ApplicationDetail> {
+  const found = await metrics.application(nameIn(ref));
+  if (!found) throw notFound(ref);
+  const instances = found.instances.map(({ id, clientIp, seenAt, createdAt }) => {
+    return { instanceId: id, clientIp, lastSeen: toTime(seenAt), createdAt: toTime(createdAt) };
+  });
+  const { flags: seenFlags, droppedNames } = found;
+  return { ...toApplication(found), instances, seenFlags, ...(droppedNames !== undefined && { droppedNames }) };
+}
 
-    async getApplication(ref) {
-      const found = await metrics.application(nameIn(ref));
-      if (!found) throw notFound(ref);
-      const instances = found.instances.map(({ id, clientIp, seenAt, createdAt }) => {
-        return { instanceId: id, clientIp, lastSeen: toTime(seenAt), createdAt: toTime(createdAt) };
-      });
-      const { flags: seenFlags, droppedNames } = found;
-      return { ...toApplication(found), instances, seenFlags, ...(droppedNames !== undefined && { droppedNames }) };
-    },
-
-    async deleteApplication(ref) {
-      if (!(await metrics.forgetApplication(nameIn(ref)))) throw notFound(ref);
-    },
-  };
+export async function deleteApplication({ metrics }: Engine, ref: ApplicationRef): Promise<void> {
+  if (!(await metrics.forgetApplication(nameIn(ref)))) throw notFound(ref);
 }
 
 /** In characters: its strategies are what may be long. */

@@ -1,9 +1,6 @@
 import type { Engine } from '../changes/engine.js';
 import type { FlagCount } from '../storage/metrics-port.js';
-import { applicationOperations } from './applications.operations.js';
-import type { EvaluationCounts, MetricsOperations, YesNo } from './metrics.types.js';
-import { metricsReportOperations } from './reports.operations.js';
-import { usageOperations } from './usage.js';
+import type { EvaluationCounts, YesNo } from './metrics.types.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -11,24 +8,14 @@ const HOUR = 60 * MINUTE;
 const CLOCKS_APART = MINUTE;
 const NONE: YesNo = { yes: 0, no: 0 };
 
-/** What applications report, and what is made of it. */
-export function metricsOperations(engine: Engine): MetricsOperations {
-  const { metrics, now } = engine;
+export async function countEvaluations({ metrics, now }: Engine): Promise<EvaluationCounts> {
+  const time = now().getTime();
+  const future = toCounts(await metrics.counts({ after: time + CLOCKS_APART }));
+  const lastHour = without(future, toCounts(await metrics.counts({ after: time - HOUR })));
+  const lastMinute = without(future, toCounts(await metrics.counts({ after: time - MINUTE })));
   return {
-    ...metricsReportOperations(engine),
-    ...applicationOperations(engine),
-    ...usageOperations(engine),
-
-    async countEvaluations(): Promise<EvaluationCounts> {
-      const time = now().getTime();
-      const future = toCounts(await metrics.counts({ after: time + CLOCKS_APART }));
-      const lastHour = without(future, toCounts(await metrics.counts({ after: time - HOUR })));
-      const lastMinute = without(future, toCounts(await metrics.counts({ after: time - MINUTE })));
-      return {
-        lastHour,
-        lastMinute: new Map([...lastHour.keys()].map((flag) => [flag, lastMinute.get(flag) ?? NONE])),
-      };
-    },
+    lastHour,
+    lastMinute: new Map([...lastHour.keys()].map((flag) => [flag, lastMinute.get(flag) ?? NONE])),
   };
 }
 

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Engine } from '../changes/engine.js';
+import type { Page, PageQuery } from '../common.types.js';
 import { arrayOf, pageBounds, takePage } from '../pages.js';
 import type { FlagUsage, MetricsStorage, UsageQuery } from '../storage/metrics-port.js';
 import { invalidInput } from '../validation/validator.js';
 import { sizeOf, toApplication } from './applications.operations.js';
-import type { Application, FlagApplication, MetricsOperations, SeenFlags } from './metrics.types.js';
+import type { Application, FlagApplication, SeenFlags } from './metrics.types.js';
 
 /** So many pairs are read at once. */
 const PAGE = 1000;
@@ -13,41 +14,39 @@ const APPLICATIONS = 50;
 /** How many characters of applications are kept while they are read flag by flag: most flags name the same ones. */
 const KEPT_TEXT = 4_194_304;
 
-/** Which application has evaluated which flags, by application or by flag. */
-export function usageOperations(
-  engine: Engine,
-): Pick<MetricsOperations, 'listSeenFlags' | 'pageSeenFlags' | 'listApplicationsByFlag' | 'pageApplicationsByFlag'> {
+export async function listSeenFlags({ metrics }: Engine): Promise<readonly SeenFlags[]> {
+  return arrayOf(iterateSeenFlags(metrics, undefined));
+}
+
+export async function pageSeenFlags(engine: Engine, query: PageQuery = {}): Promise<Page<SeenFlags>> {
   const { metrics } = engine;
-  return {
-    listSeenFlags: () => arrayOf(iterateSeenFlags(metrics, undefined)),
+  const bounds = pageBounds(engine, query);
+  return takePage(iterateSeenFlags(metrics, bounds.after), bounds, {
+    cursorOf: ({ appName }) => appName,
+    sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
+  });
+}
 
-    async pageSeenFlags(query = {}) {
-      const bounds = pageBounds(engine, query);
-      return takePage(iterateSeenFlags(metrics, bounds.after), bounds, {
-        cursorOf: ({ appName }) => appName,
-        sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
-      });
-    },
+export async function listApplicationsByFlag({
+  metrics,
+}: Engine): Promise<ReadonlyMap<string, readonly Application[]>> {
+  const byFlag = new Map<string, Application[]>();
+  for await (const { flag, application } of iterateApplicationsByFlag(metrics, undefined)) {
+    const applications = byFlag.get(flag) ?? [];
+    applications.push(application);
+    byFlag.set(flag, applications);
+  }
+  return byFlag;
+}
 
-    async listApplicationsByFlag() {
-      const byFlag = new Map<string, Application[]>();
-      for await (const { flag, application } of iterateApplicationsByFlag(metrics, undefined)) {
-        const applications = byFlag.get(flag) ?? [];
-        applications.push(application);
-        byFlag.set(flag, applications);
-      }
-      return byFlag;
-    },
-
-    async pageApplicationsByFlag(query = {}) {
-      const bounds = pageBounds(engine, query);
-      const after = bounds.after === undefined ? undefined : pairIn(bounds.after);
-      return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
-        cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
-        sizeOf: ({ application }) => sizeOf(application),
-      });
-    },
-  };
+export async function pageApplicationsByFlag(engine: Engine, query: PageQuery = {}): Promise<Page<FlagApplication>> {
+  const { metrics } = engine;
+  const bounds = pageBounds(engine, query);
+  const after = bounds.after === undefined ? undefined : pairIn(bounds.after);
+  return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
+    cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
+    sizeOf: ({ application }) => sizeOf(application),
+  });
 }
 
 /** The pair that a cursor names. */

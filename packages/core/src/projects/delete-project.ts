@@ -22,17 +22,13 @@ import { changeRegistry } from '../segments/segment.operations.js';
 import { unregisterSegment } from '../segments/segment-registry.js';
 import { deleteToken, isForSeveral } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
-import { deleteProject } from './project.js';
+import * as projectRules from './project.js';
 
 /**
  * Deletes a project with its archive, its segments and its tokens in one commit, which is repeated if anything came into
  * the project meanwhile. A token or segment that stayed would belong to a later project of the same id.
  */
-export async function deleteProjectWithContents(
-  engine: Engine,
-  ref: ProjectRef,
-  context: ChangeContext | undefined,
-): Promise<void> {
+export async function deleteProject(engine: Engine, ref: ProjectRef, context?: ChangeContext): Promise<void> {
   let forgotten: readonly string[] = [];
   await engine.change({
     aggregate: projectDocuments,
@@ -42,7 +38,7 @@ export async function deleteProjectWithContents(
       const project = (found ?? throwProjectNotFound(ref.project)).state;
       const { live, archive } = await readFlags(engine, project.id, read);
       const sharedTokens = (await listStoredTokens(engine)).filter((token) => isForSeveral(token, project.id));
-      const events = deleteProject(project, live, sharedTokens.length);
+      const events = projectRules.deleteProject(project, live, sharedTokens.length);
       forgotten = archive.map(({ state }) => state.name);
       const tokens = await readListed(engine, { documents: tokenDocuments, project: project.id, read });
       const segments = await readListed(engine, { documents: segmentDocuments, project: project.id, read });

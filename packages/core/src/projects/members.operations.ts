@@ -2,39 +2,52 @@ import type { Engine } from '../changes/engine.js';
 import type { ChangeContext, ProjectRef } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { findProject } from '../flags/find.js';
-import { addMember, changeMemberRole, OWNER, removeMember } from './members.decide.js';
+import * as memberRules from './members.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';
 import { changeProject } from './project.operations.js';
-import type { Member, MemberOperations, Role } from './project.types.js';
+import type { Member, Role } from './project.types.js';
 
-/** Who belongs to a project, in which role. */
-export function memberOperations(engine: Engine): MemberOperations {
-  const { read, isUser } = engine;
-  const owner = ownerOf(engine);
-  return {
-    async addMember(ref, input, context) {
-      const member = pickMember(engine, input);
-      const known = await isUser(member.userId);
-      await changeMembers(engine, { ref, member, context }, (project) => {
-        if (!known) throw new FlagsError('user_not_found', `There is no user ${member.userId}.`);
-        return addMember(project, member);
-      });
-    },
+export async function addMember(
+  engine: Engine,
+  ref: ProjectRef,
+  input: Member,
+  context?: ChangeContext,
+): Promise<void> {
+  const { isUser } = engine;
+  const member = pickMember(engine, input);
+  const known = await isUser(member.userId);
+  await changeMembers(engine, { ref, member, context }, (project) => {
+    if (!known) throw new FlagsError('user_not_found', `There is no user ${member.userId}.`);
+    return memberRules.addMember(project, member);
+  });
+}
 
-    async changeMemberRole(ref, input, context) {
-      const member = pickMember(engine, input);
-      await changeMembers(engine, { ref, member, context }, (project) => changeMemberRole(project, member, owner));
-    },
+export async function changeMemberRole(
+  engine: Engine,
+  ref: ProjectRef,
+  input: Member,
+  context?: ChangeContext,
+): Promise<void> {
+  const member = pickMember(engine, input);
+  await changeMembers(engine, { ref, member, context }, (project) =>
+    memberRules.changeMemberRole(project, member, ownerOf(engine)),
+  );
+}
 
-    async removeMember(ref, input, context) {
-      const member = pickMember(engine, input);
-      await changeMembers(engine, { ref, member, context }, (project) => removeMember(project, member, owner));
-    },
+export async function removeMember(
+  engine: Engine,
+  ref: ProjectRef,
+  input: Member,
+  context?: ChangeContext,
+): Promise<void> {
+  const member = pickMember(engine, input);
+  await changeMembers(engine, { ref, member, context }, (project) =>
+    memberRules.removeMember(project, member, ownerOf(engine)),
+  );
+}
 
-    async listMembers(ref) {
-      return (await findProject(read, ref)).state.members;
-    },
-  };
+export async function listMembers({ read }: Engine, ref: ProjectRef): Promise<readonly Member[]> {
+  return (await findProject(read, ref)).state.members;
 }
 
 function pickMember({ validate }: Engine, input: Member): Member {
@@ -61,7 +74,7 @@ function assertRole({ settings }: Engine, roleId: number): void {
 }
 
 function ownerOf({ settings }: Engine): Role {
-  const owner = settings.roles.find(({ name }) => name === OWNER);
-  if (!owner) throw new Error(`No role is named ${OWNER}.`);
+  const owner = settings.roles.find(({ name }) => name === memberRules.OWNER);
+  if (!owner) throw new Error(`No role is named ${memberRules.OWNER}.`);
   return owner;
 }

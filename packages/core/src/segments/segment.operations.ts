@@ -10,7 +10,7 @@ import {
 import { type DocumentChange, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
-import type { Page } from '../common.types.js';
+import type { ChangeContext, Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import { findProject } from '../flags/find.js';
@@ -19,8 +19,9 @@ import { pageBounds } from '../pages.js';
 import { cloneJson } from '../replica/clone-json.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
-import { createSegment, deleteSegment, movesAway, type SegmentState, updateSegment } from './segment.js';
-import type { NewSegment, Segment, SegmentChanges, SegmentOperations, SegmentUse } from './segment.types.js';
+import * as segmentRules from './segment.js';
+import { movesAway, type SegmentState } from './segment.js';
+import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef, SegmentUse } from './segment.types.js';
 import {
   NO_SEGMENTS,
   registerSegment,
@@ -33,38 +34,33 @@ const FLAGS_AT_ONCE = 16;
 /** So many are read before it is known how large they are. */
 const FIRST_SEGMENTS = 8;
 
-/** Reads segments, and who uses them. */
-export function segmentListOperations(
-  engine: Engine,
-): Pick<SegmentOperations, 'getSegment' | 'listSegments' | 'pageSegments' | 'listSegmentUses'> {
-  return {
-    getSegment: async ({ segment }) => toSegment(await findSegment(engine, segment)),
+export async function getSegment(engine: Engine, { segment }: SegmentRef): Promise<Segment> {
+  return toSegment(await findSegment(engine, segment));
+}
 
-    async listSegments({ strategy } = {}) {
-      if (strategy === undefined) return listAllSegments(engine);
-      const used = await listUsedBy(engine, strategy);
-      const segments: Segment[] = [];
-      for (const id of used.toSorted((one, other) => one - other)) {
-        const found = await engine.read(segmentDocuments, idOfSegment(id));
-        if (found) segments.push(toSegment(found));
-      }
-      return segments;
-    },
+export async function listSegments(engine: Engine, { strategy }: SegmentQuery = {}): Promise<readonly Segment[]> {
+  if (strategy === undefined) return listAllSegments(engine);
+  const used = await listUsedBy(engine, strategy);
+  const segments: Segment[] = [];
+  for (const id of used.toSorted((one, other) => one - other)) {
+    const found = await engine.read(segmentDocuments, idOfSegment(id));
+    if (found) segments.push(toSegment(found));
+  }
+  return segments;
+}
 
-    async pageSegments(query = {}) {
-      const { limit, after } = pageBounds(engine, query);
-      if (after !== undefined && !/^\d+$/.test(after)) {
-        throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
-      }
-      const ids = (await listSegmentIds(engine)).filter((id) => after === undefined || id > Number(after));
-      return readSegments(engine, ids, limit);
-    },
+export async function pageSegments(engine: Engine, query: PageQuery = {}): Promise<Page<Segment>> {
+  const { limit, after } = pageBounds(engine, query);
+  if (after !== undefined && !/^\d+$/.test(after)) {
+    throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
+  }
+  const ids = (await listSegmentIds(engine)).filter((id) => after === undefined || id > Number(after));
+  return readSegments(engine, ids, limit);
+}
 
-    async listSegmentUses({ segment }) {
-      await findSegment(engine, segment);
-      return listUses(engine, segment);
-    },
-  };
+export async function listSegmentUses(engine: Engine, { segment }: SegmentRef): Promise<readonly SegmentUse[]> {
+  await findSegment(engine, segment);
+  return listUses(engine, segment);
 }
 
 /** By id: as numbers, where a storage has them in the order of their digits. */
@@ -162,65 +158,68 @@ export function throwSegmentNotFound(segment: number): never {
   throw new FlagsError('segment_not_found', `There is no segment ${segment}; create it, or list the segments.`);
 }
 
-/** Constraints that strategies of many flags share. */
-export function segmentOperations(engine: Engine): SegmentOperations {
-  const { change, validate, now } = engine;
-  return {
-    ...segmentListOperations(engine),
+export async function createSegment(
+  { validate, change, now }: Engine,
+  input: NewSegment,
+  context?: ChangeContext,
+): Promise<Segment> {
+  const valid = detachedSegment(validate.newSegment(input));
+  const createdAt = now().toISOString();
+  const created = await change({
+    aggregate: segmentDocuments,
+    id: async (read) => `${await nextId(read)}`,
+    context,
+    decide: (_found, read, createdBy) => register(read, valid, { createdAt, createdBy }),
+  });
+  if (!created) throw new Error('A segment that was created is not there.');
+  return toSegment(created);
+}
 
-    async createSegment(input, context) {
-      const valid = detachedSegment(validate.newSegment(input));
-      const createdAt = now().toISOString();
-      const created = await change({
-        aggregate: segmentDocuments,
-        id: async (read) => `${await nextId(read)}`,
-        context,
-        decide: (_found, read, createdBy) => register(read, valid, { createdAt, createdBy }),
-      });
-      if (!created) throw new Error('A segment that was created is not there.');
-      return toSegment(created);
+export async function updateSegment(
+  engine: Engine,
+  { segment }: SegmentRef,
+  input: SegmentChanges,
+  context?: ChangeContext,
+): Promise<Segment> {
+  const { validate, change } = engine;
+  const changes = detachedSegment(validate.segmentChanges(input));
+  const updated = await change({
+    aggregate: segmentDocuments,
+    id: idOfSegment(segment),
+    context,
+    decide: async (found, read) => {
+      const { state } = found ?? throwSegmentNotFound(segment);
+      const { name = state.name, constraints } = changes;
+      if (constraints) assertUsersAffordable(engine, { id: state.id, constraints });
+      await findProjectOf(read, changes);
+      const uses = movesAway(state, changes) ? await listUses(engine, state.id) : [];
+      const events = segmentRules.updateSegment(state, changes, uses);
+      if (name === state.name) return events;
+      return { events, sideWrites: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };
     },
+  });
+  return toSegment(updated ?? throwSegmentNotFound(segment));
+}
 
-    async updateSegment({ segment }, input, context) {
-      const changes = detachedSegment(validate.segmentChanges(input));
-      const updated = await change({
-        aggregate: segmentDocuments,
-        id: idOfSegment(segment),
-        context,
-        decide: async (found, read) => {
-          const { state } = found ?? throwSegmentNotFound(segment);
-          const { name = state.name, constraints } = changes;
-          if (constraints) assertUsersAffordable(engine, { id: state.id, constraints });
-          await findProjectOf(read, changes);
-          const uses = movesAway(state, changes) ? await listUses(engine, state.id) : [];
-          const events = updateSegment(state, changes, uses);
-          if (name === state.name) return events;
-          return { events, sideWrites: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };
-        },
-      });
-      return toSegment(updated ?? throwSegmentNotFound(segment));
+export async function deleteSegment(engine: Engine, { segment }: SegmentRef, context?: ChangeContext): Promise<void> {
+  const { change } = engine;
+  await change({
+    aggregate: segmentDocuments,
+    id: idOfSegment(segment),
+    context,
+    decide: async (found, read) => {
+      const { state } = found ?? throwSegmentNotFound(segment);
+      const events = segmentRules.deleteSegment(state, (await listUses(engine, state.id)).length);
+      return { events, sideWrites: [await changeRegistry(read, (all) => unregisterSegment(all, state.name))] };
     },
-
-    async deleteSegment({ segment }, context) {
-      await change({
-        aggregate: segmentDocuments,
-        id: idOfSegment(segment),
-        context,
-        decide: async (found, read) => {
-          const { state } = found ?? throwSegmentNotFound(segment);
-          const events = deleteSegment(state, (await listUses(engine, state.id)).length);
-          return { events, sideWrites: [await changeRegistry(read, (all) => unregisterSegment(all, state.name))] };
-        },
-      });
-    },
-  };
+  });
 }
 
 /** Under the next id, whose name nobody else has. */
 async function register(read: Read, segment: NewSegment, origin: { createdAt: string; createdBy: string }) {
   const id = await nextId(read);
   await findProjectOf(read, segment);
-  const events = createSegment(segment, { id, ...origin });
+  const events = segmentRules.createSegment(segment, { id, ...origin });
   return {
     events,
     sideWrites: [await changeRegistry(read, (all) => registerSegment(all, { id, name: segment.name }))],

@@ -2,102 +2,65 @@ import { projectDocuments, TOKEN_REGISTRY, tokenDocuments, tokenRegistries } fro
 import { type DocumentChange, touch, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
+import type { ChangeContext, Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { assertEnvironment, findProject } from '../flags/find.js';
 import { cutPage, pageBounds } from '../pages.js';
 import { toTimestamp } from '../validation/primitives.js';
-import {
-  createSecret,
-  createToken,
-  deleteToken,
-  hashSecret,
-  idOfHash,
-  isCurrent,
-  isSameHash,
-  type StoredToken,
-  type TokenState,
-  toToken,
-} from './token.js';
-import type { NewToken, TokenOperations } from './token.types.js';
+import * as tokenRules from './token.js';
+import { createSecret, hashSecret, idOfHash, isCurrent, type StoredToken, type TokenState, toToken } from './token.js';
+import type { CreatedToken, NewToken, Token } from './token.types.js';
 
-/** So many tokens are kept at hand. */
-const KEPT = 1000;
-
-/** The token whose secret has this hash; undefined when there is none. */
-export type FindToken = (hash: string) => Promise<TokenState | undefined>;
-
-/**
- * Finds tokens, which are looked for with every request of an application: where the storage tells a stamp, a token is
- * read again only when anything has changed since, by whomever. Hashes that name no token are looked for each time.
- */
-export function createTokenFinder({ storage, read }: Pick<Engine, 'storage' | 'read'>): FindToken {
-  const known = new Map<string, TokenState>();
-  let latest: string | undefined;
-
-  return async (hash) => {
-    const stamp = await storage.dataVersion?.();
-    if (stamp !== latest) known.clear();
-    latest = stamp;
-    const token = known.get(hash) ?? (await readToken(read, hash));
-    // What was read after a stamp may be newer than that, not older: while the stamp is the last, it is still so.
-    if (token && stamp !== undefined && stamp === latest && known.size < KEPT) known.set(hash, token);
-    return token;
-  };
+export async function createToken(engine: Engine, input: NewToken, context?: ChangeContext): Promise<CreatedToken> {
+  const { validate, change } = engine;
+  const valid = validate.newToken(input);
+  const isGiven = valid.secret !== undefined;
+  const { secret, state } = newToken(engine, valid);
+  await change({
+    aggregate: tokenDocuments,
+    id: state.id,
+    context,
+    decide: async (existing, read) => {
+      const along = await claimScopeAndName(engine, state, read);
+      const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
+      const others = await listStoredTokens(engine);
+      return {
+        events: tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state),
+        sideWrites: along,
+      };
+    },
+  });
+  return { token: toToken(state), secret };
 }
 
-async function readToken(read: Engine['read'], hash: string): Promise<TokenState | undefined> {
-  const found = await read(tokenDocuments, idOfHash(hash));
-  return found && isSameHash(found.state.hash, hash) ? found.state : undefined;
+export async function listTokens({ storage }: Pick<Engine, 'storage'>): Promise<readonly Token[]> {
+  return (await listStoredTokens({ storage })).map(toToken);
 }
 
-/** API tokens: named by an id that is made of their hash, so that a secret finds its token in one read. */
-export function tokenOperations(engine: Engine): TokenOperations {
-  const { change, read, validate, now } = engine;
-  const findToken = createTokenFinder(engine);
-  const listTokens = async () => (await listStoredTokens(engine)).map(toToken);
-  return {
-    async createToken(input, context) {
-      const valid = validate.newToken(input);
-      const isGiven = valid.secret !== undefined;
-      const { secret, state } = newToken(engine, valid);
-      await change({
-        aggregate: tokenDocuments,
-        id: state.id,
-        context,
-        decide: async (existing, read) => {
-          const along = await claimScopeAndName(engine, state, read);
-          const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
-          const others = await listStoredTokens(engine);
-          return { events: createToken({ existing: existing?.state, wasDeleted, others }, state), sideWrites: along };
-        },
-      });
-      return { token: toToken(state), secret };
-    },
+export async function pageTokens(engine: Engine, query: PageQuery = {}): Promise<Page<Token>> {
+  return cutPage(await listTokens(engine), pageBounds(engine, query), {
+    cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
+  });
+}
 
-    listTokens,
+export async function deleteToken(
+  { read, change }: Engine,
+  { token }: { readonly token: string },
+  context?: ChangeContext,
+): Promise<void> {
+  const id = (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
+  await change({
+    aggregate: tokenDocuments,
+    id,
+    context,
+    decide: (found) => tokenRules.deleteToken((found ?? throwTokenNotFound()).state),
+  });
+}
 
-    async pageTokens(query = {}) {
-      return cutPage(await listTokens(), pageBounds(engine, query), {
-        cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
-      });
-    },
-
-    async deleteToken({ token }, context) {
-      const id = (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
-      await change({
-        aggregate: tokenDocuments,
-        id,
-        context,
-        decide: (found) => deleteToken((found ?? throwTokenNotFound()).state),
-      });
-    },
-
-    async verifyToken(secret) {
-      if (typeof secret !== 'string') return undefined;
-      const token = await findToken(hashSecret(secret));
-      return token && isCurrent(token, now()) ? toToken(token) : undefined;
-    },
-  };
+export async function verifyToken({ findToken, now }: Engine, secret: string): Promise<Token | undefined> {
+  if (typeof secret !== 'string') return undefined;
+  const token = await findToken(hashSecret(secret));
+  return token && isCurrent(token, now()) ? toToken(token) : undefined;
 }
 
 /** Oldest first; those of one moment by id. */

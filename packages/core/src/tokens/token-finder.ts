@@ -1,0 +1,34 @@
+import { tokenDocuments } from '../changes/aggregate.js';
+import type { Read } from '../changes/reader.js';
+import type { Storage } from '../storage/port.js';
+import { idOfHash, isSameHash, type TokenState } from './token.js';
+
+/** Bounds the cache of verified tokens. */
+const CACHED_TOKENS = 1000;
+
+/** Resolves to the token whose secret has this hash, or to undefined. */
+export type FindToken = (hash: string) => Promise<TokenState | undefined>;
+
+/**
+ * Creates the lookup that authenticates every request. Caches tokens by hash until the storage's data version changes;
+ * without a data version it reads the token each time. Unknown hashes are never cached.
+ */
+export function createTokenFinder({ storage, read }: { readonly storage: Storage; readonly read: Read }): FindToken {
+  const cache = new Map<string, TokenState>();
+  let latest: string | undefined;
+
+  return async (hash) => {
+    const version = await storage.dataVersion?.();
+    if (version !== latest) cache.clear();
+    latest = version;
+    const token = cache.get(hash) ?? (await readToken(read, hash));
+    // The token was read after the version: it may be newer than the version, never older.
+    if (token && version !== undefined && version === latest && cache.size < CACHED_TOKENS) cache.set(hash, token);
+    return token;
+  };
+}
+
+async function readToken(read: Read, hash: string): Promise<TokenState | undefined> {
+  const found = await read(tokenDocuments, idOfHash(hash));
+  return found && isSameHash(found.state.hash, hash) ? found.state : undefined;
+}
