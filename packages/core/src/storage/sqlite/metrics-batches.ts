@@ -1,60 +1,60 @@
-import { isFlagsError } from '../errors.js';
-import type { UsageReport } from './metrics-port.js';
+import { isFlagsError } from '../../errors.js';
+import type { UsageReport } from '../metrics-port.js';
 
-/** Reports that wait for each other, to be written together. */
-export interface ReportBatches {
-  /** Resolves when the reports have been written, rejects when they have not: all of them or none. */
+/** Merges reports that arrive while an earlier transaction runs into one write, which adds up their counts. */
+export interface ReportBatcher {
+  /** Resolves when the reports are committed; rejects if none of them was recorded. */
   add(reports: readonly UsageReport[]): Promise<void>;
 }
 
 /**
- * Writes reports whole or not at all, and says so. It calls `take` later, when it begins, and again when it begins anew; and
- * `onBusy` when it could not begin, and will try again until its time is over.
+ * Writes reports in one transaction.
+ *
+ * @param takeReports returns the reports to write; called in each attempt, after the transaction has begun
+ * @param onBusy called if the transaction could not begin and another attempt follows
  */
-export type WriteReports = (take: () => readonly UsageReport[], onBusy: () => void) => Promise<void>;
+export type WriteReports = (takeReports: () => readonly UsageReport[], onBusy: () => void) => Promise<void>;
 
 interface Batch {
   readonly calls: (readonly UsageReport[])[];
-  /** How many counts its reports have. */
+  /** Number of counts in its reports. */
   size: number;
   readonly written: Promise<void>;
 }
 
-/** Bounds how long one transaction keeps the event loop and other processes waiting. */
-const LARGEST_BATCH = 256;
-/** So many counts fill a batch, too. */
-const LARGEST_SIZE = 2000;
+/** Bounds of one batch, and so of the time that one transaction blocks the event loop and other processes. */
+const MAX_CALLS = 256;
+const MAX_COUNTS = 2000;
 
 /**
- * A batch is open until its first attempt to be written: it has the time of its first call, which must not end for one that
- * comes late. What is refused does not take with it what else is in its batch.
+ * A batch accepts calls until its first attempt. It has the deadline of its first call, so a later call must not join a
+ * batch that is already waiting for a lock.
  */
-export function createReportBatches(write: WriteReports): ReportBatches {
+export function createReportBatcher(write: WriteReports): ReportBatcher {
   let open: Batch | undefined;
 
-  function begin(): Batch {
-    const calls: Batch['calls'][number][] = [];
-    const end = () => {
+  function openBatch(): Batch {
+    const calls: Batch['calls'] = [];
+    const close = () => {
       if (open?.calls === calls) open = undefined;
     };
-    const take = () => {
-      end();
+    const takeReports = () => {
+      close();
       return calls.flat();
     };
-    // A transaction that could not even begin has taken nothing.
-    return { calls, size: 0, written: write(take, end).finally(end) };
+    return { calls, size: 0, written: write(takeReports, close).finally(close) };
   }
 
   return {
     async add(reports) {
-      if (open === undefined || open.calls.length === LARGEST_BATCH || open.size >= LARGEST_SIZE) open = begin();
+      if (open === undefined || open.calls.length === MAX_CALLS || open.size >= MAX_COUNTS) open = openBatch();
       const { calls, written } = open;
       calls.push(reports);
-      open.size += sizeOf(reports);
+      open.size += countsIn(reports);
       try {
         await written;
       } catch (error) {
-        // Of a fault that is known it is known that the others would meet it too.
+        // A FlagsError would hit every call of the batch. Any other error may come from one call alone.
         if (calls.length === 1 || isFlagsError(error)) throw error;
         await write(
           () => reports,
@@ -65,6 +65,6 @@ export function createReportBatches(write: WriteReports): ReportBatches {
   };
 }
 
-function sizeOf(reports: readonly UsageReport[]): number {
+function countsIn(reports: readonly UsageReport[]): number {
   return reports.reduce((sum, { counts, unknown = [] }) => sum + counts.length + unknown.length, 0);
 }
