@@ -1,15 +1,15 @@
 import { FlagsError } from '../errors.js';
 import type { Commit, CommitResult, DocumentCheck, DocumentKey, DocumentWrite, NewEvent, Vacancy } from './port.js';
 
-/** What is stored, as seen by one that holds the lock. */
+/** Reads the current state while the caller holds the lock. */
 export interface CurrentState {
-  /** The document's revision; 0 when there is none or it was deleted. */
+  /** Returns the document's revision; 0 if it does not exist or was deleted. */
   revision(key: DocumentKey): number;
-  /** The first ids, at most `limit`, of the existing documents of the kind under the parent. */
+  /** Returns the first ids, at most `limit`, of the documents of the kind that have the parent. */
   firstIds(vacancy: Vacancy, limit: number): readonly string[];
 }
 
-/** The first document that keeps the commit from happening: moved since it was read, or in the way of a vacancy. */
+/** Returns the first document that is not as expected, or that has a parent that must be vacant. */
 export function findConflict(commit: PreparedCommit, state: CurrentState): DocumentKey | undefined {
   const moved = ({ key, expected }: { key: DocumentKey; expected: number }) => state.revision(key) !== expected;
   const conflict = commit.writes.find(moved) ?? commit.checks.find(moved);
@@ -21,7 +21,7 @@ export function findConflict(commit: PreparedCommit, state: CurrentState): Docum
   return undefined;
 }
 
-/** Looks through the commit's own writes, so that nothing has to be undone when the vacancy does not hold. */
+/** Takes the commit's own writes into account, so that the check can run before them and nothing is rolled back. */
 function findOccupant(
   { kind, parent }: Vacancy,
   writes: readonly PreparedWrite[],
@@ -35,19 +35,19 @@ function findOccupant(
   return id === undefined ? undefined : { kind, id };
 }
 
-/** Where a commit is applied, by one that holds the lock on all of it. */
+/** The documents and events that a commit changes. The caller holds the lock. */
 export interface CommitTarget {
   readonly documents: CurrentState & {
-    /** Writes without looking at what is expected, and gives the new revision. */
+    /** Writes without checking the expected revision, and returns the new one. */
     write(write: PreparedWrite): number;
   };
   readonly events: {
-    /** `revisions` are those of the commit's writes. */
+    /** @param revisions the new revisions, in the order of the commit's writes */
     append(events: readonly PreparedEvent[], revisions: readonly number[]): void;
   };
 }
 
-/** Checks first and writes afterwards, so that a lost race leaves nothing to undo. */
+/** Checks everything before it writes, so that a conflict needs no rollback. */
 export function applyCommit(commit: PreparedCommit, { documents, events }: CommitTarget): CommitResult {
   const conflict = findConflict(commit, documents);
   if (conflict) return { ok: false, conflict };
@@ -56,13 +56,13 @@ export function applyCommit(commit: PreparedCommit, { documents, events }: Commi
   return { ok: true, revisions };
 }
 
-/** A map keyed by documents. */
+/** A map with document keys. */
 export interface DocumentMap<V> {
   get(key: DocumentKey): V | undefined;
   set(key: DocumentKey, value: V): void;
 }
 
-/** Kinds and ids are arbitrary text, so they are two levels of maps and never joined into one string. */
+/** Kinds and ids are arbitrary text, so no separator could join them: the map has two levels. */
 export function createDocumentMap<V>(): DocumentMap<V> {
   const kinds = new Map<string, Map<string, V>>();
   return {
@@ -76,8 +76,8 @@ export function createDocumentMap<V>(): DocumentMap<V> {
 }
 
 /**
- * A commit with its values as JSON text and nothing shared with the caller: what is left to do needs no time and
- * cannot fail on the values, so it can be done while a lock is held.
+ * A copy of a commit with its values as JSON text. Serialization takes time and may fail, so it happens before the storage
+ * takes its lock.
  */
 export interface PreparedCommit {
   readonly writes: readonly PreparedWrite[];
@@ -90,7 +90,7 @@ export interface PreparedWrite {
   readonly key: DocumentKey;
   readonly expected: number;
   readonly parent: string | null;
-  /** null: the document is deleted. */
+  /** null deletes the document. */
   readonly content: PreparedContent | null;
 }
 
@@ -105,11 +105,11 @@ export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before'> {
   readonly data: string;
   /** JSON text. */
   readonly before: string;
-  /** Which of the commit's writes touches the subject. */
+  /** Index of the write of the event's subject. */
   readonly write: number;
 }
 
-/** Fails with `invalid_input` when a document is named twice or an event's subject is not among the writes. */
+/** Throws `invalid_input` if a document occurs twice, or if an event's subject is not among the writes. */
 export function prepareCommit({ writes, checks = [], vacant = [], events }: Commit): PreparedCommit {
   const written = createDocumentMap<number>();
   writes.forEach(({ key }, index) => {
@@ -144,7 +144,7 @@ function prepareWrite(write: DocumentWrite): PreparedWrite {
   return { key, expected: write.expected, parent: write.parent, content };
 }
 
-/** The write that an event is about, with the document's body and its text. */
+/** The write of an event's subject. */
 interface PreparedSubject {
   readonly write: number;
   readonly body: unknown;
@@ -162,7 +162,7 @@ function bodyOf(write: DocumentWrite | undefined): unknown {
   return write && 'body' in write ? write.body : undefined;
 }
 
-/** The event of a creation tells the whole document: its text is made once. */
+/** The data of a creation event is the document's body: its text is reused. */
 function prepareEvent(event: NewEvent, subject: PreparedSubject): PreparedEvent {
   const { type, at, actor, actorTokenId, actorTokenKind, project, environment } = event;
   const data = subject.text !== undefined && event.data === subject.body ? subject.text : toJson(event.data);
@@ -185,7 +185,17 @@ function copyKey({ kind, id }: DocumentKey): DocumentKey {
   return { kind, id };
 }
 
-/** `undefined` has no JSON text of its own; it becomes null, as in an array. */
+/** `undefined` has no JSON text: it becomes null, as in an array. */
 function toJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
+}
+
+/** Parses the position of an event in a storage that numbers its events. Throws `invalid_input` for any other text. */
+export function parsePosition(position: string): number {
+  const number = /^[1-9]\d{0,15}$/.test(position) ? Number(position) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw new FlagsError(
+    'invalid_input',
+    `${JSON.stringify(position)} is not a position in this storage's events. Pass the position of an event it returned.`,
+  );
 }

@@ -1,98 +1,123 @@
 import type { Awaitable } from '../common.types.js';
 
 /**
- * The metrics port: high-rate counters without invariants, kept apart from documents so that telemetry never moves a
- * flag's revision. Prove an implementation with `metricsConformance` of `@flags/core/testing`.
+ * The metrics port: stores usage counters, last-seen times and client applications.
  *
- * All times are epoch milliseconds, all counts integers ≥ 0; sums stop at the largest exact one, 2^53 − 1. Names are
- * arbitrary text (`__proto__` included).
+ * Metrics are separate from documents, so that a report never changes a flag's revision. Prove an implementation with
+ * `metricsConformance` of `@flags/core/testing`.
+ *
+ * Times are milliseconds since 1970. Counts are integers from 0 to 2^53 − 1; sums stop at that maximum. Names are any text,
+ * including `__proto__`. A method may return a value or a promise.
+ *
+ * Every method is safe to call concurrently, from any number of processes, and throws the `FlagsError` codes of
+ * `Storage`: `storage_unavailable`, `storage_busy`, `outcome_unknown`, `storage_unsupported`, `closed`.
+ *
+ * @example
+ * const metrics: MetricsStorage = memoryMetrics();
+ * const now = Date.now();
+ * await metrics.record([
+ *   { application: 'shop', instance: { id: 'shop-1' }, at: now, stop: now, counts: [{ flag: 'a', yes: 3, no: 1 }] },
+ * ]);
+ * await metrics.counts({ after: now - 60_000 }); // [{ flag: 'a', yes: 3, no: 1 }]
  */
 export interface MetricsStorage {
   /**
-   * Adds the counts of reports, marks their flags as seen at `stop` and their applications and instances as seen at
-   * `at`; an unknown application or instance is created. Simultaneous reports all count. The outcome is that of one
-   * report after the other, but all of them count or none does; none at all do nothing.
+   * Records reports and registrations: all of them, or none.
    *
-   * Keeps within `LIMITS`: an application beyond `applications` is not created, and of its reports only the counts of
-   * flags are taken; an instance beyond `instancesPerApplication` replaces the least recently seen one; an unknown name
-   * beyond `unknownNamesPerApplication` (or `unknownNames` in all) replaces the least recently reported one.
-   * Simultaneous callers in several processes may exceed a limit for a moment.
+   * For each report it adds the counts, sets the last-seen time of each flag to `stop`, and marks the application and the
+   * instance as seen at `at`. It creates unknown applications and instances. The result is the same as for one report
+   * after the other. Concurrent reports all count. Without reports and registrations it does nothing.
    *
-   * @param registrations taken before the reports, each as by `register`, in the same whole
+   * It applies these `LIMITS`; concurrent calls in several processes may exceed them for a moment:
+   *
+   * - `applications`: a further application is not created. Of its reports, only the counts of flags are stored
+   * - `instancesPerApplication`: a further instance replaces the one that was seen least recently
+   * - `unknownNamesPerApplication` and `unknownNames`: a further name replaces the one that was reported least recently
+   *
+   * @param registrations recorded before the reports, each as by `register`
    */
   record(reports: readonly UsageReport[], registrations?: readonly ApplicationRegistration[]): Awaitable<void>;
 
   /**
-   * Creates or renews an application and its instance. Absent members keep what was stored; strategies are replaced.
-   * Keeps within the same limits as `record`.
+   * Creates or updates an application and its instance. Applies the limits of `record`.
+   *
+   * Replaces the strategies. Other members that are absent keep their stored values.
+   *
+   * @example
+   * await metrics.register({ application: 'shop', instance: { id: 'shop-1' }, at: Date.now(), strategies: ['default'] });
    */
   register(registration: ApplicationRegistration): Awaitable<void>;
 
   /**
-   * Sums per flag or unknown name of the counters whose second (of `stop`, rounded up) is later than `after`, by name in
-   * code-point order. The resolution is one second.
+   * Returns the summed counts of each flag and unknown name, by name in code-point order.
+   *
+   * Counters have a resolution of one second: a report counts in the second of its `stop`, rounded up. The sums cover the
+   * seconds later than `after`.
    */
   counts(query: { readonly after: number }): Awaitable<FlagCount[]>;
 
-  /** Applications seen at or after a time, by name in code-point order; a page of them, or only those named. */
+  /** Lists applications that were seen at or after a time, by name in code-point order: all, a page, or those named. */
   applications(query: ApplicationQuery): Awaitable<StoredApplication[]>;
 
-  /** One application with its instances by id in code-point order; undefined when unknown. */
+  /** Returns an application with its instances by id in code-point order, or undefined if it is unknown. */
   application(name: string): Awaitable<StoredApplicationDetail | undefined>;
 
   /**
-   * Which application has evaluated which flag or reported which unknown name, and how often, each pair once: by
-   * application, then flag, in code-point order, unless the query says otherwise; all of it, or a page.
+   * Lists how often each application evaluated each flag or reported each unknown name. Each pair occurs once.
+   *
+   * By application, then by flag, in code-point order, unless the query asks for the other order; all pairs, or a page.
    */
   usage(query?: UsageQuery): Awaitable<FlagUsage[]>;
 
-  /** When each of these flags was last counted: the latest `stop`. Flags never seen are absent. */
+  /** Returns the last-seen time of each flag: the latest `stop` of its reports. Flags that were never seen are absent. */
   lastSeen(flags: readonly string[]): Awaitable<ReadonlyMap<string, number>>;
 
-  /** Forgets when a flag was last seen, its counters and its usage: its name may be used anew. */
+  /** Deletes the last-seen time, the counters and the usage of a flag, so that a new flag may get its name. */
   forget(flag: string): Awaitable<void>;
 
   /**
-   * Forgets an application with its instances, its usage and its unknown names; what it has counted of flags stays.
+   * Deletes an application with its instances, usage and unknown names. The counts of flags remain.
    *
-   * @returns whether it was known
+   * @returns whether the application was known
    */
   forgetApplication(name: string): Awaitable<boolean>;
 
   /**
-   * Drops what is no longer needed, so that the storage stays bounded. Works in short slices and lets the process do
-   * other work in between; after a crash in the middle the next call drops the rest.
+   * Deletes what has expired, so that the storage stays bounded.
+   *
+   * Works in short slices, and lets other work run in between. If the process crashes, the next call deletes the rest.
    */
   prune(retention: Retention): Awaitable<void>;
 
-  /** What this instance has dropped because of limits since it was opened: an object whose numbers grow. */
+  /** What this instance has dropped because of limits since it was opened. The numbers of this object grow. */
   readonly dropped: DroppedMetrics;
 
-  /** Gives back what the storage opened itself. Calling it again does nothing. */
+  /** Closes what the storage opened itself. Calling it again has no effect. */
   close(): Awaitable<void>;
 }
 
+/** The evaluations of one instance of an application in one period. */
 export interface UsageReport {
   readonly application: string;
   readonly instance: InstanceSighting;
   /** When the report arrived. */
   readonly at: number;
-  /** The end of the reported period, never later than `at`. */
+  /** End of the reported period, at most `at`. */
   readonly stop: number;
   /** Each flag at most once. */
   readonly counts: readonly FlagCount[];
   /**
-   * Counts of names that are no flag's, each at most once, at most `LIMITS.unknownNamesPerApplication`; a later one
-   * counts as reported more recently. They say nothing about when a flag was last seen.
+   * Counts of names that are not flags: each name at most once, at most `LIMITS.unknownNamesPerApplication` names, the
+   * most recent last. They do not change a last-seen time.
    */
   readonly unknown?: readonly FlagCount[];
-  /** How many further names the report had, which are not kept. */
+  /** Number of further names in the report, which the caller left out. */
   readonly droppedNames?: number;
 }
 
-/** Numbers of what limits kept from being stored. */
+/** What limits kept from being stored. */
 export interface DroppedMetrics {
-  /** Names that are no flag's, counted each time that one is dropped. */
+  /** Names that are not flags; a name counts each time it is dropped. */
   readonly names: number;
   /** Reports and registrations of applications beyond the limit. */
   readonly reports: number;
@@ -100,20 +125,20 @@ export interface DroppedMetrics {
 
 export interface ApplicationQuery {
   readonly seenSince: number;
-  /** Only applications of these names. */
+  /** Only applications with these names. */
   readonly names?: readonly string[];
-  /** Only applications whose name comes after this one. */
+  /** Only applications whose names are greater than this one, in code-point order. */
   readonly after?: string;
-  /** At most so many; all when absent. */
+  /** Maximum number of applications. Default: no limit. */
   readonly limit?: number;
 }
 
 export interface UsageQuery {
   /** `application`: by application, then flag; `flag`: by flag, then application. Default `application`. */
   readonly order?: 'application' | 'flag';
-  /** Only what comes after this pair in that order. */
+  /** Only pairs that follow this one in that order. */
   readonly after?: Pick<FlagUsage, 'application' | 'flag'>;
-  /** At most so many; all when absent. */
+  /** Maximum number of pairs. Default: no limit. */
   readonly limit?: number;
 }
 
@@ -123,11 +148,11 @@ export interface FlagCount {
   readonly no: number;
 }
 
+/** An instance that sent a report or a registration. Absent members keep their stored values. */
 export interface InstanceSighting {
   readonly id: string;
-  /** The reporter's address; the stored one is kept when absent. */
+  /** The address of the reporter. */
   readonly clientIp?: string;
-  /** The stored one is kept when absent. */
   readonly sdkVersion?: string;
 }
 
@@ -145,32 +170,32 @@ export interface ApplicationRegistration {
 export interface StoredApplication {
   readonly name: string;
   readonly strategies: readonly string[];
-  /** '' until given. */
+  /** '' until a registration gives one. */
   readonly description: string;
-  /** '' until given. */
+  /** '' until a registration gives one. */
   readonly url: string;
-  /** null until given. */
+  /** null until a registration gives one. */
   readonly color: string | null;
-  /** '' until given. */
+  /** '' until a registration gives one. */
   readonly icon: string;
   readonly createdAt: number;
-  /** The latest registration or report. */
+  /** Time of the latest registration or report. */
   readonly seenAt: number;
 }
 
 export interface StoredApplicationDetail extends StoredApplication {
   readonly instances: readonly StoredInstance[];
-  /** Names of the flags it has evaluated and of its unknown names, in code-point order. */
+  /** Names of the flags that it evaluated and of its unknown names, in code-point order. */
   readonly flags: readonly string[];
-  /** How many of its unknown names were dropped; absent when none was. */
+  /** Number of its unknown names that were dropped; absent if none was. */
   readonly droppedNames?: number;
 }
 
 export interface StoredInstance {
   readonly id: string;
-  /** '' when never told. */
+  /** '' until a report or registration gives one. */
   readonly clientIp: string;
-  /** '' when never told. */
+  /** '' until a report or registration gives one. */
   readonly sdkVersion: string;
   readonly createdAt: number;
   readonly seenAt: number;
@@ -179,33 +204,34 @@ export interface StoredInstance {
 export interface FlagUsage {
   readonly application: string;
   readonly flag: string;
-  /** Σ yes + no of all reports kept. */
+  /** Sum of `yes` and `no` of all retained reports. */
   readonly count: number;
 }
 
+/** What {@link MetricsStorage.prune} keeps. */
 export interface Retention {
-  /** Counters whose second is at or before this are dropped. */
+  /** Counters whose second is at or before this time are deleted. */
   readonly countersUntil: number;
-  /** Applications, with their usage, and single instances last seen before this are dropped. */
+  /** Instances, and applications with their usage, that were last seen before this time are deleted. */
   readonly unseenSince: number;
   /**
-   * Whether a flag of this name exists: its last-seen time and usage are kept however old; those of other names are
-   * dropped like an application.
+   * Returns whether a flag of this name exists. Its last-seen time and usage are kept at any age. Those of other names are
+   * deleted when they are older than `unseenSince`.
    */
   readonly isFlag: (name: string) => boolean;
 }
 
-/** The sum of two counts. It stops at the largest exact number, so that no report can make later ones fail. */
+/** Returns the sum of two counts, at most the largest safe integer, so that no report makes later ones fail. */
 export function boundedSum(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }
 
-/** The second a report is counted in: the end of its period, rounded up. Counters know no finer time. */
+/** Returns the second in which a report counts: the end of its period, rounded up. */
 export function counterSecond(stop: number): number {
   return Math.ceil(stop / 1000);
 }
 
-/** The last second that is at or before a time: counters after the time have a greater one. */
+/** Returns the last second at or before a time. Counters after the time have a greater second. */
 export function lastSecondUntil(time: number): number {
   return Math.floor(time / 1000);
 }

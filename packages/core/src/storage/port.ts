@@ -2,221 +2,291 @@ import type { Awaitable } from '../common.types.js';
 import type { MetricsStorage } from './metrics-port.js';
 
 /**
- * The storage port: what the engine needs of a place to keep its state. Write one against these five methods and prove
- * it with `storageConformance` of `@flags/core/testing`.
+ * The storage port: keeps the engine's state as JSON documents with revisions, and the log of events.
  *
- * State is whole JSON *documents*, each with a *revision*. All atomicity lies in the data that {@link Storage.commit}
- * receives; there is no transaction to hold and no callback to run.
+ * Implement `get`, `list`, `commit`, `events` and `close`, and prove the implementation with `storageConformance` of
+ * `@flags/core/testing`. The engine passes a whole commit as data, so a storage needs no transaction API and runs no
+ * callback of the engine.
+ *
+ * Every method is safe to call concurrently, from any number of processes. A method may return a value or a promise.
+ *
+ * Faults are thrown as `FlagsError` with one of these codes; other errors count as defects:
+ *
+ * - `storage_unavailable`: the disk or the connection failed; nothing has changed
+ * - `storage_busy`: a lock was not released in time; nothing has changed
+ * - `outcome_unknown`: `commit` alone; the commit may or may not have happened
+ * - `storage_unsupported`: a newer version of the library has migrated the state
+ * - `closed`: the storage has been closed
+ *
+ * @example
+ * const storage: Storage = memoryStorage();
+ * const key = { kind: 'note', id: 'a' };
+ * const put = { key, expected: 0, parent: null, body: { text: 'hello' }, summary: {} };
+ * await storage.commit({ writes: [put], events: [] }); // { ok: true, revisions: [1] }
+ * await storage.get(key); // { key, parent: null, revision: 1, body: { text: 'hello' } }
  */
 export interface Storage {
   /**
-   * The document, or undefined when there is none or it was deleted. The caller may keep and change what it gets: a
-   * copy, never a shared object. Sees every commit that was acknowledged before the call.
+   * Returns a document, or undefined if it does not exist or was deleted.
+   *
+   * Reads every commit that was acknowledged before the call, in any process. The result is a copy: the caller may change
+   * it.
+   *
+   * @example
+   * const stored = await storage.get({ kind: 'flag', id: 'checkout' });
+   * stored?.revision; // 3
    */
   get(key: DocumentKey): Awaitable<StoredDocument | undefined>;
 
   /**
-   * Documents of one kind, of one parent or of all, by id in code-point order, as one consistent view. Deleted documents
-   * are not listed. With `part: 'summary'` no body is read or parsed. A page costs what it holds, not what the list holds.
+   * Lists the documents of one kind, of one parent or of all, by id in code-point order.
+   *
+   * All documents of a result come from one consistent view. Deleted documents are left out. With `part: 'summary'` the
+   * storage reads and parses no body. The cost of a page depends on the page, not on the length of the list.
+   *
+   * @example
+   * // The second page of the flags of a project:
+   * await storage.list({ kind: 'flag', parent: 'shop', part: 'summary', after: lastId, limit: 100 });
    */
   list(query: ListQuery): Awaitable<ListedDocument[]>;
 
   /**
-   * Makes all of a commit happen, or none of it. Of two commits that expect the same revision of the same document
-   * exactly one succeeds, whatever process they come from; the other learns which document had moved. A lost race is a
-   * returned value; faults (disk, network) are thrown: as a FlagsError `storage_busy` or `storage_unavailable` where nothing
-   * has changed, `outcome_unknown` where that cannot be told. Nothing is acknowledged before it is durable.
+   * Applies a whole commit, or none of it, and appends its events.
+   *
+   * Returns the new revisions, or the key of a document that another commit has changed. Such a conflict is not an error:
+   * the caller reads again and decides again. Of several commits that expect the same revision of a document exactly one
+   * succeeds, in any process. A commit is acknowledged when it is durable.
+   *
+   * @throws FlagsError `storage_busy` or `storage_unavailable` (nothing has changed), `outcome_unknown` (the storage cannot
+   * find out whether the commit happened)
+   * @example
+   * const result = await storage.commit({
+   *   writes: [{ key, expected: 3, parent: 'shop', body: flag, summary: { stale: false } }],
+   *   checks: [{ key: { kind: 'project', id: 'shop' }, expected: 1 }],
+   *   events: [event],
+   * });
+   * if (result.ok) result.revisions; // [4]
+   * else result.conflict; // { kind: 'flag', id: 'checkout' }
    */
   commit(commit: Commit): Awaitable<CommitResult>;
 
   /**
-   * Events, oldest first for a feed or newest first for a log. A reader that always passes the position of the last
-   * event it saw as `after` misses none and sees none twice, while any number of writers commit.
+   * Returns a page of events: oldest first for a feed, or newest first for a log.
+   *
+   * A feed reader passes the position of the last event that it got as `after`. It then gets every event exactly once,
+   * while any number of writers commit.
+   *
+   * @throws FlagsError `invalid_input` (`after` is not a position of this storage)
+   * @example
+   * const { events } = await storage.events({ order: 'oldest-first', after: position, limit: 200 });
    */
   events(query: StoredEventQuery): Awaitable<EventPage>;
 
-  /** Gives back what the storage opened itself. Calling it again does nothing. */
+  /** Closes what the storage opened itself: files and connections. Calling it again has no effect. */
   close(): Awaitable<void>;
 
   /**
-   * Calls `onChange` when another process may have committed, or when it may have gone unnoticed that one has. A hint, by
-   * which changes are found sooner: nothing relies on it, it may come late, too often or never. Where there is one, a change
-   * is first decided on the document as the process knows it, without reading it. Calls must not overlap with those of
-   * `close`: after it there are none.
+   * Optional. Calls `onChange` when another process may have committed.
    *
-   * @returns a function that ends it; it may be called again
+   * A best-effort notification: it may be late, repeated or lost, so the engine also polls. If a storage has `watch`, the
+   * engine first decides a change on its copy in memory, and reads the document only after a conflict. The storage does
+   * not call `onChange` after `close`.
+   *
+   * @returns a function that ends the notifications; calling it again has no effect
+   * @example
+   * const stop = storage.watch?.(() => void flags.refresh());
    */
   watch?(onChange: () => void): () => void;
 
   /**
-   * A text that differs from all that were given before as soon as a commit, or a change of the `metrics` that are kept at
-   * the same place, has been acknowledged, whatever process it came from. While it stays the same, what was made of earlier
-   * reads need not be made again. Leave it out where that cannot be told, or not for less than a read costs.
+   * Optional. Returns an opaque data version, which changes whenever stored state changes, in any process.
+   *
+   * A value is never reused after an acknowledged commit, or an acknowledged change of `metrics` in the same storage. While
+   * the data version is unchanged, results derived from earlier reads are still valid. Leave it out if it costs as much
+   * as a read.
+   *
+   * @example
+   * if ((await storage.dataVersion?.()) === versionOfCache) return cached;
    */
   dataVersion?(): Awaitable<string>;
 
   /**
-   * Bytes of the write-ahead log on disk, for `status()` of the flags; undefined when there is none. Leave it out where the
-   * storage has no such file.
+   * Optional. Returns the size of the write-ahead log on disk in bytes, or undefined if there is none. `flags.status()`
+   * shows it.
    */
   walBytes?(): number | undefined;
 
-  /** Metrics kept at the same place; used unless `createFlags` is given others. */
+  /** Metrics in the same storage. The engine uses them unless `createFlags` gets others. */
   readonly metrics?: MetricsStorage;
 }
 
-/** Names a document. Kinds are the engine's (`project`, `flag`, `token`, …); a storage treats them as plain text. */
+/** Identifies a document. The engine defines the kinds (`project`, `flag`, `token`, …); a storage treats them as text. */
 export interface DocumentKey {
   readonly kind: string;
   readonly id: string;
 }
 
+/** A document as {@link Storage.get} returns it. */
 export interface StoredDocument {
   readonly key: DocumentKey;
-  /** What the document is listed under: a flag's project. */
+  /** The parent for lists, such as the project of a flag. */
   readonly parent: string | null;
-  /** 1 when first created, +1 with every write. A re-created document goes on from the revision it was deleted at. */
+  /** 1 for a new document, +1 with every write. A document that is created again after a deletion continues the count. */
   readonly revision: number;
   /** A JSON value. */
   readonly body: unknown;
 }
 
+/** Selects documents for {@link Storage.list}. */
 export interface ListQuery {
   readonly kind: string;
-  /** Only documents under this parent; of all parents when absent. */
+  /** Only documents of this parent. Default: documents of all parents. */
   readonly parent?: string;
-  /** Which of the two stored values to give as `content`. */
+  /** Which stored value to return as `content`. */
   readonly part: 'summary' | 'body';
-  /** Only documents whose ids come strictly after this one, whether or not such a document exists. */
+  /** Only documents whose ids are greater than this one, in code-point order. The id need not exist. */
   readonly after?: string;
-  /** At most so many, at least 0; all when absent. */
+  /** Maximum number of documents, at least 0. Default: no limit. */
   readonly limit?: number;
 }
 
+/** A document as {@link Storage.list} returns it. */
 export interface ListedDocument {
   readonly key: DocumentKey;
   readonly parent: string | null;
   readonly revision: number;
+  /** The summary or the body, as the query asked. */
   readonly content: unknown;
 }
 
+/** Writes, their conditions and their events, which happen together or not at all. */
 export interface Commit {
-  /** Each key at most once, among writes and checks together. */
+  /** The documents to write. Each key occurs at most once in `writes` and `checks` together. */
   readonly writes: readonly DocumentWrite[];
-  /** Documents that were read, not written, and must not have moved. */
+  /** Documents that the decision has read, and that must be unchanged. */
   readonly checks?: readonly DocumentCheck[];
   /**
-   * Parents under which no document of the kind may be left after the writes. Evaluated after every check has been made
-   * and locked, so that a writer which checks the parent's document cannot slip in between.
+   * Parents that must have no document of a kind after the writes. The storage evaluates them after it has locked every
+   * check, so that a concurrent commit that checks the parent's document cannot add a child in between.
    */
   readonly vacant?: readonly Vacancy[];
+  /** Events in the order in which the feed returns them. */
   readonly events: readonly NewEvent[];
 }
 
 export type DocumentWrite = DocumentPut | DocumentDeletion;
 
+/** Creates or replaces a document. */
 export interface DocumentPut {
   readonly key: DocumentKey;
-  /** The revision that was read; 0: the document must not exist (never created, or deleted). */
+  /** The revision that the caller read. 0 means that the document must not exist: never created, or deleted. */
   readonly expected: number;
   readonly parent: string | null;
-  /** A JSON value; members that are `undefined` are dropped. */
+  /** A JSON value. Members that are `undefined` are dropped. */
   readonly body: unknown;
-  /** `JSON.stringify(body)`, where the caller has made it: it need not be made again. */
+  /** `JSON.stringify(body)`, if the caller already has it: saves the storage a second serialization. */
   readonly text?: string;
-  /** A small JSON value that lists are made of. */
+  /** A small JSON value for lists. */
   readonly summary: unknown;
 }
 
+/** Deletes a document. The storage keeps its revision, and removes body and summary. */
 export interface DocumentDeletion {
   readonly key: DocumentKey;
-  /** The revision that was read, at least 1. */
+  /** The revision that the caller read, at least 1. */
   readonly expected: number;
-  /** Leaves a tombstone that keeps the revision counting; its body and summary are gone. */
   readonly deleted: true;
 }
 
+/** Requires that a document is unchanged. */
 export interface DocumentCheck {
   readonly key: DocumentKey;
-  /** The revision that was read, at least 1: absence cannot be locked, claim the key with a write instead. */
+  /** The revision that the caller read, at least 1. To require that a document does not exist, write it instead. */
   readonly expected: number;
 }
 
+/** Requires that a parent has no document of a kind. */
 export interface Vacancy {
   readonly kind: string;
   readonly parent: string;
 }
 
 export type CommitResult =
-  /** The new revision of every write, in the order of `writes`. */
+  /** The new revisions, in the order of `writes`. */
   | { readonly ok: true; readonly revisions: readonly number[] }
-  /** The first document found moved, or found under a parent that had to be vacant. Nothing was written. */
+  /** The first document that is not as expected, or that has a parent that must be vacant. Nothing has changed. */
   | { readonly ok: false; readonly conflict: DocumentKey };
 
+/** An event to append with a {@link Commit}. */
 export interface NewEvent {
   readonly type: string;
   /** ISO 8601, UTC, milliseconds. */
   readonly at: string;
   readonly actor: string;
-  /** The id and the kind of the API token that the actor used; absent where there was none. */
+  /** Id of the API token that the actor used, if any. */
   readonly actorTokenId?: string;
+  /** Kind of that token. */
   readonly actorTokenKind?: string;
-  /** The document it happened to; one of the commit's writes. */
+  /** The document that the event describes; the commit writes it. */
   readonly subject: DocumentKey;
   readonly project: string | null;
   readonly environment: string | null;
-  /** JSON values: what changed, and what was there before. */
+  /** JSON value: the change. */
   readonly data: unknown;
+  /** JSON value: the state before the change. */
   readonly before: unknown;
 }
 
+/** An event as {@link Storage.events} returns it. */
 export interface StoredEvent extends NewEvent {
-  /** A positive integer, unique in this storage. It identifies; it does not order. */
+  /** A positive integer, unique in this storage. It identifies the event; `position` orders it. */
   readonly id: number;
-  /** Opaque; orders the feed. */
+  /** Opaque position in the feed. */
   readonly position: string;
-  /** The subject's revision after the commit that brought this event. */
+  /** The subject's revision after the commit that appended this event. */
   readonly revision: number;
 }
 
+/** Selects events for {@link Storage.events}. */
 export interface StoredEventQuery {
   readonly order: 'oldest-first' | 'newest-first';
-  /** Only events that the feed brings strictly after this position. */
+  /** Only events that follow this position in the feed. Default: from the first event. */
   readonly after?: string;
   /**
-   * Only events that no other event can come before any more, which is what a feed gives in any case. Newest first, the
-   * first of them is the place from which a feed misses nothing.
+   * Only events before which no further event can appear. A feed never returns others. With `newest-first`, the position
+   * of the first event is where a new feed reader starts without missing an event.
    */
   readonly settled?: true;
   readonly filter?: EventFilter;
-  /** At most so many, at least 0. */
+  /** Maximum number of events, at least 0. */
   readonly limit: number;
-  /** Skips so many of the matching events; 0 when absent. */
+  /** Number of matching events to skip. Default 0. */
   readonly offset?: number;
   /**
-   * Ends the page before the `data` and `before` of its events, as JSON text in UTF-8, take more bytes than this; the first
-   * event comes in any case. The storage must not read the data of many more events than it gives.
+   * Maximum size of `data` and `before` of all events of the page, in bytes of JSON text in UTF-8. The first event is
+   * returned even if it is larger. The storage must not read the data of many more events than it returns.
    */
   readonly maxBytes?: number;
-  /** Nobody looks at `data` and `before` of these events: they may be null, where that saves the storage work. */
+  /** The caller does not need `data` and `before`: the storage may return null for them. */
   readonly withoutData?: true;
-  /** Also counts all matching events, whatever `limit` and `offset`; not counted when absent. */
+  /** Also count all matching events, regardless of `limit` and `offset`. */
   readonly total?: true;
 }
 
-/** All that are given must match. */
+/** Conditions on events. An event must meet all that are given. */
 export interface EventFilter {
   readonly project?: string;
   readonly subject?: DocumentKey;
   readonly type?: string;
-  /** ISO 8601 UTC with milliseconds, inclusive. */
+  /** Earliest time, inclusive: ISO 8601, UTC, milliseconds. */
   readonly from?: string;
-  /** ISO 8601 UTC with milliseconds, inclusive. */
+  /** Latest time, inclusive: ISO 8601, UTC, milliseconds. */
   readonly to?: string;
 }
 
+/** A page of events. */
 export interface EventPage {
   readonly events: StoredEvent[];
-  /** How many events match, when asked for. */
+  /** Number of matching events, if the query asked for it. */
   readonly total?: number;
 }

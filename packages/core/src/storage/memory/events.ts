@@ -1,5 +1,4 @@
-import type { CommitTarget, PreparedEvent } from '../commit.js';
-import { parsePosition } from '../event-position.js';
+import { type CommitTarget, type PreparedEvent, parsePosition } from '../commit.js';
 import type { EventFilter, EventPage, StoredEvent, StoredEventQuery } from '../port.js';
 
 export type MemoryEvents = CommitTarget['events'] & {

@@ -1,25 +1,23 @@
-import type { CommitTarget } from '../commit.js';
-import { parsePosition } from '../event-position.js';
+import { type CommitTarget, parsePosition } from '../commit.js';
 import type { EventPage, StoredEvent, StoredEventQuery } from '../port.js';
 import { prepare, type SqliteDatabase, type SqliteStatement, statementsByText } from './database.js';
 
-/** Conditions that one index answers. */
-export interface Condition {
+/** The conditions of a filter that one index can answer. */
+interface Condition {
   readonly index: 'subject' | 'type' | 'project' | 'time';
-  /** Column, operator and value of each. */
   readonly terms: readonly Term[];
 }
 
 type Term = readonly [column: string, operator: '=' | '>=' | '<=' | '>', value: unknown];
 
-/** A WHERE clause, or none, and its values. */
-export interface Where {
+interface Where {
+  /** A WHERE clause, or '' without conditions. */
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
 
-/** What a filter asks for, the most selective by nature first. */
-export function conditionsOf({ filter = {} }: StoredEventQuery): readonly Condition[] {
+/** Returns the conditions of a filter, the usually most selective one first. */
+function conditionsOf({ filter = {} }: StoredEventQuery): readonly Condition[] {
   const { subject, type, project, from, to } = filter;
   const conditions: readonly Condition[] = [
     { index: 'subject', terms: given(['subject_kind', '=', subject?.kind], ['subject_id', '=', subject?.id]) },
@@ -30,18 +28,15 @@ export function conditionsOf({ filter = {} }: StoredEventQuery): readonly Condit
   return conditions.filter(({ terms }) => terms.length > 0);
 }
 
-/** All conditions, written so that SQLite can use no index of theirs but the leading one's. */
-export function whereOf(
-  conditions: readonly Condition[],
-  { lead, after }: { readonly lead: Condition | undefined; readonly after: string | undefined },
-): Where {
-  const terms = conditions.flatMap((condition) => {
-    return condition === lead ? condition.terms : condition.terms.map(withoutIndex);
-  });
+/** Builds the clause of all conditions. A unary plus keeps SQLite from using another index than that of `lead`. */
+function whereOf(conditions: readonly Condition[], lead: Condition | undefined, after: string | undefined): Where {
+  const terms = conditions.flatMap((condition) =>
+    condition === lead ? condition.terms : condition.terms.map(([column, ...rest]): Term => [`+${column}`, ...rest]),
+  );
   return toWhere([...terms, ...given(['position', '>', after === undefined ? undefined : parsePosition(after)])]);
 }
 
-export function toWhere(terms: readonly Term[]): Where {
+function toWhere(terms: readonly Term[]): Where {
   const sql = terms.map(([column, operator]) => `${column} ${operator} ?`).join(' AND ');
   return { sql: sql === '' ? '' : `WHERE ${sql}`, parameters: terms.map(([, , value]) => value) };
 }
@@ -50,36 +45,30 @@ function given(...terms: readonly Term[]): readonly Term[] {
   return terms.filter(([, , value]) => value !== undefined);
 }
 
-/** A unary plus keeps the planner from looking for an index. */
-function withoutIndex([column, operator, value]: Term): Term {
-  return [`+${column}`, operator, value];
-}
-
-/** So many events are read and sorted without a thought. */
-const FEW = 1_000;
+/** A condition that fewer events meet is selective: reading and sorting them takes a few milliseconds. */
+const SELECTIVE = 1_000;
 
 /**
- * Finds the condition whose index is to be read: one that few events meet, if there is any. SQLite knows nothing of how
- * many do, and would read half a million events of a project for the ten of an hour. Where all are met often, one whose
- * index gives the events in their order; none of a period of time alone, which is then read from the end.
+ * Returns a function that chooses the condition whose index leads a query: the first selective one.
  *
- * @param statements gives statements whose rows are arrays
+ * SQLite has no statistics here, and a period may match ten events or all of them. On half a million events its own
+ * choice reads a whole project for half an hour of it, and sorts every event of a long period: a hundred times slower.
+ *
+ * If no condition is selective, an index that returns events by position leads. A long period alone has none: SQLite then
+ * reads the events from the end.
  */
-export function leadFinder(
-  statements: (sql: string) => SqliteStatement,
-  table: string,
-): (conditions: readonly Condition[]) => Condition | undefined {
-  function isMetByFew({ terms }: Condition): boolean {
+function leadFinder(statements: (sql: string) => SqliteStatement, table: string) {
+  function isSelective({ terms }: Condition): boolean {
     const { sql, parameters } = toWhere(terms);
-    const limited = `SELECT COUNT(*) FROM (SELECT 1 FROM ${table} ${sql} LIMIT ${FEW})`;
-    const [met] = statements(limited).get(...parameters) as readonly [number];
-    return met < FEW;
+    const limited = `SELECT COUNT(*) FROM (SELECT 1 FROM ${table} ${sql} LIMIT ${SELECTIVE})`;
+    const [count] = statements(limited).get(...parameters) as readonly [number];
+    return count < SELECTIVE;
   }
 
-  return (conditions) => {
+  return (conditions: readonly Condition[]): Condition | undefined => {
     const [first] = conditions;
     if (conditions.length <= 1 && first?.index !== 'time') return first;
-    return conditions.find(isMetByFew) ?? conditions.find(({ index }) => index !== 'time');
+    return conditions.find(isSelective) ?? conditions.find(({ index }) => index !== 'time');
   };
 }
 
@@ -87,7 +76,7 @@ export type SqliteEvents = CommitTarget['events'] & {
   query(query: StoredEventQuery): EventPage;
 };
 
-/** {@link COLUMNS}, after the position. */
+/** The position and {@link COLUMNS}. */
 type EventRow = readonly [
   position: number,
   type: string,
@@ -110,7 +99,7 @@ const HEAD =
   'type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind';
 const COLUMNS = `${HEAD}, data, before`;
 
-/** Synchronous; the caller sees to transactions. */
+/** Synchronous. The caller runs the transactions. */
 export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEvents {
   const table = `${prefix}events`;
   const insert = prepare(database, `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -128,10 +117,10 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
     query(query) {
       const conditions = conditionsOf(query);
       const lead = leadOf(conditions);
-      const { sql: where, parameters } = whereOf(conditions, { lead, after: query.after });
+      const { sql: where, parameters } = whereOf(conditions, lead, query.after);
       const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
       const columns = query.withoutData ? `${HEAD}, 'null', 'null'` : COLUMNS;
-      // Sorted where the index of times is to be read: SQLite would rather walk all events in their order.
+      // The plus makes SQLite read the index of times and sort, instead of reading all events by position.
       const order = `ORDER BY ${lead?.index === 'time' ? '+' : ''}position ${direction}`;
       const bounds = [...parameters, query.limit, query.offset ?? 0];
       const select = (list: string) =>
@@ -142,11 +131,11 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
         : (select(`position, ${columns}`) as EventRow[]);
       const events = Array.from(rows, toStoredEvent);
       if (!query.total) return { events };
-      return { events, total: count(whereOf(conditions, { lead: lead ?? conditions[0], after: query.after })) };
+      return { events, total: count(whereOf(conditions, lead ?? conditions[0], query.after)) };
     },
   };
 
-  /** One by one: the data of the others is not read. */
+  /** Reads row by row, so that the data of events beyond the page is not read. */
   function readUpTo(maxBytes: number, positions: readonly PositionRow[]): readonly EventRow[] {
     const rows: EventRow[] = [];
     let bytes = 0;

@@ -4,26 +4,27 @@ import { unavailable } from './busy.js';
 import type { SqliteDatabase } from './database.js';
 
 /**
- * How old, in milliseconds, the last change of a folder has to be before its time tells changes apart: file systems keep times
- * to the nanosecond, to the tick of a clock (10 ms), or to one or two seconds.
+ * Minimum age, in milliseconds, of a directory's change time before two equal times prove that nothing has changed. Some
+ * file systems store times with a resolution of two seconds.
  */
 const SETTLED = 3_000;
 
 /**
- * Gives a check of files in a folder that is made again only when a name in the folder may have been added, removed, renamed or
- * replaced since it last passed. That is told by the time at which the folder itself has changed, so it costs one `stat`
- * of the folder, and none of the files: since Linux 6.13 a file whose times have been asked for gets new ones with its next write,
- * to the nanosecond, and flushing the file has to write these as well.
+ * Wraps a check of files so that it runs only if their directory has changed since the check last passed. Adding, removing,
+ * renaming or replacing a file changes the directory.
  *
- * @param check throws when it does not pass
+ * Reads the time of the directory alone. On Linux 6.13 and newer, reading the times of a file makes its next write change
+ * them, and the next flush has to write them too.
+ *
+ * @param check throws if a file is not in place
  * @param now milliseconds since 1970, by the clock of the file system
  */
-export function unlessNamesMoved(folder: string, check: () => void, now: () => number = Date.now): () => void {
+export function skipIfDirectoryUnchanged(folder: string, check: () => void, now: () => number = Date.now): () => void {
   let passed: BigIntStats | undefined;
 
   return () => {
-    // Before the check: what moves meanwhile is found the next time.
-    const found = look(folder);
+    // Read before the check, so that the next call notices a change during the check.
+    const found = directoryState(folder);
     if (found && passed && isUnchanged(found, passed)) return;
     passed = undefined;
     check();
@@ -31,8 +32,8 @@ export function unlessNamesMoved(folder: string, check: () => void, now: () => n
   };
 }
 
-/** With nanoseconds, and inodes that may be larger than what a number keeps apart. Undefined when there is no way to it. */
-function look(folder: string): BigIntStats | undefined {
+/** Undefined if the directory cannot be reached. */
+function directoryState(folder: string): BigIntStats | undefined {
   try {
     return statSync(folder, { bigint: true });
   } catch {
@@ -45,11 +46,11 @@ function isUnchanged(one: BigIntStats, other: BigIntStats): boolean {
 }
 
 /**
- * Gives a check that the files of a database are still those which this connection has open. Whoever removes or replaces
- * them leaves the connection with files that no path leads to: what is written there is lost when they are closed, without
- * any error of SQLite. The check fails with `storage_unavailable`, until the files are back.
+ * Returns a check that throws `storage_unavailable` unless the database path and its `-wal` are the files that this
+ * connection has open.
  *
- * Costs one `stat` of their folder, and two more while something happens in it. A database in memory is always in place.
+ * If another program removes or replaces them, SQLite reports no error: it writes to files without a name, and the
+ * commits are lost when the connection closes. A database in memory always passes.
  */
 export function createFileCheck(database: SqliteDatabase, now?: () => number): () => void {
   const path = pathOf(database);
@@ -61,10 +62,10 @@ export function createFileCheck(database: SqliteDatabase, now?: () => number): (
   function isLogInPlace(): boolean {
     const found = identityOf(logPath);
     if (isSame(found, log)) return true;
-    const isWritten = database.pragma('journal_mode', { simple: true }) === 'wal';
-    // It comes with the first transaction, and goes when the host changes the journal of its handle: the next is another.
-    log = isWritten ? (log ?? found) : undefined;
-    return !isWritten || isSame(found, log);
+    const hasLog = database.pragma('journal_mode', { simple: true }) === 'wal';
+    // The first transaction creates the log. Changing the journal mode removes it; the next log is a new file.
+    log = hasLog ? (log ?? found) : undefined;
+    return !hasLog || isSame(found, log);
   }
 
   function assertInPlace(): void {
@@ -75,22 +76,22 @@ export function createFileCheck(database: SqliteDatabase, now?: () => number): (
     );
   }
 
-  return unlessNamesMoved(dirname(path), assertInPlace, now);
+  return skipIfDirectoryUnchanged(dirname(path), assertInPlace, now);
 }
 
-/** Empty for a database in memory. */
+/** Path of the main database file; empty for a database in memory. */
 export function pathOf(database: SqliteDatabase): string {
   const databases = database.pragma('database_list') as readonly { readonly name: string; readonly file: string }[];
   return databases.find(({ name }) => name === 'main')?.file ?? '';
 }
 
-/** No other file gets the same while this one is open. */
+/** Device and inode: unique while the file is open. */
 interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
 }
 
-/** Undefined when there is no file, or no way to it. */
+/** Undefined if the file does not exist or cannot be reached. */
 function identityOf(path: string): Identity | undefined {
   try {
     return statSync(path, STAT);
@@ -99,7 +100,7 @@ function identityOf(path: string): Identity | undefined {
   }
 }
 
-/** Inodes may be larger than what a number keeps apart. */
+/** `bigint`, because inodes may exceed the safe integers. */
 const STAT = { bigint: true, throwIfNoEntry: false } as const;
 
 function isSame(one: Identity | undefined, other: Identity | undefined): boolean {

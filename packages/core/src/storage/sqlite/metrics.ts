@@ -9,12 +9,13 @@ import {
   sortedSums,
 } from '../metrics-composition.js';
 import { boundedSum, counterSecond, type FlagCount, lastSecondUntil, type MetricsStorage } from '../metrics-port.js';
-import { createReportBatches } from '../report-batches.js';
+
 import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { createDroppedCount } from '../unknown-counters.js';
 import { readWhenFree } from './busy.js';
 import { type Connection, inSnapshot, prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { sqliteApplications } from './metrics-applications.js';
+import { createReportBatcher } from './metrics-batches.js';
 import { sqliteUnknownNames } from './unknown-names.js';
 import type { WriteQueue } from './write-queue.js';
 
@@ -157,14 +158,14 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
   });
   const { dropped, add } = createDroppedCount();
   const write = <T>(work: () => T, onBusy?: () => void) => writeQueue.run(work, onBusy);
-  const batches = createReportBatches(async (take, onBusy) => add(await write(() => metrics.record(take()), onBusy)));
+  const batcher = createReportBatcher(async (take, onBusy) => add(await write(() => metrics.record(take()), onBusy)));
   const inTransactions = (slice: SlicedWork) => write(slice);
   const inReads = async (slice: SlicedWork) => (await readWhenFree(connection, slice)) && setImmediate(true);
 
   return {
     async record(reports, registrations = []) {
       if (registrations.length > 0) return add(await write(() => metrics.record(reports, registrations)));
-      if (reports.length > 0) return batches.add(reports);
+      if (reports.length > 0) return batcher.add(reports);
     },
     register: async (registration) => add(await write(() => metrics.register(registration))),
     forget: (flag) => write(() => metrics.forget(flag)),

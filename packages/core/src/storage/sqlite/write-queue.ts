@@ -3,75 +3,57 @@ import { FlagsError, isFlagsError } from '../../errors.js';
 import { assertOpen, busyError, pause, unlessBusy } from './busy.js';
 import { type Connection, type SqliteDatabase, transactionsOf } from './database.js';
 
-/** SQLite ends the transaction itself after some faults, a full disk among them. The first fault is the one to tell. */
-export function undo(database: SqliteDatabase): void {
+/** Rolls back without throwing, so that the caller reports the first fault. SQLite rolls back itself after some faults. */
+function rollBack(database: SqliteDatabase): void {
   try {
     if (database.inTransaction) database.exec('ROLLBACK');
   } catch {
-    // A disk that fails once may fail again; the journal undoes the rest.
+    // The disk failed again. The journal undoes the rest when the database is next used.
   }
 }
 
 /**
- * What to tell of a COMMIT that failed: the fault itself where nothing can have come of the transaction, `outcome_unknown`
- * where that cannot be known.
+ * Returns the driver error if a failed COMMIT has certainly changed nothing, and `outcome_unknown` otherwise.
  *
- * No connection sees what it wrote, but all of it may be in the write-ahead log, with the mark of a commit: then a crash
- * would bring it to light. So another transaction is written in its place, which puts an end to it.
+ * After a failed flush the whole transaction may be in the write-ahead log, with its commit mark. No connection reads it,
+ * and the next commit overwrites it, but recovery after a crash would apply it.
  */
-export function explainFailedCommit(database: SqliteDatabase, error: unknown): unknown {
-  if (isUndone(database, error) || writeOver(database)) return error;
+function explainFailedCommit(database: SqliteDatabase, error: unknown): unknown {
+  if (hasChangedNothing(database, error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
   const message =
-    `The disk of the SQLite database failed in the middle of a commit (${reason}), and what became of it cannot be ` +
-    'told: look before you repeat it, once the disk works again.';
+    `The disk of the SQLite database failed during a commit (${reason}). The change may or may not have been made: ` +
+    'read the state before you repeat the call.';
   return new FlagsError('outcome_unknown', message, undefined, { cause: error });
 }
 
-/**
- * Whether nothing of it can be in the log: a transaction that is still open is undone by its end, and one that could not be
- * written to its last byte has no mark of a commit.
- */
-function isUndone(database: SqliteDatabase, error: unknown): boolean {
+/** An open transaction is rolled back. A transaction that was not written completely has no commit mark. */
+function hasChangedNothing(database: SqliteDatabase, error: unknown): boolean {
   if (database.inTransaction) return true;
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_WRITE';
 }
 
-/** Writes the first page anew as it is. In other journals than the write-ahead log that would prove nothing. */
-function writeOver(database: SqliteDatabase): boolean {
-  try {
-    if (database.pragma('journal_mode', { simple: true }) !== 'wal') return false;
-    database.exec('BEGIN IMMEDIATE');
-    database.pragma(`user_version = ${database.pragma('user_version', { simple: true })}`);
-    database.exec('COMMIT');
-    return true;
-  } catch {
-    undo(database);
-    return false;
-  }
-}
-
-/** The one way to write to a connection: writes that arrive together share a transaction and a flush to disk. */
+/** Serializes the writes of a connection. Writes that arrive together share one transaction and one flush to disk. */
 export interface WriteQueue {
   /**
-   * Runs `work` inside a `BEGIN IMMEDIATE` transaction and resolves to what it returns once the transaction is
-   * committed. `work` must be synchronous and must not begin or end transactions. When it throws, everything it wrote is
-   * undone and the promise rejects; others are not affected. It may be run again after an undone attempt, so it must
-   * keep no state of its own between runs.
+   * Runs `work` in a `BEGIN IMMEDIATE` transaction. Resolves to the result of `work` after the commit.
    *
-   * Rejects with `storage_busy` when the lock cannot be had within the connection's `busyTimeout`, with `outcome_unknown`
-   * when the disk fails so that nobody can tell whether the transaction is committed, with `closed` after
-   * {@link WriteQueue.close}.
+   * `work` must be synchronous, and must not begin or end transactions. If it throws, its writes are rolled back and the
+   * promise rejects; other jobs are not affected. `work` may run again after a rollback, so it must not keep state.
    *
-   * @param onBusy called whenever an attempt has found the connection busy and another follows
+   * Safe to call concurrently; jobs run in the order of the calls.
+   *
+   * @param onBusy called each time the connection was busy and another attempt follows
+   * @throws FlagsError `storage_busy` (no lock within `busyTimeout`), `storage_unavailable` (the disk failed, nothing has
+   * changed), `outcome_unknown` (the disk failed during the commit), `closed`
    * @example
    * const insert = prepare(database, 'INSERT INTO notes (text) VALUES (?)');
    * await writeQueue.run(() => insert.run('hello'));
    */
   run<T>(work: () => T, onBusy?: () => void): Promise<T>;
 
-  /** Takes no more work and resolves when what was queued is done. Calling it again does nothing. */
+  /** Rejects new jobs, and resolves when the queued jobs are done. Calling it again has no effect. */
   close(): Promise<void>;
 }
 
@@ -81,7 +63,7 @@ interface Job {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly deadline: number;
-  /** It was in a group that failed, so it gets a transaction of its own. */
+  /** Gets its own transaction, because the group that contained it failed. */
   readonly alone: boolean;
 }
 
@@ -90,11 +72,11 @@ interface Guarded {
   readonly guard: () => void;
 }
 
-/** Bounds how long one transaction keeps the event loop and other processes waiting. */
+/** Most jobs in one transaction: bounds how long it blocks the event loop and other processes. */
 const LARGEST_GROUP = 256;
 
 /**
- * @param guard runs within each transaction before its work; when it throws, nothing of the transaction is done
+ * @param guard runs first in each transaction; if it throws, the transaction is rolled back
  */
 export function createWriteQueue(connection: Connection, guard: () => void = () => undefined): WriteQueue {
   const jobs: Job[] = [];
@@ -105,10 +87,9 @@ export function createWriteQueue(connection: Connection, guard: () => void = () 
     while (jobs.length > 0) {
       await setImmediate();
       const group = nextGroup(jobs);
-      const outcome = settle({ connection, guard }, group);
-      if (outcome === 'done') continue;
-      jobs.unshift(...outcome.again);
-      if (outcome.busy) await pause();
+      const { again, busy } = runGroup({ connection, guard }, group);
+      jobs.unshift(...again);
+      if (busy) await pause();
     }
     draining = undefined;
   }
@@ -129,14 +110,16 @@ export function createWriteQueue(connection: Connection, guard: () => void = () 
   };
 }
 
-/** Takes the jobs that are to share the next transaction off the queue. */
+/** Removes the jobs of the next transaction from the queue. */
 function nextGroup(jobs: Job[]): Job[] {
   const stop = jobs.findIndex((job, index) => job.alone || index === LARGEST_GROUP);
   return jobs.splice(0, stop === -1 ? jobs.length : Math.max(stop, 1));
 }
 
-/** Answers every job of the group, or says which have to be tried again. */
-function settle({ connection, guard }: Guarded, group: readonly Job[]): 'done' | { again: Job[]; busy: boolean } {
+const DONE = { again: [], busy: false };
+
+/** Settles the promises of the group, or returns the jobs to try again. */
+function runGroup({ connection, guard }: Guarded, group: readonly Job[]): { again: Job[]; busy: boolean } {
   try {
     assertOpen(connection);
     const outcome = unlessBusy(connection, () => transact({ connection, guard }, group));
@@ -144,17 +127,17 @@ function settle({ connection, guard }: Guarded, group: readonly Job[]): 'done' |
     group.forEach((job, index) => {
       job.resolve(outcome.value[index]);
     });
-    return 'done';
+    return DONE;
   } catch (error) {
-    if (group.length > 1 && !isOfUnknownOutcome(error)) {
+    if (group.length > 1 && !isOutcomeUnknown(error)) {
       return { again: group.map((job) => ({ ...job, alone: true })), busy: false };
     }
     for (const job of group) job.reject(error);
-    return 'done';
+    return DONE;
   }
 }
 
-/** Runs the jobs in one transaction: all of them, or none when any throws. */
+/** Runs all jobs in one transaction. If one throws, rolls back all of them. */
 function transact({ connection: { database }, guard }: Guarded, group: readonly Job[]): unknown[] {
   transactionsOf(database).beginImmediate.run();
   try {
@@ -163,7 +146,7 @@ function transact({ connection: { database }, guard }: Guarded, group: readonly 
     commit(database);
     return values;
   } catch (error) {
-    undo(database);
+    rollBack(database);
     throw error;
   }
 }
@@ -176,12 +159,12 @@ function commit(database: SqliteDatabase): void {
   }
 }
 
-/** Were they tried again, and failed before a commit, they would be told that nothing has happened. */
-function isOfUnknownOutcome(error: unknown): boolean {
+/** Such a group is not tried again: a second failure, before its commit, would wrongly report that nothing has changed. */
+function isOutcomeUnknown(error: unknown): boolean {
   return isFlagsError(error) && error.code === 'outcome_unknown';
 }
 
-/** Gives up on the jobs that have waited long enough. */
+/** Rejects the jobs whose deadline has passed, and returns the others. */
 function withoutOverdue(connection: Connection, group: readonly Job[]): Job[] {
   const now = performance.now();
   return group.filter((job) => {

@@ -2,7 +2,7 @@ import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { until } from '../../../../../test/until.js';
-import { createFileCheck, unlessNamesMoved } from '../../../src/storage/sqlite/file-in-place.js';
+import { createFileCheck, skipIfDirectoryUnchanged } from '../../../src/storage/sqlite/file-in-place.js';
 import { unavailable } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -44,7 +44,7 @@ describe('a check of the files in a folder', () => {
   }
 
   it('is made once while nothing happens to the names, whatever is written', () => {
-    const checkIfMoved = unlessNamesMoved(folder, check, later);
+    const checkIfMoved = skipIfDirectoryUnchanged(folder, check, later);
     checkIfMoved();
     writeFileSync(at('file'), 'other content');
     checkIfMoved();
@@ -74,7 +74,7 @@ describe('a check of the files in a folder', () => {
   ];
 
   it.each(MOVES)('is made again when a file %s', async (_, move) => {
-    const checkIfMoved = unlessNamesMoved(folder, check, later);
+    const checkIfMoved = skipIfDirectoryUnchanged(folder, check, later);
     await nextTick();
     checkIfMoved();
     move();
@@ -83,7 +83,7 @@ describe('a check of the files in a folder', () => {
   });
 
   it('is made every time while it does not pass', () => {
-    const checkIfMoved = unlessNamesMoved(folder, check, later);
+    const checkIfMoved = skipIfDirectoryUnchanged(folder, check, later);
     checkIfMoved();
     passes = false;
     rmSync(at('file'));
@@ -93,14 +93,14 @@ describe('a check of the files in a folder', () => {
   });
 
   it('is made every time while the last move is so recent that the next might have the same time', () => {
-    const checkIfMoved = unlessNamesMoved(folder, check, () => statSync(folder).ctimeMs + 2_000);
+    const checkIfMoved = skipIfDirectoryUnchanged(folder, check, () => statSync(folder).ctimeMs + 2_000);
     checkIfMoved();
     checkIfMoved();
     expect(checks).toBe(2);
   });
 
   it('is made every time while the folder seems to be changed in the future', () => {
-    const checkIfMoved = unlessNamesMoved(folder, check, () => Date.now() - 60_000);
+    const checkIfMoved = skipIfDirectoryUnchanged(folder, check, () => Date.now() - 60_000);
     checkIfMoved();
     checkIfMoved();
     expect(checks).toBe(2);
