@@ -46,16 +46,15 @@ export interface TransactionOptions<T> {
 }
 
 export interface DatabaseLimits extends SessionLimits {
-  /** Milliseconds in which it has to be found out what became of something whose answer was lost. */
+  /** Milliseconds within which the outcome of a statement or commit must be found after its answer was lost. */
   readonly outcomeTimeout: number;
-  /** Milliseconds after which the database ends a transaction that nobody goes on with; absent where it cannot. */
-  readonly idleTimeout?: number | undefined;
 }
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
 export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
-  const beginning = beginningOf(limits);
+  // A suspended node must not keep its locks for ever.
+  const beginning = [BEGIN, `SET LOCAL idle_in_transaction_session_timeout = ${limits.queryTimeout}`];
   return {
     query: (text, values) =>
       withRetries(async () => {
@@ -83,12 +82,6 @@ export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
         }
       }),
   };
-}
-
-/** A node that is suspended in the middle must not keep its locks for ever. */
-function beginningOf({ idleTimeout }: DatabaseLimits): readonly string[] {
-  if (idleTimeout === undefined) return [BEGIN];
-  return [BEGIN, `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeout}`];
 }
 
 interface Finished<T> {

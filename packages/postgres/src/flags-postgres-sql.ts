@@ -5,7 +5,7 @@ import { grantSql, migrationSql } from './schema/sql.js';
 
 const USAGE = `Prints the SQL that creates the tables of @flags/postgres, or brings them up to date.
 
-  npx flags-postgres-sql [--schema public] [--prefix flags_] [--from 0] [--feed snapshot]
+  npx flags-postgres-sql [--schema public] [--prefix flags_] [--from 0]
   npx flags-postgres-sql --grant role [--schema public] [--prefix flags_]   what that role needs to use them
 `;
 
@@ -13,7 +13,6 @@ const OPTIONS = {
   schema: { type: 'string' },
   prefix: { type: 'string' },
   from: { type: 'string' },
-  feed: { type: 'string' },
   grant: { type: 'string' },
   help: { type: 'boolean' },
 } as const;
@@ -28,13 +27,9 @@ try {
 }
 
 function print(): string {
-  const { schema, prefix, from, feed, grant, help } = parseArgs({ options: OPTIONS }).values;
+  const { schema, prefix, from, grant, help } = parseArgs({ options: OPTIONS }).values;
   if (help) return USAGE;
   const place = { ...(schema !== undefined && { schema }), ...(prefix !== undefined && { tablePrefix: prefix }) };
   if (grant !== undefined) return grantSql({ ...place, role: grant });
-  return migrationSql({
-    ...place,
-    ...(from !== undefined && { from: Number(from) }),
-    ...(feed !== undefined && { feed: feed as 'snapshot' | 'counter' }),
-  });
+  return migrationSql({ ...place, ...(from !== undefined && { from: Number(from) }) });
 }

@@ -1,6 +1,5 @@
 import { describeUnknownOption, FlagsError } from '@flags/core';
 import type { PgPool } from './driver.js';
-import type { FeedKind } from './feed/order.js';
 import { toStoredText } from './tables.js';
 
 /** Where a PostgreSQL storage lives: a connection string, or more. */
@@ -22,12 +21,6 @@ export interface PostgresStorageSettings {
   readonly tablePrefix?: string;
   /** False: never changes a table, and fails with `storage_unsupported` where that is needed. Default true. */
   readonly migrate?: boolean;
-  /**
-   * How events are ordered, for the whole database and for good: decided by the node that creates the tables.
-   * `snapshot`: by transaction ids; commits do not wait for each other. `counter`: by a number that commits take in turn; for
-   * databases that speak PostgreSQL's protocol without its transaction ids. Default: what the database can do.
-   */
-  readonly feed?: FeedKind;
   /**
    * Whether to keep one connection that hears at once of other nodes' commits; without it they are found by polling. Behind a
    * proxy that pools transactions pass false, or the connection string of the database itself. Default true: one
@@ -53,7 +46,6 @@ export interface CheckedOptions {
   readonly schema: string;
   readonly tablePrefix: string;
   readonly migrate: boolean;
-  readonly feed: FeedKind | undefined;
   readonly listen: boolean | string | undefined;
   readonly connectTimeout: number;
   readonly queryTimeout: number;
@@ -69,7 +61,6 @@ const SETTINGS: Readonly<Record<keyof PostgresStorageSettings, true>> = {
   schema: true,
   tablePrefix: true,
   migrate: true,
-  feed: true,
   listen: true,
   connectTimeout: true,
   queryTimeout: true,
@@ -84,12 +75,9 @@ export function assertOptions(options: PostgresStorageOptions): CheckedOptions {
   const settings = typeof options === 'string' ? { connectionString: options } : options;
   const fault = describeUnknownOption(settings, ['connectionString', 'pool', ...Object.keys(SETTINGS)]);
   if (fault) throw invalid(`postgresStorage ${fault}`);
-  const { migrate = true, feed, listen } = settings;
+  const { migrate = true, listen } = settings;
   const { connectTimeout = 5_000, queryTimeout = 10_000, outcomeTimeout = 10_000 } = settings;
   if (typeof migrate !== 'boolean') throw invalid('migrate must be true or false.');
-  if (feed !== undefined && feed !== 'snapshot' && feed !== 'counter') {
-    throw invalid("feed must be 'snapshot' or 'counter'.");
-  }
   if (listen !== undefined && typeof listen !== 'boolean' && !isConnectionString(listen)) {
     throw invalid('listen must be true, false or a connection string.');
   }
@@ -97,7 +85,7 @@ export function assertOptions(options: PostgresStorageOptions): CheckedOptions {
   assertTime('queryTimeout', queryTimeout);
   assertTime('outcomeTimeout', outcomeTimeout);
   const times = { connectTimeout, queryTimeout, outcomeTimeout };
-  return { source: assertSource(settings), ...assertPlace(settings), migrate, feed, listen, ...times };
+  return { source: assertSource(settings), ...assertPlace(settings), migrate, listen, ...times };
 }
 
 /** Where the tables are to be. */

@@ -1,20 +1,17 @@
 import { FlagsError, prepareCommit, type Storage } from '@flags/core';
-import { carryOut, createOutcomes } from './commit/commit.js';
+import { createOutcomes, runCommit } from './commit/commit.js';
 import { openPool, surviveIdleErrors } from './connection/pool.js';
 import { dataVersionReader } from './data-version.js';
 import { type Database, openDatabase } from './database.js';
 import { createDocuments } from './documents.js';
 import type { PgPool } from './driver.js';
-import { counterFeed, type Feed, placeFeed } from './feed/feed.js';
-import type { FeedKind } from './feed/order.js';
-import { createKnownPositions, type KnownPositions, snapshotFeed } from './feed/snapshot-feed.js';
+import { createFeed } from './feed/feed.js';
 import { createListening, type Listener } from './listening/listener.js';
 import { channelOf, createNotifier, type Notifier } from './listening/notifier.js';
 import { postgresMetrics } from './metrics/metrics.js';
 import { assertOptions, type CheckedOptions, type PostgresStorageOptions } from './options.js';
 import { migrate } from './schema/migrate.js';
-import { readServerKind, type ServerKind } from './server-kind.js';
-import { lockKey, type TableNames, tableNames } from './tables.js';
+import { lockKey, tableNames } from './tables.js';
 
 /**
  * Keeps everything in a PostgreSQL database, for any number of nodes. No session state is needed: it works behind a proxy
@@ -41,16 +38,12 @@ export async function postgresStorage(options: PostgresStorageOptions): Promise<
   const checked = assertOptions(options);
   const { pool, release } = takePool(checked);
   try {
-    const names = tableNames(checked);
-    const server = await readServerKind(openDatabase(pool, checked));
-    // Databases that only speak the protocol may not know the setting.
-    const idleTimeout = server.hasTransactionIds ? checked.queryTimeout : undefined;
-    const database = openDatabase(pool, { ...checked, idleTimeout });
-    const kind = await migrate(database, { ...checked, server });
+    const database = openDatabase(pool, checked);
+    await migrate(database, checked);
     const channel = channelOf(checked);
     const listener = createListening(pool, { ...checked, ...channel });
     const notifier = createNotifier(database, channel);
-    return storageOn({ database, names, server, kind, checked, release, listener, notifier });
+    return storageOn({ database, checked, release, listener, notifier });
   } catch (error) {
     await release();
     throw error;
@@ -75,35 +68,22 @@ function takePool({ source, connectTimeout }: CheckedOptions): Source {
 
 interface Parts extends Pick<Source, 'release'> {
   readonly database: Database;
-  readonly names: TableNames;
-  readonly server: ServerKind;
-  readonly kind: FeedKind;
   readonly checked: CheckedOptions;
   readonly listener: Listener | undefined;
   readonly notifier: Notifier;
 }
 
-function storageOn(parts: Parts): Storage {
-  const { database, names, server, checked, release, listener, notifier } = parts;
-  const readStamp = dataVersionReader(database, parts);
+function storageOn({ database, checked, release, listener, notifier }: Parts): Storage {
+  const names = tableNames(checked);
+  const commitLock = lockKey('commit', checked);
+  const readDataVersion = dataVersionReader(database, names);
   const documents = createDocuments(database, names);
-  const places = createKnownPositions();
-  const feed = createFeed(parts, places);
-  const outcomes = server.hasTransactionIds
-    ? createOutcomes({ database, names, time: checked.outcomeTimeout })
-    : undefined;
-  const commitParts = {
-    database,
-    names,
-    order: feed.order,
-    outcomes,
-    places,
-    placeFeed: () => placeFeed(database, names),
-  };
+  const readEvents = createFeed({ database, names, commitLock });
+  const outcomes = createOutcomes({ database, names, time: checked.outcomeTimeout });
   const underway = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  /** Remembers what is under way, for who closes. */
+  /** Runs a call, and lets `close` wait for it. Fails with `closed` after `close`. */
   async function whileOpen<T>(work: () => Promise<T>): Promise<T> {
     if (closing) throw new FlagsError('closed', 'The storage has been closed.');
     const running = work();
@@ -115,7 +95,7 @@ function storageOn(parts: Parts): Storage {
     }
   }
 
-  const metrics = postgresMetrics({ database, place: checked, server, whileOpen });
+  const metrics = postgresMetrics({ database, place: checked, whileOpen });
 
   async function close(): Promise<void> {
     await listener?.close();
@@ -130,13 +110,13 @@ function storageOn(parts: Parts): Storage {
     commit: async (commit) => {
       const prepared = prepareCommit(commit);
       return whileOpen(async () => {
-        const result = await carryOut(prepared, commitParts);
+        const result = await runCommit(prepared, { database, names, commitLock, outcomes });
         if (result.ok && prepared.events.length > 0) notifier.notify();
         return result;
       });
     },
-    events: (query) => whileOpen(() => feed.query(query)),
-    dataVersion: () => whileOpen(readStamp),
+    events: (query) => whileOpen(() => readEvents(query)),
+    dataVersion: () => whileOpen(readDataVersion),
     metrics,
     ...(listener && { watch: listener.watch }),
     close() {
@@ -144,9 +124,4 @@ function storageOn(parts: Parts): Storage {
       return closing;
     },
   };
-}
-
-function createFeed({ database, names, server, kind, checked }: Parts, places: KnownPositions): Feed {
-  if (kind === 'snapshot') return snapshotFeed({ database, names, commitLock: lockKey('commit', checked), places });
-  return counterFeed({ statements: database, names, hasTransactionIds: server.hasTransactionIds });
 }

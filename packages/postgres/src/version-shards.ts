@@ -1,27 +1,27 @@
 import type { TableNames } from './tables.js';
 
-/** More writers at once than this wait for each other's end. */
-const MARKS = 16;
+/** Bounds how many nodes write without waiting for each other. */
+const SHARDS = 16;
 
 /**
- * Rows of `meta` that move with every change that has no event: metrics, and commits without events. Several, so that nodes
- * seldom wait for each other.
+ * Rows of `meta`, the version shards: numbers that grow with every change that appends no event, such as metrics. The data
+ * version includes their sum. There are several, so that nodes seldom wait for each other.
  */
-export function markRows({ table }: TableNames): string {
-  const rows = Array.from({ length: MARKS }, (_, number) => `('mark_${number}', 0)`);
+export function versionShardRows({ table }: TableNames): string {
+  const rows = Array.from({ length: SHARDS }, (_, number) => `('mark_${number}', 0)`);
   return `
 INSERT INTO ${table('meta')} (name, value) VALUES ${rows.join(', ')};
 `;
 }
 
 /**
- * Moves one of the marks. To be the last row that a transaction takes: who holds a mark waits for nobody.
+ * Increments a random version shard. Must be the last row lock of a transaction: its holder then waits for no other.
  *
- * @param after the table expressions of the statement whose rows it comes after
+ * @param after table expressions of the statement that must run before
  */
-export function markStatement({ table }: TableNames, after: readonly string[] = []): string {
+export function bumpVersionShard({ table }: TableNames, after: readonly string[] = []): string {
   const later = after.map((name) => ` AND (SELECT count(*) FROM ${name}) >= 0`);
-  // A subquery, so that one number is thrown, not one for each row.
+  // A subquery, so that one random number is drawn, not one for each row.
   return `UPDATE ${table('meta')} SET value = value + 1
-WHERE name = (SELECT concat('mark_', floor(random() * ${MARKS})))${later.join('')}`;
+WHERE name = (SELECT concat('mark_', floor(random() * ${SHARDS})))${later.join('')}`;
 }

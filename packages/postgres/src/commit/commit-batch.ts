@@ -1,77 +1,71 @@
 import { type DocumentKey, FlagsError, type PreparedCommit } from '@flags/core';
-import type { FeedOrder } from '../feed/order.js';
-import type { PlacedCommit } from '../feed/snapshot-feed.js';
+import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { fromStoredText, type TableNames } from '../tables.js';
-import { markStatement } from '../version-shards.js';
+import { bumpVersionShard } from '../version-shards.js';
 import { type DocumentStep, documentSteps, eventStatement, vacancyStatement } from './statements.js';
 
 export interface CommitTables {
   readonly names: TableNames;
-  readonly order: FeedOrder;
+  /** SQL: the key of the advisory lock that every commit holds as shared. The feed takes it exclusively. */
+  readonly commitLock: string;
 }
 
-/** The rows that each statement gave. */
+/** The rows of each statement. */
 export type Answers = readonly (readonly Row[])[];
 type Row = Readonly<Record<string, string | null>>;
 
 /**
- * Everything that a commit does, as statements that go to the database at once, in one transaction. They compare and
- * write without waiting for what is thought of it: where {@link CommitBatch.read} finds a conflict, the transaction has
- * to be rolled back.
+ * All statements of a commit as one text, which is sent in one transaction. If {@link CommitBatch.read} returns a
+ * conflict, the transaction must be rolled back: the statements write without waiting for that decision.
  */
 export interface CommitBatch {
   readonly text: string;
-  read(answers: Answers): Read;
+  read(answers: Answers): CommitAnswer;
 }
 
-export type Read = { readonly conflict: DocumentKey } | Done;
+export type CommitAnswer = { readonly conflict: DocumentKey } | WrittenCommit;
 
-/** A commit that has been done, and waits for its end. */
-export interface Done extends PlacedCommit {
+/** A commit whose statements have succeeded, before its COMMIT. */
+export interface WrittenCommit {
   /** Of the writes, in their order. */
   readonly revisions: readonly number[];
-  /** The transaction's id; undefined where the database has none. */
   readonly transaction: string | undefined;
   /** Ids of the events. */
   readonly events: readonly string[];
 }
 
-export function commitBatch(commit: PreparedCommit, { names, order }: CommitTables): CommitBatch {
+/** The lock comes first: it is held from before the transaction has an id until it ends. */
+export function commitBatch(commit: PreparedCommit, { names, commitLock }: CommitTables): CommitBatch {
   const steps = documentSteps(commit, names);
   const parts: readonly (readonly string[])[] = [
-    order.first === undefined ? [] : [order.first],
+    [`SELECT pg_advisory_xact_lock_shared(${commitLock})`],
     steps.map(({ statement }) => statement),
     commit.vacant.map((vacancy) => vacancyStatement(vacancy, names)),
-    ...endOf(commit, { names, order }),
+    ...(commit.events.length > 0
+      ? [[], [eventStatement(commit, names)]]
+      : [[bumpVersionShard(names)], [`SELECT ${TRANSACTION_ID} AS transaction`]]),
   ];
   return {
     text: parts.flat().join(';\n'),
     read(answers) {
-      const [first, documents, children, , [last = []] = []] = divide(answers, parts);
+      const [, documents, children, , [last = []] = []] = divide(answers, parts);
       const conflict = findMoved(commit, { steps, documents }) ?? findOccupant(commit, children);
       if (conflict) return { conflict };
       const events = last.flatMap(({ id }) => id ?? []);
-      if (events.length !== commit.events.length) throw lostNumber(names, order);
+      if (events.length !== commit.events.length) throw lostOffset(names);
       return {
         revisions: revisionsOf(commit, { steps, documents }),
         events,
         transaction: last[0]?.transaction ?? undefined,
-        source: first?.[0]?.[0]?.source ?? undefined,
-        place: last[0]?.place ?? undefined,
       };
     },
   };
 }
 
-/** Without it no event has a place, and a change without its events must not be made. */
-function lostNumber(names: TableNames, { row }: FeedOrder): FlagsError {
-  return new FlagsError('storage_unsupported', `The table ${names.table('meta')} has lost its row ${row}. Restore it.`);
-}
-
-/** What takes the commit's turn, or marks that it was there, and what tells its transaction. */
-function endOf(commit: PreparedCommit, { names, order }: CommitTables): readonly (readonly string[])[] {
-  if (commit.events.length === 0) return [[markStatement(names)], [`SELECT ${order.transaction} AS transaction`]];
-  return [order.turn === undefined ? [] : [order.turn], [eventStatement(commit, { names, order })]];
+/** Without the offset no event has a position, and a change must not be made without its events. */
+function lostOffset(names: TableNames): FlagsError {
+  const message = `The table ${names.table('meta')} has lost its row ${FEED_OFFSET}. Restore it.`;
+  return new FlagsError('storage_unsupported', message);
 }
 
 /** The answers to each part. */
@@ -88,7 +82,7 @@ interface Documents {
   readonly documents: Answers | undefined;
 }
 
-/** The first that the commit names of those that are not as expected. */
+/** The first write or check, in the order of the commit, whose document has another revision. */
 function findMoved(commit: PreparedCommit, compared: Documents): DocumentKey | undefined {
   const revisions = revisionsByName(compared);
   return [...commit.writes, ...commit.checks].find((named) => !revisions.has(named))?.key;

@@ -1,70 +1,46 @@
 import type { CommitResult, DocumentKey, PreparedCommit } from '@flags/core';
 import { pause, sqlState } from '../connection/errors.js';
-import { type Database, outcomeUnknown, type Statements } from '../database.js';
-import type { KnownPositions } from '../feed/snapshot-feed.js';
+import { type Database, outcomeUnknown } from '../database.js';
 import { type TableNames, toStoredText } from '../tables.js';
-import { type CommitBatch, type CommitTables, commitBatch, type Done } from './commit-batch.js';
+import { type CommitAnswer, type CommitTables, commitBatch, type WrittenCommit } from './commit-batch.js';
 import { toStoredKey } from './statements.js';
 
 export interface CommitParts extends CommitTables {
   readonly database: Database;
-  readonly outcomes: Outcomes | undefined;
-  readonly places: KnownPositions;
-  /** Puts the feed right on a server that gives other transaction ids than the one the events came from. */
-  readonly placeFeed: () => Promise<void>;
+  readonly outcomes: Outcomes;
 }
 
-/** Carries a commit out in one transaction, in two round trips: all statements together with its beginning, and its end. */
-export async function carryOut(commit: PreparedCommit, parts: CommitParts): Promise<CommitResult> {
-  const { database, outcomes, places } = parts;
+/** Runs a commit in one transaction and two round trips: BEGIN with all statements, then COMMIT. */
+export async function runCommit(commit: PreparedCommit, parts: CommitParts): Promise<CommitResult> {
+  const { database, outcomes } = parts;
   const batch = commitBatch(commit, parts);
-  const isSuspect = places.begin();
   try {
-    const { revisions } = await database.transaction<Done>(
-      async (statements, answers) => {
-        const done = judge(batch.read(answers));
-        if (isSuspect(done)) await assertPositions(statements, { done, parts });
-        return done;
-      },
-      { first: batch.text, findOutcome: outcomes && ((done) => outcomes.find({ ...done, commit })) },
+    const { revisions } = await database.transaction<WrittenCommit>(
+      async (_, answers) => assertNoConflict(batch.read(answers)),
+      { first: batch.text, findOutcome: (written) => outcomes.find({ ...written, commit }) },
     );
     return { ok: true, revisions };
   } catch (error) {
     if (error instanceof Conflict) return { ok: false, conflict: error.key };
-    if (!(error instanceof MisplacedFeed)) throw error;
-    await parts.placeFeed();
-    return carryOut(commit, parts);
+    throw error;
   }
 }
 
-/** Events may have a place that this server has yet to give: then the feed must be put right before any is added. */
-async function assertPositions(
-  statements: Statements,
-  { done, parts: { order, places } }: { readonly done: Done; readonly parts: CommitParts },
-): Promise<void> {
-  if (!order.look || done.place === undefined) return;
-  const [found] = await statements.query<{ readonly misplaced: string }>(order.look(done.place));
-  if (found?.misplaced === 't') throw new MisplacedFeed();
-  places.trust(done);
-}
-
-/** Thrown to leave the transaction, which is then rolled back. */
+/** Thrown within the transaction, to have it rolled back. */
 class Conflict extends Error {
   constructor(readonly key: DocumentKey) {
-    super('A document had moved.');
+    super('A document has another revision.');
   }
 }
 
-class MisplacedFeed extends Error {}
-
-function judge(read: ReturnType<CommitBatch['read']>): Done {
-  if ('conflict' in read) throw new Conflict(read.conflict);
-  return read;
+function assertNoConflict(answer: CommitAnswer): WrittenCommit {
+  if ('conflict' in answer) throw new Conflict(answer.conflict);
+  return answer;
 }
 
-/** Finds out what became of a commit whose answer was lost. */
+/** Finds the outcome of a commit whose answer was lost. */
 export interface Outcomes {
-  /** True: it was committed; false: it was not, and never will be. Fails with `outcome_unknown`. */
+  /** Returns true if it was committed, false if it never will be. Fails with `outcome_unknown`. */
   find(commit: LostCommit): Promise<boolean>;
 }
 
@@ -75,11 +51,11 @@ export interface LostCommit {
   readonly commit: PreparedCommit;
 }
 
-/** Milliseconds to wait before asking again. */
+/** Milliseconds between two attempts. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 500;
 
-/** Asks the database itself, on another connection, until it knows or `time` (milliseconds) has passed. */
+/** Asks the database on another connection, until it answers or `time` (milliseconds) has passed. */
 export function createOutcomes(options: {
   readonly database: Database;
   readonly names: TableNames;
@@ -90,14 +66,14 @@ export function createOutcomes(options: {
   async function ask(lost: LostCommit): Promise<boolean | undefined> {
     const status = await readStatus(database, lost.transaction);
     if (status === 'aborted') return false;
-    return status === 'committed' ? isThere(lost) : undefined;
+    return status === 'committed' ? hasFirstEvent(lost) : undefined;
   }
 
   /**
-   * After a failover to a server that has not heard of the commit, its id is given again to another transaction. The
-   * first event tells whose it is.
+   * Guards against a failover to a server that never received the commit: it gives the same id to another transaction.
+   * Then the first event is missing.
    */
-  async function isThere({ events, commit }: LostCommit): Promise<boolean> {
+  async function hasFirstEvent({ events, commit }: LostCommit): Promise<boolean> {
     const [event] = commit.events;
     if (!event) return true;
     const subject = toStoredKey(event.subject);
@@ -126,10 +102,10 @@ export function createOutcomes(options: {
   };
 }
 
-/** A transaction id that the server has not given yet: it has taken over from one that had. */
+/** SQLSTATE for a transaction id that the server has not given yet: it has taken over from a server that had. */
 const NOT_GIVEN_YET = '22023';
 
-/** A standby cannot tell: it may only not have heard yet. */
+/** Undefined or null on a standby: it may not have received the commit yet. */
 async function readStatus(database: Database, transaction: string | undefined): Promise<string | null | undefined> {
   try {
     const [row] = await database.query<{ readonly status: string | null }>(

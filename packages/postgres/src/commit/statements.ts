@@ -1,5 +1,5 @@
 import type { DocumentCheck, DocumentKey, PreparedCommit, PreparedEvent, PreparedWrite, Vacancy } from '@flags/core';
-import type { FeedOrder } from '../feed/order.js';
+import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { type TableNames, toLiteral, toLiterals, toStoredText } from '../tables.js';
 
 export function toStoredKey({ kind, id }: DocumentKey): DocumentKey {
@@ -19,20 +19,20 @@ function compare(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
-/** What a commit does with one document. */
+/** One statement of a commit about one document. */
 export interface DocumentStep {
-  /** Gives one row with the `revision`, or none where the document is not as expected; a lock gives no `revision`. */
+  /** Returns one row with the `revision`, or none if the revision is not as expected. A lock returns no `revision`. */
   readonly statement: string;
-  /** The document, as the commit names it. */
+  /** The write or check of the commit. */
   readonly named: PreparedWrite | DocumentCheck;
 }
 
 /**
- * Locks what is there, then writes; both by key in one order for everybody, so that crossing commits never wait for each
- * other in a circle. Many may check a document at once, one may write it.
+ * Locks existing documents, then writes. Both go by key in the same order in every commit, so that crossing commits do not
+ * deadlock. Many commits may check a document at once, one may write it.
  *
- * An UPDATE would lock as well, but takes its transaction's id before it waits for those who check the document. They
- * would then stand behind it in the feed, although they came before.
+ * The lock comes first because an UPDATE takes its transaction id before it waits for commits that check the document.
+ * The feed would then order it before them, although they end first.
  */
 export function documentSteps({ writes, checks }: PreparedCommit, names: TableNames): readonly DocumentStep[] {
   const table = names.table('documents');
@@ -52,13 +52,13 @@ function inKeyOrder(steps: readonly DocumentStep[]): readonly DocumentStep[] {
     .map(({ step }) => step);
 }
 
-/** The condition that a row is the document's. */
+/** SQL: the condition that a row is this document's. */
 export function isDocument(key: DocumentKey): string {
   const { kind, id } = toStoredKey(key);
   return `kind = ${toLiteral(kind)} AND id = ${toLiteral(id)}`;
 }
 
-/** A row that was changed while the statement waited for it is compared as it is now. */
+/** After waiting for a lock, PostgreSQL compares the row's newest version. */
 function isAsExpected({ key, expected }: DocumentCheck): string {
   return `${isDocument(key)} AND revision = ${toLiteral(String(expected))} AND body IS NOT NULL`;
 }
@@ -80,7 +80,7 @@ function write(document: PreparedWrite, table: string): string {
 WHERE ${isAsExpected(document)} RETURNING revision`;
 }
 
-/** Waits for who creates the same document at the same moment. One that was deleted goes on counting. */
+/** Waits for a concurrent commit that creates the same document. A deleted document continues its revisions. */
 function create(
   { kind, id }: DocumentKey,
   { table, values }: { readonly table: string; readonly values: string },
@@ -93,25 +93,22 @@ WHERE d.body IS NULL RETURNING revision`;
 }
 
 /**
- * Appends the events, and gives a row for each: its `id`, its `place` and the `transaction`. Ids are given in the order of the
- * events.
+ * Appends the events, and returns the `id` and the `transaction` for each. Ids ascend in the order of the events. Returns
+ * no row if `meta` has lost the feed's offset.
  */
-export function eventStatement(
-  { events, writes }: PreparedCommit,
-  { names, order }: { readonly names: TableNames; readonly order: FeedOrder },
-): string {
+export function eventStatement({ events, writes }: PreparedCommit, names: TableNames): string {
   const rows = events.map((event) => `${revisionOf(event, { writes, names })}, ${toLiterals(textsOf(event))}`);
-  const turn = `(SELECT value AS number FROM ${names.table('meta')} WHERE name = '${order.row}') AS turn`;
+  const feed = `(SELECT value AS feed_offset FROM ${names.table('meta')} WHERE name = '${FEED_OFFSET}') AS feed`;
   return `INSERT INTO ${names.table('events')} (commit_order, revision, ${TEXTS})
-SELECT ${order.place}, ${rows.length === 1 ? `${rows[0]} FROM ${turn}` : fromMany(rows, turn)}
-RETURNING id, commit_order AS place, ${order.transaction} AS transaction`;
+SELECT ${TRANSACTION_ID}::bigint + feed_offset, ${rows.length === 1 ? `${rows[0]} FROM ${feed}` : fromMany(rows, feed)}
+RETURNING id, ${TRANSACTION_ID} AS transaction`;
 }
 
-/** Joining and ordering take twice as long to plan, so this is for several alone. */
-function fromMany(rows: readonly string[], turn: string): string {
+/** For several events only, because joining and ordering take twice as long to plan. */
+function fromMany(rows: readonly string[], feed: string): string {
   const numbered = rows.map((row, at) => `(${at}, ${row})`);
   return `e.revision, ${TEXTS}
-FROM ${turn} CROSS JOIN (VALUES ${numbered.join(',\n')}) AS e (event_number, revision, ${TEXTS})
+FROM ${feed} CROSS JOIN (VALUES ${numbered.join(',\n')}) AS e (event_number, revision, ${TEXTS})
 ORDER BY e.event_number`;
 }
 
@@ -126,7 +123,7 @@ function textsOf(event: PreparedEvent) {
   return [...head, ...[project, environment, actorTokenId, actorTokenKind].map(toStoredTextOrNull), data, before];
 }
 
-/** Known beforehand, unless the document may have been deleted before. */
+/** SQL: the revision. A created document may have had revisions before its deletion, so it is read. */
 function revisionOf(
   event: PreparedEvent,
   { writes, names }: { readonly writes: readonly PreparedWrite[]; readonly names: TableNames },
@@ -137,8 +134,8 @@ function revisionOf(
 }
 
 /**
- * Gives the `id` of the first document that stands where it must be vacant, as the commit's writes leave it. A statement of
- * its own, after all locks are held: one that begins before may see too little.
+ * Returns the `id` of the first document where none may be, after the commit's own writes. A statement of its own after
+ * all locks are held, because a statement that begins earlier has an older snapshot.
  */
 export function vacancyStatement({ kind, parent }: Vacancy, names: TableNames): string {
   return `SELECT id FROM ${names.table('documents')}

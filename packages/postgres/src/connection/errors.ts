@@ -3,14 +3,11 @@ import { FlagsError } from '@flags/core';
 /** Serialization failure and deadlock: the transaction was undone for the sake of another one, and may run again. */
 const LOST_RACES = new Set(['40001', '40P01']);
 
-/**
- * Lost connection, shutdown, start, and limits of idling: codes that end the session. So does what a distributed database says
- * when it does not know whether a statement was carried out (40003): that is no better than no answer.
- */
-const ENDS_SESSION = /^(08|57P|25P03|25P04|40003)/;
+/** SQLSTATEs that end the session: lost connection, shutdown, startup, idle limits. */
+const ENDS_SESSION = /^(08|57P|25P03|25P04)/;
 
-/** Those, and what the database says when it cannot serve anybody now: no resources, read-only, cancelled, input/output. */
-const UNAVAILABLE = /^(08|25006|25P03|25P04|40003|53|57|58|XX000)/;
+/** Also: no resources, read-only, cancelled, input/output error. */
+const UNAVAILABLE = /^(08|25006|25P03|25P04|53|57|58|XX000)/;
 
 /** Codes of locks that were not to be had in time, by a limit that the host has set. */
 const BUSY = new Set(['55P03']);

@@ -1,39 +1,15 @@
-import { type EventPage, FlagsError, type StoredEvent, type StoredEventQuery } from '@flags/core';
+import type { EventPage, StoredEvent, StoredEventQuery } from '@flags/core';
 import type { Statements } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
+import { parsePosition, toPosition } from './position.js';
 
-/** The place of an event in the feed: that of its commit, and its own within it. Numbers as texts: they may exceed 2^53. */
-export interface Position {
-  readonly commitOrder: string;
-  readonly id: string;
-}
-
-export function toPosition({ commitOrder, id }: Position): string {
-  return `${commitOrder}-${id}`;
-}
-
-const NUMBER = /^(0|[1-9]\d{0,18})$/;
-/** The largest number that the columns hold. */
-const LARGEST = 2n ** 63n - 1n;
-
-/** Fails with `invalid_input` for a text that {@link toPosition} has not made. */
-export function parsePosition(position: string): Position {
-  const [commitOrder = '', id = '', ...more] = position.split('-');
-  const isSound = more.length === 0 && [commitOrder, id].every((part) => NUMBER.test(part) && BigInt(part) <= LARGEST);
-  if (isSound) return { commitOrder, id };
-  throw new FlagsError(
-    'invalid_input',
-    `${JSON.stringify(position)} is not a position in this storage's events. Pass the position of an event it returned.`,
-  );
-}
-
-/** Reads events, and facts of the same moment, in one round trip. */
+/** Reads events, and facts of the same snapshot, in one round trip. */
 export type ReadEvents = (query: StoredEventQuery, options?: ReadOptions) => Promise<EventsAndFacts>;
 
 export interface ReadOptions {
-  /** A condition that the events must fulfil besides. */
+  /** SQL: a further condition on the events. */
   readonly only?: string;
-  /** Expressions, each `AS` its name. `matching` is what a FROM needs to find all that the query asks for, without `only`. */
+  /** SQL: expressions with `AS` names. `matching` is a FROM and WHERE for all events of the query, without `only`. */
   readonly facts?: (matching: string) => readonly string[];
 }
 
@@ -62,7 +38,7 @@ interface EventRow {
 const HEAD =
   'commit_order, id, type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind';
 const WHOLE = `${HEAD}, data, before`;
-/** JSON texts: nobody looks at them. */
+/** JSON texts that the caller ignores. */
 const WITHOUT_DATA = `${HEAD}, 'null' AS data, 'null' AS before`;
 
 export function createReadEvents(statements: Statements, names: TableNames): ReadEvents {
@@ -89,7 +65,7 @@ export function createReadEvents(statements: Statements, names: TableNames): Rea
   };
 }
 
-/** Those events of a page that together fit: PostgreSQL knows the length of a text without reading it. */
+/** Cuts a page at `maxBytes`. PostgreSQL knows the length of a text without reading it. */
 function upTo(maxBytes: string, { limited, order }: { readonly limited: string; readonly order: string }): string {
   const size = 'octet_length(data) + octet_length(before)';
   const sized = `SELECT *, ${size} AS size, sum(${size}) OVER (${order} ROWS UNBOUNDED PRECEDING) AS bytes FROM (${limited}) AS found`;
@@ -105,7 +81,7 @@ function toConditions({ after, filter = {} }: StoredEventQuery): {
   readonly values: readonly string[];
 } {
   const { project, subject, type, from, to } = filter;
-  const place = after === undefined ? undefined : parsePosition(after);
+  const position = after === undefined ? undefined : parsePosition(after);
   const columns: readonly (readonly [string, string | undefined])[] = [
     ['project =', project],
     ['subject_kind =', subject?.kind],
@@ -115,13 +91,16 @@ function toConditions({ after, filter = {} }: StoredEventQuery): {
     ['at <=', to],
   ];
   const given = columns.filter((column): column is readonly [string, string] => column[1] !== undefined);
-  const first = place ? 3 : 1;
+  const first = position ? 3 : 1;
   return {
     conditions: [
-      ...(place ? ['(commit_order, id) > ($1::bigint, $2::bigint)'] : []),
+      ...(position ? ['(commit_order, id) > ($1::bigint, $2::bigint)'] : []),
       ...given.map(([comparison], index) => `${comparison} $${first + index}`),
     ],
-    values: [...(place ? [place.commitOrder, place.id] : []), ...given.map(([, value]) => toStoredText(value))],
+    values: [
+      ...(position ? [position.commitOrder, position.id] : []),
+      ...given.map(([, value]) => toStoredText(value)),
+    ],
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FlagCount, FlagUsage, Retention, UsageQuery } from '@flags/core';
 import type { Database, Statements } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
-import { markStatement } from '../version-shards.js';
+import { bumpVersionShard } from '../version-shards.js';
 import { rankOf } from './admission.js';
 import { bounded } from './merged-reports.js';
 import type { RecordingParts } from './record.js';
@@ -61,7 +61,7 @@ export function countReader(database: Database, { table }: TableNames) {
 const SLICE = 5000;
 
 /** Drops what is no longer needed, in parts. */
-export function dropping({ database, names, turns }: RecordingParts) {
+export function dropping({ database, names, lock }: RecordingParts) {
   const { table } = names;
 
   async function dropExpired({ countersUntil }: Retention): Promise<void> {
@@ -105,7 +105,7 @@ export function dropping({ database, names, turns }: RecordingParts) {
     const text = dropSlice(name, expired);
     let count = SLICE;
     while (count === SLICE) {
-      await turns.alone(async (statements) => {
+      await lock.exclusive(async (statements) => {
         count = await countOf(statements, text, expired);
       });
     }
@@ -122,7 +122,7 @@ export function dropping({ database, names, turns }: RecordingParts) {
       );
       const strangers = page.map(({ flag }) => flag).filter((flag) => !isFlag(fromStoredText(flag)));
       if (strangers.length > 0) {
-        await turns.alone(async (statements) => {
+        await lock.exclusive(async (statements) => {
           await statements.query(
             `WITH strangers AS (
               SELECT flag FROM ${table('last_seen')} WHERE flag = ANY ($1::text[]) GROUP BY flag HAVING max(at) < $2
@@ -142,16 +142,16 @@ export function dropping({ database, names, turns }: RecordingParts) {
       await dropExpired(retention);
       await dropUnseen(retention);
       await dropStrangers(retention);
-      await database.write({ text: markStatement(names), values: [] });
+      await database.write({ text: bumpVersionShard(names), values: [] });
     },
 
     async forget(flags: readonly string[]): Promise<void> {
       const tables = ['counters', 'usage', 'unknown_names', 'unknown_counters', 'last_seen'];
-      await turns.alone(async (statements) => {
+      await lock.exclusive(async (statements) => {
         for (const name of tables) {
           await statements.query(`DELETE FROM ${table(name)} WHERE flag = ANY ($1::text[])`, [flags.map(toStoredText)]);
         }
-        await statements.query(markStatement(names));
+        await statements.query(bumpVersionShard(names));
       });
     },
 
@@ -160,14 +160,14 @@ export function dropping({ database, names, turns }: RecordingParts) {
       const tables = ['instances', 'usage', 'unknown_names', 'unknown_counters', 'dropped_names'];
       const values = [toStoredText(application)];
       let isKnown = false;
-      await turns.alone(async (statements) => {
+      await lock.exclusive(async (statements) => {
         const found = await statements.query(
           `DELETE FROM ${table('applications')} WHERE name = $1 RETURNING 1`,
           values,
         );
         isKnown = found.length > 0;
         for (const name of tables) await statements.query(`DELETE FROM ${table(name)} WHERE application = $1`, values);
-        await statements.query(markStatement(names));
+        await statements.query(bumpVersionShard(names));
       });
       return isKnown;
     },

@@ -1,11 +1,10 @@
 import { isFlagsError, type MetricsStorage, type UsageReport } from '@flags/core';
 import type { Database } from '../database.js';
-import type { ServerKind } from '../server-kind.js';
 import { type Place, tableNames } from '../tables.js';
 import { createAdmission, createDroppedCount } from './admission.js';
 import { applicationReader } from './applications.js';
 import { countReader, dropping } from './counts.js';
-import { metricsTurns } from './metrics-lock.js';
+import { createMetricsLock } from './metrics-lock.js';
 import { recording, registering } from './record.js';
 import { createTrimming } from './trimming.js';
 
@@ -83,7 +82,6 @@ export function createBatches<Item>(
 export interface PostgresMetricsOptions {
   readonly database: Database;
   readonly place: Place;
-  readonly server: Pick<ServerKind, 'hasAdvisoryLocks'>;
   /** Runs what is asked while the storage is open, and fails when it is closed. */
   readonly whileOpen: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -93,12 +91,12 @@ export interface PostgresMetricsOptions {
  * that arrive together are added up here first and written by one statement. A call that writes resolves once that is
  * durable; when it rejects, nothing of it was written, unless the code is `outcome_unknown`.
  */
-export function postgresMetrics({ database, place, server, whileOpen }: PostgresMetricsOptions): MetricsStorage {
+export function postgresMetrics({ database, place, whileOpen }: PostgresMetricsOptions): MetricsStorage {
   const names = tableNames(place);
-  const turns = metricsTurns(database, place, server);
-  const parts = { database, names, turns };
+  const lock = createMetricsLock(database, place);
+  const parts = { database, names, lock };
   const admission = createAdmission(database, names);
-  const limiting = { admission, trimming: createTrimming(database, names, turns) };
+  const limiting = { admission, trimming: createTrimming(database, names, lock) };
   const { dropped, add } = createDroppedCount();
   const { record } = recording({ ...parts, ...limiting });
   const batches = createBatches<readonly UsageReport[]>(async (calls) => add(await record(calls.flat())), sizeOf);

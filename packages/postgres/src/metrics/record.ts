@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { ApplicationRegistration, DroppedMetrics, UsageReport } from '@flags/core';
 import type { Database } from '../database.js';
 import { type TableNames, toStoredText } from '../tables.js';
-import { markStatement } from '../version-shards.js';
+import { bumpVersionShard } from '../version-shards.js';
 import { type Admission, createRanks } from './admission.js';
 import { columns, registeredApplications, seenApplications } from './applications.js';
 import {
@@ -12,7 +12,7 @@ import {
   mergeReports,
   type RegisteredApplication,
 } from './merged-reports.js';
-import type { Turns } from './metrics-lock.js';
+import type { MetricsLock } from './metrics-lock.js';
 import type { Trimming } from './trimming.js';
 import { unknownColumns, unknownExpressions } from './unknown-names.js';
 
@@ -34,9 +34,9 @@ const SHARDS = 16;
  *
  * Limits are kept before and after it: applications are admitted, and what is too much is dropped.
  */
-export function recording({ database, names, turns, admission, trimming }: RecordingParts & Limiting) {
-  const plain = recordStatements({ names, turns, applications: seenApplications(names), parameters: 20 });
-  const registering = recordStatements({ names, turns, applications: registeredApplications(names), parameters: 26 });
+export function recording({ database, names, lock, admission, trimming }: RecordingParts & Limiting) {
+  const plain = recordStatements({ names, lock, applications: seenApplications(names), parameters: 20 });
+  const registering = recordStatements({ names, lock, applications: registeredApplications(names), parameters: 26 });
   const shard = randomInt(SHARDS);
   const rank = createRanks();
 
@@ -73,7 +73,7 @@ export function recording({ database, names, turns, admission, trimming }: Recor
 export interface RecordingParts {
   readonly database: Database;
   readonly names: TableNames;
-  readonly turns: Turns;
+  readonly lock: MetricsLock;
 }
 
 /** What keeps the tables within limits. */
@@ -84,7 +84,7 @@ export interface Limiting {
 
 interface StatementParts {
   readonly names: TableNames;
-  readonly turns: Turns;
+  readonly lock: MetricsLock;
   /** The table expressions that write the applications. */
   readonly applications: string;
   /** How many parameters the statement has without those for unknown names. */
@@ -95,19 +95,19 @@ interface StatementParts {
 function recordStatements(parts: StatementParts) {
   const { names, parameters } = parts;
   return {
-    text: `${recordStatement(parts)}\n${markStatement(names, ['counters'])}`,
+    text: `${recordStatement(parts)}\n${bumpVersionShard(names, ['counters'])}`,
     withUnknown: `${recordStatement(parts)},
 ${unknownExpressions(names, parameters + 1)}
-${markStatement(names, ['counters', 'unknown_counters', 'dropped_names'])}`,
+${bumpVersionShard(names, ['counters', 'unknown_counters', 'dropped_names'])}`,
   };
 }
 
-function recordStatement({ names, turns, applications }: StatementParts): string {
+function recordStatement({ names, lock, applications }: StatementParts): string {
   const { table } = names;
   return `
-WITH ${turns.shared},
+WITH ${lock.shared},
 writing AS (
-  INSERT INTO ${table('metrics_writes')} (id, at) SELECT $1::uuid, $2::bigint FROM turn
+  INSERT INTO ${table('metrics_writes')} (id, at) SELECT $1::uuid, $2::bigint FROM metrics_lock
   ON CONFLICT (id) DO NOTHING RETURNING 1
 ),
 ${applications},
@@ -165,8 +165,8 @@ function columnsOf({ applications, instances, usage, lastSeen, counters }: Merge
 }
 
 /** Creates or renews an application and its instance in one statement, which may be carried out twice. */
-export function registering({ database, names, turns, admission, trimming }: RecordingParts & Limiting) {
-  const text = registerStatement(names, turns);
+export function registering({ database, names, lock, admission, trimming }: RecordingParts & Limiting) {
+  const text = registerStatement(names, lock);
   return async (registration: ApplicationRegistration): Promise<DroppedMetrics> => {
     const { application, instance, at } = registration;
     if (!(await admission.admit([application])).has(application)) return { names: 0, reports: 1 };
@@ -177,13 +177,13 @@ export function registering({ database, names, turns, admission, trimming }: Rec
   };
 }
 
-function registerStatement(names: RecordingParts['names'], turns: Turns): string {
+function registerStatement(names: RecordingParts['names'], lock: MetricsLock): string {
   const { table } = names;
   return `
-WITH ${turns.shared},
+WITH ${lock.shared},
 applications AS (
   INSERT INTO ${table('applications')} AS known (name, strategies, description, url, color, icon, created_at)
-  SELECT $1, $2, coalesce($3, ''), coalesce($4, ''), $5, coalesce($6, ''), $7::bigint FROM turn
+  SELECT $1, $2, coalesce($3, ''), coalesce($4, ''), $5, coalesce($6, ''), $7::bigint FROM metrics_lock
   ON CONFLICT (name) DO UPDATE SET
     strategies = $2,
     description = coalesce($3, known.description),
@@ -201,7 +201,7 @@ instances AS (
     seen_at = greatest(known.seen_at, excluded.seen_at)
   RETURNING 1
 )
-${markStatement(names, ['instances'])}`;
+${bumpVersionShard(names, ['instances'])}`;
 }
 
 function valuesOf({ instance, at, strategies, color, ...texts }: ApplicationRegistration): unknown[] {

@@ -2,7 +2,7 @@ import { LIMITS } from '@flags/core';
 import type { Database } from '../database.js';
 import { type TableNames, toStoredText } from '../tables.js';
 import type { MergedReports } from './merged-reports.js';
-import type { Turns } from './metrics-lock.js';
+import type { MetricsLock } from './metrics-lock.js';
 
 /** Drops instances and unknown names beyond the limits. */
 export interface Trimming {
@@ -13,9 +13,9 @@ export interface Trimming {
 /** An instance that was seen before is not a further one. */
 const REMEMBERED = 20_000;
 
-export function createTrimming(database: Database, names: TableNames, turns: Turns): Trimming {
-  const instances = trimInstances(names, turns);
-  const unknown = trimUnknownNames(names, turns);
+export function createTrimming(database: Database, names: TableNames, lock: MetricsLock): Trimming {
+  const instances = trimInstances(names, lock);
+  const unknown = trimUnknownNames(names, lock);
   const seen = new Set<string>();
 
   function grownOf(rows: MergedReports['instances']): readonly string[] {
@@ -49,11 +49,11 @@ export function createTrimming(database: Database, names: TableNames, turns: Tur
   };
 }
 
-function trimInstances({ table }: TableNames, turns: Turns): string {
+function trimInstances({ table }: TableNames, lock: MetricsLock): string {
   return `
-WITH ${turns.shared},
+WITH ${lock.shared},
 gone AS (
-  DELETE FROM ${table('instances')} AS instances USING turn, (
+  DELETE FROM ${table('instances')} AS instances USING metrics_lock, (
     SELECT application, id, row_number() OVER (PARTITION BY application ORDER BY seen_at DESC, id DESC) AS place
     FROM ${table('instances')} WHERE application = ANY ($1::text[])
   ) AS placed
@@ -64,9 +64,9 @@ gone AS (
 SELECT count(*) FROM gone`;
 }
 
-function trimUnknownNames({ table }: TableNames, turns: Turns): string {
+function trimUnknownNames({ table }: TableNames, lock: MetricsLock): string {
   return `
-WITH ${turns.shared},
+WITH ${lock.shared},
 excess AS (
   SELECT application, flag FROM (
     SELECT application, flag, row_number() OVER (PARTITION BY application ORDER BY rank DESC) AS place
@@ -76,7 +76,7 @@ excess AS (
   (SELECT application, flag FROM ${table('unknown_names')} ORDER BY rank DESC OFFSET ${LIMITS.unknownNames})
 ),
 gone AS (
-  DELETE FROM ${table('unknown_names')} AS names USING turn, excess
+  DELETE FROM ${table('unknown_names')} AS names USING metrics_lock, excess
   WHERE names.application = excess.application AND names.flag = excess.flag
   RETURNING names.application, names.flag
 ),

@@ -1,67 +1,59 @@
 import { FlagsError } from '@flags/core';
-import { pause, sqlState } from '../connection/errors.js';
 import type { Database, Statements } from '../database.js';
-import { FEED_ROWS, type FeedKind } from '../feed/order.js';
-import type { ServerKind } from '../server-kind.js';
+import { alignFeedOffset, FEED_COUNTER, FEED_OFFSET } from '../feed/position.js';
 import { type Place, tableNames } from '../tables.js';
 import { createSchema, migrationStatements, SCHEMA_VERSION, takeMigrationLock } from './migrations.js';
 
 export interface MigrateOptions extends Place {
   readonly migrate: boolean;
-  /** What the host has asked for. */
-  readonly feed: FeedKind | undefined;
-  readonly server: ServerKind;
 }
 
 /**
- * Brings the tables to the version that this library knows, and gives the kind of feed that the database keeps. Of nodes
- * that start at the same moment one migrates; the others find the work done.
+ * Makes the tables ready: brings them to this library's schema version, and aligns the feed's offset with this server. Of
+ * nodes that start at once, one migrates, and the others find the work done.
  *
- * Fails with `storage_unsupported` when a newer library has been here, when `migrate` is false and there is something to do,
- * or when the feed is of another kind than the one asked for.
+ * Fails with `storage_unsupported` if the server cannot be used, if a newer library has migrated the tables, if they order
+ * events by a counter, or if `migrate` is false and a migration is due.
  */
-export async function migrate(database: Database, options: MigrateOptions): Promise<FeedKind> {
-  const { server, feed = server.feed } = options;
+export async function migrate(database: Database, options: MigrateOptions): Promise<void> {
+  await assertServer(database);
   let state = await readState(database, options);
+  if (state.hasCounter) throw counterFeed(options);
   if (state.version < SCHEMA_VERSION) {
     if (!options.migrate) throw olderSchema(state.version, options);
     const work = async (statements: Statements) => {
       const { version, hasSchema } = await readState(statements, options);
       if (!hasSchema) await statements.query(createSchema(options));
-      if (version < SCHEMA_VERSION) await statements.query(migrationStatements({ ...options, from: version, feed }));
+      if (version < SCHEMA_VERSION) await statements.query(migrationStatements({ ...options, from: version }));
       return readState(statements, options);
     };
-    state = server.hasAdvisoryLocks
-      ? await database.transaction(work, { first: takeMigrationLock(options) })
-      : await withoutLock(() => database.transaction(work));
+    state = await database.transaction(work, { first: takeMigrationLock(options) });
   }
   if (state.version > SCHEMA_VERSION) throw newerSchema(state.version, options);
-  return agreedFeed(state.feed, options);
+  await alignFeedOffset(database, tableNames(options));
 }
 
-/** What one meets who makes what another has just made: tables, schemas and types of that name, or their entries. */
-const ALREADY_THERE = new Set(['42P07', '42P06', '42710', '23505']);
-const ATTEMPTS = 10;
-/** Milliseconds. */
-const LONGEST_PAUSE = 200;
-
-/** Several may migrate at once: one succeeds, and the others find that it has when they look again. */
-async function withoutLock<T>(migrateOnce: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await migrateOnce();
-    } catch (error) {
-      if (attempt === ATTEMPTS || !ALREADY_THERE.has(sqlState(error) ?? '')) throw error;
-    }
-    await pause(Math.random() * LONGEST_PAUSE);
+/** Fails with `storage_unsupported` for a server without 64-bit transaction ids, or a database that is not UTF-8. */
+async function assertServer(statements: Statements): Promise<void> {
+  const [row] = await statements.query<Record<'encoding' | 'function', string | null>>(
+    "SELECT current_setting('server_encoding') AS encoding, to_regproc('pg_current_xact_id') AS function",
+  );
+  if (!row?.function) {
+    const message = 'The server has no pg_current_xact_id(), which orders events. Use PostgreSQL 13 or newer.';
+    throw new FlagsError('storage_unsupported', message);
   }
+  const encoding = row.encoding?.replace('-', '').toUpperCase();
+  if (encoding === 'UTF8') return;
+  const message = `The database keeps text as ${encoding}, which cannot hold every name. Use one with the encoding UTF8.`;
+  throw new FlagsError('storage_unsupported', message);
 }
 
 interface State {
   readonly hasSchema: boolean;
   /** 0: there are no tables. */
   readonly version: number;
-  readonly feed: FeedKind | undefined;
+  /** Whether an earlier release created the tables with `feed: 'counter'`. */
+  readonly hasCounter: boolean;
 }
 
 async function readState(statements: Statements, place: Place): Promise<State> {
@@ -71,27 +63,23 @@ async function readState(statements: Statements, place: Place): Promise<State> {
     [place.schema, meta],
   );
   const hasSchema = found?.has_schema === 't';
-  if (found?.has_meta !== 't') return { hasSchema, version: 0, feed: undefined };
+  if (found?.has_meta !== 't') return { hasSchema, version: 0, hasCounter: false };
   const rows = await statements.query<{ readonly name: string; readonly value: string }>(
     `SELECT name, value FROM ${meta}`,
   );
-  const names = new Map(rows.map(({ name, value }) => [name, Number(value)]));
-  const feed = names.has(FEED_ROWS.counter) ? 'counter' : 'snapshot';
-  return { hasSchema, version: names.get('schema_version') ?? 0, feed };
+  const values = new Map(rows.map(({ name, value }) => [name, Number(value)]));
+  return { hasSchema, version: values.get('schema_version') ?? 0, hasCounter: values.has(FEED_COUNTER) };
 }
 
-function agreedFeed(kept: FeedKind | undefined, { feed, server }: MigrateOptions): FeedKind {
-  const agreed = kept ?? server.feed;
-  if (feed !== undefined && feed !== agreed) {
-    const message = `The tables order their events by ${agreed}, for good: open the storage with feed: '${agreed}', or without.`;
-    throw new FlagsError('storage_unsupported', message);
-  }
-  if (agreed === 'snapshot' && server.feed === 'counter') {
-    const message =
-      "The tables order their events by transaction ids, which this database does not have. Create them anew with feed: 'counter'.";
-    throw new FlagsError('storage_unsupported', message);
-  }
-  return agreed;
+/** The next open aligns the offset with the positions that the counter gave. */
+function counterFeed(place: Place): FlagsError {
+  const meta = tableNames(place).table('meta');
+  return new FlagsError(
+    'storage_unsupported',
+    `The tables ${place.schema}.${place.tablePrefix}* order events by a counter (feed: 'counter'), which is no longer ` +
+      'supported. On PostgreSQL, stop all nodes and run: ' +
+      `UPDATE ${meta} SET name = '${FEED_OFFSET}', value = 0 WHERE name = '${FEED_COUNTER}'`,
+  );
 }
 
 function olderSchema(version: number, { schema, tablePrefix }: Place): FlagsError {

@@ -1,6 +1,6 @@
-import { FEED_ROWS, type FeedKind } from '../feed/order.js';
+import { FEED_OFFSET } from '../feed/position.js';
 import { lockKey, type Place, quoteIdentifier, type TableNames, tableNames } from '../tables.js';
-import { markRows } from '../version-shards.js';
+import { versionShardRows } from '../version-shards.js';
 
 /**
  * The tables of the metrics, for the storage's first migration. Text is compared by bytes: code-point order in UTF-8.
@@ -163,7 +163,7 @@ ALTER TABLE ${table('events')}
  */
 const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => metaTable(names) + documentTables(names) + metricsTables(names),
-  markRows,
+  versionShardRows,
   (names) => actorTokenColumns(names) + unknownNameTables(names),
 ];
 
@@ -183,15 +183,14 @@ CREATE TABLE ${table('meta')} (
 export interface Migration extends Place {
   /** The version to begin at; 0: there are no tables. */
   readonly from: number;
-  readonly feed: FeedKind;
 }
 
 /** Statements that bring the tables from a version to the newest, for the inside of a transaction. */
-export function migrationStatements({ from, feed, ...place }: Migration): string {
+export function migrationStatements({ from, ...place }: Migration): string {
   const names = tableNames(place);
   const meta = names.table('meta');
   const steps = MIGRATIONS.slice(from).map((step) => step(names));
-  const beginning = `INSERT INTO ${meta} (name, value) VALUES ('schema_version', ${SCHEMA_VERSION}), ('${FEED_ROWS[feed]}', 0);`;
+  const beginning = `INSERT INTO ${meta} (name, value) VALUES ('schema_version', ${SCHEMA_VERSION}), ('${FEED_OFFSET}', 0);`;
   const going = `UPDATE ${meta} SET value = ${SCHEMA_VERSION} WHERE name = 'schema_version';`;
   return `${steps.join('')}\n${from === 0 ? beginning : going}\n`;
 }

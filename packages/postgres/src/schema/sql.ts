@@ -1,5 +1,4 @@
 import { FlagsError } from '@flags/core';
-import type { FeedKind } from '../feed/order.js';
 import { assertPlace } from '../options.js';
 import { quoteIdentifier, tableNames } from '../tables.js';
 import {
@@ -18,8 +17,6 @@ export interface MigrationSqlOptions {
   readonly tablePrefix?: string;
   /** The schema version of the tables as they are. Default 0: there are none. */
   readonly from?: number;
-  /** Default `snapshot`; `counter` for databases without PostgreSQL's transaction ids. */
-  readonly feed?: FeedKind;
 }
 
 /**
@@ -32,7 +29,7 @@ export interface MigrationSqlOptions {
  * await writeFile('migrations/042-flags.sql', migrationSql({ schema: 'flags' }));
  */
 export function migrationSql(options: MigrationSqlOptions = {}): string {
-  const { from = 0, feed = 'snapshot' } = options;
+  const { from = 0 } = options;
   const place = assertPlace(options);
   if (!Number.isSafeInteger(from) || from < 0 || from >= SCHEMA_VERSION) {
     throw new FlagsError('invalid_input', `from must be a schema version from 0 to ${SCHEMA_VERSION - 1}.`);
@@ -41,10 +38,9 @@ export function migrationSql(options: MigrationSqlOptions = {}): string {
   return [
     `-- The tables of @flags/postgres, from schema version ${from} to ${SCHEMA_VERSION}.`,
     'BEGIN;',
-    // Those that need a counter do not all have the lock: there is nobody else where a team migrates by itself.
-    ...(feed === 'snapshot' ? [`${takeMigrationLock(place)};`] : []),
+    `${takeMigrationLock(place)};`,
     ...(isNew ? [`${createSchema(place)};`] : []),
-    `${migrationStatements({ ...place, from, feed })}COMMIT;\n`,
+    `${migrationStatements({ ...place, from })}COMMIT;\n`,
   ].join('\n');
 }
 

@@ -1,7 +1,7 @@
 import type { Storage } from '@flags/core';
 import type { PoolClient } from 'pg';
 import { until } from '../../../../test/until.js';
-import { postgresStorage } from '../../src/index.js';
+import { type PostgresStorageOptions, postgresStorage } from '../../src/index.js';
 import { lockKey } from '../../src/tables.js';
 import { endTransaction, openTransaction } from '../open-transaction.js';
 import { ownServer } from '../own-database.js';
@@ -17,11 +17,11 @@ async function newest(storage: Storage): Promise<string[]> {
   return events.map(({ subject }) => subject.id);
 }
 
-describe.each(['snapshot', 'counter'] as const)('the feed by %s', (feed) => {
+describe('the feed', () => {
   let storage: Storage;
 
   beforeAll(async () => {
-    storage = await postgresStorage({ pool: database.pool(), ...place(feed), feed, listen: false });
+    storage = await postgresStorage({ pool: database.pool(), ...place('foreign'), listen: false });
   });
   afterAll(() => storage.close());
 
@@ -38,7 +38,7 @@ describe.each(['snapshot', 'counter'] as const)('the feed by %s', (feed) => {
   });
 });
 
-describe('the feed by transactions', () => {
+describe('the feed beside commits of other nodes', () => {
   const { table, lock } = { table: '"flags_events"', lock: lockKey('commit', place('commits')) };
   let storage: Storage;
 
@@ -130,27 +130,33 @@ describe('a feed that cannot have the lock of all commits', () => {
   });
 });
 
-describe('tables that come from another server', () => {
-  it('are noticed by a node that has seen nothing of them yet', async () => {
-    const options = { pool: database.pool(), ...place('brought'), listen: false };
+describe('tables that come from another server, where transaction ids were higher', () => {
+  it('continue their feed when nodes are opened, also several at once', async () => {
+    const options = { pool: database.pool(), ...place('restored'), listen: false };
     const before = await postgresStorage(options);
     await before.commit(change('before'));
     await before.close();
-    await database.ask('UPDATE brought.flags_events SET commit_order = commit_order + 1000000000000');
-    const storage = await postgresStorage(options);
-    await storage.commit(change('after'));
-    expect(await subjectsAfter(storage)).toEqual(['before', 'after']);
-    await storage.close();
+    await database.ask('UPDATE restored.flags_events SET commit_order = commit_order + 1000000000000');
+    const nodes = await Promise.all(['one', 'two', 'three'].map((id) => openAndCommit(options, id)));
+    const [storage] = nodes as [Storage];
+    const log = await newest(storage);
+    const position = (await storage.events({ order: 'newest-first', limit: 4 })).events.at(-1)?.position;
+    expect(log.at(-1)).toBe('before');
+    expect((await subjectsAfter(storage, position)).toSorted()).toEqual(['one', 'three', 'two']);
+    await Promise.all(nodes.map((node) => node.close()));
   });
 
-  it('go on where they ended, although transaction ids begin anew', async () => {
-    const storage = await postgresStorage({ pool: database.pool(), ...place('restored'), listen: false });
-    await storage.commit(change('before'));
-    await database.ask('UPDATE restored.flags_events SET commit_order = commit_order + 1000000000000');
-    const position = (await storage.events({ order: 'newest-first', limit: 1 })).events[0]?.position;
-    await Promise.all(['one', 'two', 'three'].map((id) => storage.commit(change(id))));
-    expect((await subjectsAfter(storage, position)).toSorted()).toEqual(['one', 'three', 'two']);
-    expect((await newest(storage)).at(-1)).toBe('before');
-    await storage.close();
+  it('keep their offset when they are opened again', async () => {
+    const options = { pool: database.pool(), ...place('restored'), listen: false };
+    const offset = () => database.ask("SELECT value FROM restored.flags_meta WHERE name = 'feed_offset'");
+    const before = await offset();
+    await (await openAndCommit(options, 'later')).close();
+    expect(await offset()).toEqual(before);
   });
+
+  async function openAndCommit(options: PostgresStorageOptions, id: string): Promise<Storage> {
+    const storage = await postgresStorage(options);
+    await storage.commit(change(id));
+    return storage;
+  }
 });

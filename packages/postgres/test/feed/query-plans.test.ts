@@ -20,7 +20,7 @@ describe('among twenty thousand flags and events', () => {
       SELECT number, 'type-' || number % 500, '2026-01-01T00:00:00.' || lpad((number % 1000)::text, 3, '0') || 'Z', 'ada',
         'flag', 'f' || number % 5000, 1, 'p' || number % 500, 'null', 'null'
       FROM generate_series(1, 20000) AS number`);
-    // Ids of transactions begin below a thousand: the events' places must be behind them.
+    // Transaction ids begin below a thousand: the offset puts new events behind these.
     await database.ask('UPDATE flags_meta SET value = 1000000 WHERE name = $1', ['feed_offset']);
     await database.ask(`
       INSERT INTO flags_documents (kind, id, parent, revision, summary, body)
@@ -30,7 +30,7 @@ describe('among twenty thousand flags and events', () => {
   });
   afterAll(() => storage.close());
 
-  /** How the statements of a call are carried out. */
+  /** The query plans of the statements of a call. */
   async function plansOf(call: () => Promise<unknown>): Promise<string> {
     asked.length = 0;
     await call();
@@ -66,7 +66,7 @@ describe('among twenty thousand flags and events', () => {
     expect(plans).not.toMatch(/Seq Scan on flags_documents/);
   });
 
-  it('reads the stamp in one statement, by an index', async () => {
+  it('reads the data version in one statement, by an index', async () => {
     const plans = await plansOf(async () => storage.dataVersion?.());
     expect(asked).toHaveLength(1);
     expect(plans).toMatch(/Index Only Scan Backward using flags_events_pkey/);
@@ -84,8 +84,6 @@ describe('among twenty thousand flags and events', () => {
   });
 
   it('commits in two round trips, vacancy and events included', async () => {
-    // The first looks whether the tables come from another server.
-    await storage.commit(change('first'));
     asked.length = 0;
     const key = flag('f7');
     const commit = {
@@ -97,7 +95,7 @@ describe('among twenty thousand flags and events', () => {
     expect(await storage.commit(commit)).toEqual({ ok: true, revisions: [2] });
     await storage.close();
     const texts = asked.map(({ text }) => text.trim());
-    // Told apart from the commit, once for all that were made meanwhile.
+    // Notifications follow commits, one for several.
     const isMessage = (text: string) => text.includes('pg_notify');
     expect(texts.filter((text) => !isMessage(text)).map((text) => text.split(/\s/)[0])).toEqual(['BEGIN', 'COMMIT']);
     expect(texts.some(isMessage)).toBe(true);

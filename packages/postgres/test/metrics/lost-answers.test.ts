@@ -18,7 +18,7 @@ describe('a report whose answer is lost', () => {
   let pool: Pool;
   let storage: Storage;
   let metrics: MetricsStorage;
-  /** What is heard instead of the next answers. */
+  /** Replace the next answers. */
   const errors: Error[] = [];
   const lost = () => new Error('Connection terminated unexpectedly');
 
@@ -63,20 +63,20 @@ describe('a report whose answer is lost', () => {
     expect(await metrics.application('new')).toMatchObject({ strategies: ['default'] });
   });
 
-  it('counts once, with another in its batch, when the database does not know whether it was carried out', async () => {
-    errors.push(databaseError('40003', 'result is ambiguous'));
+  it('counts once together with another report of its batch', async () => {
+    errors.push(lost());
     await Promise.all([metrics.record([REPORT]), metrics.record([REPORT])]);
     expect(errors).toEqual([]);
     expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 10, no: 5 }]);
   });
 
-  it('counts once when others keep the database busy afterwards', async () => {
+  it('counts once when the repetition finds the database busy', async () => {
     errors.push(lost(), databaseError('55P03', 'canceling statement due to lock timeout'));
     await metrics.record([REPORT]);
     expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 12, no: 6 }]);
   });
 
-  it('has an unknown outcome, and is not sent again under another name, when a repetition is refused', async () => {
+  it('has an unknown outcome, and is not sent again under another id, when the repetition is refused', async () => {
     errors.push(lost(), databaseError('XX001', 'data corrupted'));
     const both = await Promise.allSettled([metrics.record([REPORT]), metrics.record([REPORT])]);
     expect(both).toEqual(

@@ -1,11 +1,12 @@
 import { Pool } from 'pg';
 import { grantSql, migrationSql, postgresStorage } from '../../src/index.js';
+import { interferedPool } from '../interfered-pool.js';
 import { ownDatabase } from '../own-database.js';
 import { change, flag, subjectsAfter } from '../samples.js';
 
 const database = ownDatabase();
 const UNSUPPORTED = { name: 'FlagsError', code: 'storage_unsupported' };
-const open = (settings: { schema: string; migrate?: boolean; feed?: 'snapshot' | 'counter' }) =>
+const open = (settings: { schema: string; migrate?: boolean }) =>
   postgresStorage({ pool: database.pool(), listen: false, ...settings });
 
 describe('migrations', () => {
@@ -40,16 +41,13 @@ describe('migrations', () => {
     expect(await database.ask("SELECT to_regnamespace('forbidden') AS schema")).toEqual([{ schema: null }]);
   });
 
-  it.each(['snapshot', 'counter'] as const)('can be run by hand, for a feed by %s', async (feed) => {
-    const schema = `By hand "${feed}"`;
-    await database.ask(migrationSql({ schema, feed }));
+  it('can be run by hand', async () => {
+    const schema = 'By "hand"';
+    await database.ask(migrationSql({ schema }));
     const storage = await open({ schema, migrate: false });
     await storage.commit(change('checkout'));
     expect(await subjectsAfter(storage)).toEqual(['checkout']);
     await storage.close();
-    await expect(open({ schema, feed: feed === 'counter' ? 'snapshot' : 'counter' })).rejects.toMatchObject(
-      UNSUPPORTED,
-    );
   });
 
   it('take names of schemas and prefixes as they are', async () => {
@@ -109,9 +107,9 @@ describe('tables of version 1', () => {
     ]);
     expect(await marksOf('rolling')).toBe(16);
     const [node] = nodes;
-    const stamp = await node?.dataVersion?.();
+    const version = await node?.dataVersion?.();
     await before.commit(change('after'));
-    expect(await node?.dataVersion?.()).not.toBe(stamp);
+    expect(await node?.dataVersion?.()).not.toBe(version);
     expect(node && (await subjectsAfter(node))).toEqual(['before', 'meanwhile', 'after']);
     await Promise.all([before, ...nodes].map((storage) => storage.close()));
   });
@@ -133,9 +131,9 @@ describe('tables of version 1', () => {
     expect(rights).not.toContain('mark');
     expect(rights).toContain('"flags_unknown_names"');
     const storage = await open({ schema: 'stepped', migrate: false });
-    const stamp = await storage.dataVersion?.();
+    const version = await storage.dataVersion?.();
     await storage.metrics?.forget('checkout');
-    expect(await storage.dataVersion?.()).not.toBe(stamp);
+    expect(await storage.dataVersion?.()).not.toBe(version);
     await storage.close();
   });
 });
@@ -160,6 +158,39 @@ describe('tables of version 2', () => {
   });
 });
 
+describe('a server without transaction ids', () => {
+  it('is refused before anything is created', async () => {
+    const pool = interferedPool(database.pool(), ({ text }, _, { rows }) => {
+      if (text.includes('pg_current_xact_id')) Object.assign(rows[0], { function: null });
+    });
+    await expect(postgresStorage({ pool, schema: 'refused', listen: false })).rejects.toMatchObject({
+      ...UNSUPPORTED,
+      message: expect.stringContaining('PostgreSQL 13 or newer'),
+    });
+    expect(await database.ask("SELECT to_regnamespace('refused') AS schema")).toEqual([{ schema: null }]);
+  });
+});
+
+describe('tables that order events by a counter, of an earlier release', () => {
+  it('are refused, and continue after the statement that the error names', async () => {
+    const before = await open({ schema: 'counted' });
+    await before.commit(change('before'));
+    await before.close();
+    await database.ask(`
+      UPDATE counted.flags_events SET commit_order = 1000000000000;
+      UPDATE counted.flags_meta SET name = 'feed_counter', value = 1000000000000 WHERE name = 'feed_offset'`);
+    const refusal = await open({ schema: 'counted' }).catch((error: unknown) => error as Error);
+    expect(refusal).toMatchObject({ ...UNSUPPORTED, message: expect.stringContaining("feed: 'counter'") });
+    await expect(open({ schema: 'counted', migrate: false })).rejects.toMatchObject(UNSUPPORTED);
+    const [statement] = /UPDATE .*$/.exec((refusal as Error).message) ?? [];
+    await database.ask(String(statement));
+    const storage = await open({ schema: 'counted' });
+    await storage.commit(change('after'));
+    expect(await subjectsAfter(storage)).toEqual(['before', 'after']);
+    await storage.close();
+  });
+});
+
 describe('a role with the granted rights alone', () => {
   it('runs the library with migrate: false', async () => {
     await database.ask(migrationSql({ schema: 'least' }));
@@ -174,9 +205,9 @@ describe('a role with the granted rights alone', () => {
     const vacant = [{ kind: 'flag', parent: 'shop' }];
     expect((await storage.commit({ writes: [deletion], vacant, events: [] })).ok).toBe(true);
     expect(await subjectsAfter(storage)).toEqual(['checkout']);
-    const stamp = await storage.dataVersion?.();
+    const version = await storage.dataVersion?.();
     await storage.metrics?.forget('checkout');
-    expect(await storage.dataVersion?.()).not.toBe(stamp);
+    expect(await storage.dataVersion?.()).not.toBe(version);
     await expect(postgresStorage({ pool, schema: 'forbidden to it' })).rejects.toMatchObject(UNSUPPORTED);
     await storage.close();
     await pool.end();

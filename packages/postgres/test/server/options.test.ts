@@ -9,6 +9,7 @@ describe('options of a PostgreSQL storage', () => {
     [{ connectionString, querytimeout: 1 }, 'did you mean queryTimeout?'],
     [{ conectionString: connectionString }, 'did you mean connectionString?'],
     [{ connectionString, ssl: true }, 'has no option ssl; the options are'],
+    [{ connectionString, feed: 'counter' }, 'has no option feed; the options are'],
     [{}, 'connectionString must be'],
   ])('are refused at once when they cannot be used: %j', async (options, words) => {
     const opening = postgresStorage(options as PostgresStorageOptions);

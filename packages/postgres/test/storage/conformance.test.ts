@@ -31,12 +31,7 @@ onEveryVersion((version, server) => {
     });
   }
 
-  conforms('a connection string, ordered by transactions', (place) => ({
-    connectionString: database.url,
-    feed: 'snapshot',
-    ...place,
-  }));
-  // PostgreSQL itself never orders by a counter unless it is told to.
+  conforms('a connection string', (place) => ({ connectionString: database.url, ...place }));
   const inFull = extent({ short: () => undefined, full: conforms });
-  inFull("the host's pool, ordered by a counter", (place) => ({ pool, feed: 'counter', ...place }));
+  inFull("the host's pool", (place) => ({ pool, ...place }));
 });

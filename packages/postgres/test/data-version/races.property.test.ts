@@ -2,8 +2,8 @@ import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { pause } from '../../src/connection/errors.js';
-import { type DataVersionRow, dataVersionStatement, dataVersionText } from '../../src/data-version.js';
-import { type FeedKind, postgresStorage } from '../../src/index.js';
+import { type DataVersionRow, dataVersionStatement, toDataVersion } from '../../src/data-version.js';
+import { postgresStorage } from '../../src/index.js';
 import { tableNames } from '../../src/tables.js';
 import { ownServer } from '../own-database.js';
 import { recordedPool } from '../recorded-pool.js';
@@ -11,7 +11,7 @@ import { change } from '../samples.js';
 
 const random = createRandom();
 
-// Of its own: its strangers hold the feeds of other tests back.
+// A server of its own, because its foreign transactions hold back the feeds of other tests.
 const database = ownServer();
 const WRITERS = 4;
 const CHANGES = extent({ short: 60, full: 1500 });
@@ -22,23 +22,22 @@ const CONTENTS = ['documents', 'events', 'instances', 'usage', 'counters', 'last
 
 interface Race {
   readonly schema: string;
-  readonly feed: FeedKind;
   readonly isOver: () => boolean;
 }
 
-type Stamped = Storage & { readonly dataVersion: () => Promise<string> };
+type Versioned = Storage & { readonly dataVersion: () => Promise<string> };
 
 const upTo = (milliseconds: number) => pause(random() * milliseconds);
 
-/** Statements of a writer come late, its COMMIT too: transactions end in another order than they began in. */
-function openLate({ schema, feed }: Race): Promise<Stamped> {
+/** Delays statements, COMMIT too, so that transactions end in another order than they begin. */
+function openLate({ schema }: Race): Promise<Versioned> {
   const pool = recordedPool(database.pool(), async () => {
     if (random() < 0.5) await upTo(6);
   });
-  return postgresStorage({ pool, listen: false, schema, feed }) as Promise<Stamped>;
+  return postgresStorage({ pool, listen: false, schema }) as Promise<Versioned>;
 }
 
-/** One of all changes that there are: commits with and without events, and of metrics. */
+/** Makes a random change: a commit with or without events, or one of metrics. */
 async function changeAnything(storage: Storage, name: string): Promise<void> {
   const { metrics } = storage;
   const sighting = { application: name, instance: { id: name }, at: NOW };
@@ -50,27 +49,27 @@ async function changeAnything(storage: Storage, name: string): Promise<void> {
   else await metrics?.forget('a');
 }
 
-/** Takes a stamp after each change, and gives those that had been given before the change was asked for. */
+/** Reads the data version after each change, and returns those that were read before the change began. */
 function writing() {
   const given = new Map<string, number>();
-  return async (node: Stamped, writer: number): Promise<readonly string[]> => {
+  return async (node: Versioned, writer: number): Promise<readonly string[]> => {
     const stale: string[] = [];
     for (let number = 0; number < CHANGES; number++) {
-      // Others may be given it before the change is acknowledged: it is there by then.
+      // Another writer may read it before this change is acknowledged.
       const begun = performance.now();
       await changeAnything(node, `f${writer}-${number}`);
-      const stamp = await node.dataVersion();
-      if ((given.get(stamp) ?? begun) < begun) stale.push(stamp);
-      if (!given.has(stamp)) given.set(stamp, performance.now());
+      const version = await node.dataVersion();
+      if ((given.get(version) ?? begun) < begun) stale.push(version);
+      if (!given.has(version)) given.set(version, performance.now());
     }
     return stale;
   };
 }
 
-/** Takes the stamp and all that is visible in one snapshot, again and again. Gives stamps that stood for several contents. */
-async function look({ schema, feed, isOver }: Race): Promise<readonly string[]> {
+/** Reads the data version and the contents in one snapshot, repeatedly. Returns versions with several contents. */
+async function look({ schema, isOver }: Race): Promise<readonly string[]> {
   const names = tableNames({ schema, tablePrefix: 'flags_' });
-  const stamp = dataVersionStatement({ names, kind: feed, server: { hasTransactionIds: true } });
+  const version = dataVersionStatement(names);
   const hashes = CONTENTS.map(
     (name) => `(SELECT md5(string_agg(t::text, ' ' ORDER BY t)) FROM ${names.table(name)} AS t)`,
   );
@@ -79,10 +78,10 @@ async function look({ schema, feed, isOver }: Race): Promise<readonly string[]> 
   const client = await database.pool().connect();
   while (!isOver()) {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const { rows } = await client.query<DataVersionRow>({ text: stamp, types: AS_TEXT });
+    const { rows } = await client.query<DataVersionRow>({ text: version, types: AS_TEXT });
     const found = await client.query<{ readonly contents: string }>(contents);
     await client.query('COMMIT');
-    const text = rows.map(dataVersionText).join();
+    const text = rows.map(toDataVersion).join();
     seen.set(text, (seen.get(text) ?? new Set()).add(String(found.rows[0]?.contents)));
   }
   client.release();
@@ -90,7 +89,7 @@ async function look({ schema, feed, isOver }: Race): Promise<readonly string[]> 
   return [...seen].filter(([, { size }]) => size > 1).map(([text]) => text);
 }
 
-/** Transactions of strangers, long and short. */
+/** Runs foreign transactions, long and short. */
 async function disturb({ isOver }: Race): Promise<readonly string[]> {
   const client = await database.pool().connect();
   while (!isOver()) {
@@ -103,17 +102,20 @@ async function disturb({ isOver }: Race): Promise<readonly string[]> {
   return [];
 }
 
-describe.each(['snapshot', 'counter'] as const)('the stamps of a feed by %s', (feed) => {
-  it.each(ROUNDS)('tell all that differs, whoever commits and whatever stays open (round %i)', async (round) => {
-    let isOver = false;
-    const race: Race = { schema: `race_${feed}_${round}`, feed, isOver: () => isOver };
-    const nodes = await Promise.all(Array.from({ length: WRITERS }, () => openLate(race)));
-    const around = Promise.all([look(race), look(race), disturb(race), disturb(race)]);
-    const stale = await Promise.all(nodes.map(writing())).finally(() => {
-      isOver = true;
-    });
-    expect(stale.flat()).toEqual([]);
-    expect((await around).flat()).toEqual([]);
-    await Promise.all(nodes.map((node) => node.close()));
-  });
+describe('data versions', () => {
+  it.each(ROUNDS)(
+    'differ whenever the contents differ, beside commits and open transactions (round %i)',
+    async (round) => {
+      let isOver = false;
+      const race: Race = { schema: `race_${round}`, isOver: () => isOver };
+      const nodes = await Promise.all(Array.from({ length: WRITERS }, () => openLate(race)));
+      const around = Promise.all([look(race), look(race), disturb(race), disturb(race)]);
+      const stale = await Promise.all(nodes.map(writing())).finally(() => {
+        isOver = true;
+      });
+      expect(stale.flat()).toEqual([]);
+      expect((await around).flat()).toEqual([]);
+      await Promise.all(nodes.map((node) => node.close()));
+    },
+  );
 });
