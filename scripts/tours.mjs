@@ -1,0 +1,122 @@
+// Compares the tours of docs/architecture.md with the files that run, and prints the differences. After a build:
+//
+//   npm run tours               checks the lists
+//   npm run tours -- --print    prints the files that run, with their functions
+//
+// A file counts if one of its functions runs. V8 counts the calls of each function exactly.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { Session } from 'node:inspector';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFlags } from '../packages/core/dist/index.js';
+import { sqliteStorage } from '../packages/core/dist/sqlite.js';
+import { createFlagsRouter } from '../packages/express/dist/index.js';
+
+const express = createRequire(new URL('../packages/express/package.json', import.meta.url))('express');
+const Database = createRequire(new URL('../packages/core/package.json', import.meta.url))('better-sqlite3');
+const FEATURES = '/api/admin/projects/default/features';
+const PRODUCTION = { project: 'default', flag: 'warm', environment: 'production' };
+
+const session = new Session();
+session.connect();
+session.post('Profiler.enable');
+session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+
+/** Files whose functions ran since the last call. The session is in this thread, so it answers at once. */
+function takeFiles() {
+  const files = new Map();
+  session.post('Profiler.takePreciseCoverage', (error, { result }) => {
+    if (error) throw error;
+    for (const { url, functions } of result) {
+      const [, path] = /\/(packages\/\w+\/dist\/.*)\.js$/.exec(url) ?? [];
+      const names = functions.filter(({ ranges }) => ranges[0].count > 0).map(({ functionName }) => functionName);
+      if (path && names.length > 0) files.set(`${path.replace('/dist/', '/src/')}.ts`, names.filter(Boolean));
+    }
+  });
+  return files;
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'flags-tours-'));
+const database = new Database(join(directory, 'flags.db'));
+let atCommit;
+const prepare = database.prepare.bind(database);
+database.prepare = (sql) => {
+  const statement = prepare(sql);
+  if (sql !== 'COMMIT') return statement;
+  const run = statement.run.bind(statement);
+  statement.run = () => {
+    atCommit ??= takeFiles();
+    return run();
+  };
+  return statement;
+};
+const storage = await sqliteStorage({ database });
+const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+const server = createServer(express().use(createFlagsRouter(flags, { auth: 'token' })));
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const { secret: admin } = await flags.createToken({ name: 'admin', kind: 'admin' });
+const { secret: client } = await flags.createToken({ name: 'client', kind: 'client' });
+
+async function send(method, path, { body, token = admin, status } = {}) {
+  const headers = { authorization: token, 'content-type': 'application/json' };
+  const url = `http://127.0.0.1:${server.address().port}${path}`;
+  const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  if (response.status !== status) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  await response.text();
+}
+
+const variants = (name) => ({
+  body: [{ op: 'add', path: '/-', value: { name } }],
+  status: 200,
+});
+const TOURS = {
+  'Create a flag': () => send('POST', FEATURES, { body: { name: 'checkout' }, status: 201 }),
+  'Evaluate a flag': async () => flags.isEnabled('warm', { userId: '7' }),
+  'Change variants': () => send('PATCH', `${FEATURES}/warm/variants`, variants('b')),
+  'Serve client features': () => send('GET', '/api/client/features', { token: client, status: 200 }),
+};
+
+// Schemas, statements and the interface of each actor are made at the first use.
+await send('POST', FEATURES, { body: { name: 'warm' }, status: 201 });
+const strategy = { name: 'flexibleRollout', parameters: { rollout: 50, groupId: 'warm', stickiness: 'default' } };
+await flags.addStrategy(PRODUCTION, {
+  ...strategy,
+  constraints: [{ contextName: 'userId', operator: 'IN', values: ['7'] }],
+});
+await flags.enable(PRODUCTION);
+await send('PATCH', `${FEATURES}/warm/variants`, variants('a'));
+await send('GET', '/api/client/features', { token: client, status: 200 });
+await flags.updateFlag(PRODUCTION, { description: 'Changed, so that client features are made anew' });
+
+const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
+const listedIn = (title) => {
+  const section = page.split(/^### /m).find((part) => part.startsWith(title)) ?? '';
+  const [block = ''] = section.match(/^```\n[\s\S]*?^```/m) ?? [];
+  return block.match(/packages\/\S+\.ts/g) ?? [];
+};
+
+for (const [title, run] of Object.entries(TOURS)) {
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  takeFiles();
+  atCommit = undefined;
+  await run();
+  const files = atCommit ?? takeFiles();
+  const listed = listedIn(title);
+  const differences = [
+    ...[...files.keys()].filter((file) => !listed.includes(file)).map((file) => `  not listed: ${file}`),
+    ...listed.filter((file) => !files.has(file)).map((file) => `  does not run: ${file}`),
+  ];
+  console.log(`${title}: ${files.size} files`);
+  if (process.argv.includes('--print')) for (const [file, names] of files) console.log(`  ${file}: ${names.join(' ')}`);
+  else if (differences.length > 0) {
+    console.log(differences.join('\n'));
+    process.exitCode = 1;
+  }
+}
+server.close();
+server.closeAllConnections();
+await flags.close();
+database.close();
+rmSync(directory, { recursive: true });
