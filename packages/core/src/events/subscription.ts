@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { flagDocuments, tokenDocuments } from '../changes/aggregate.js';
+import { flagDocuments } from '../flags/flag-documents.js';
 import type { Storage, StoredEvent } from '../storage/port.js';
+import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';
 import type { EventListener, EventType, FlagsEvent } from './event.types.js';
 import { BATCH, createFeedCursor } from './feed-cursor.js';

@@ -1,4 +1,3 @@
-import { type DependencyEdge, dependencyEdges, flagDocuments } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
 import { pageBounds, readPage } from '../pages.js';
@@ -8,6 +7,7 @@ import { addDependency, canBeParent, removeDependencies, removeDependency } from
 import type { Dependency, DependencyInput, DependencyOperations } from './dependency.types.js';
 import { findFlag } from './find.js';
 import { dependenciesOf, type FlagState } from './flag.js';
+import { type DependencyEdge, dependencyEdges, flagDocuments } from './flag-documents.js';
 import { listLiveFlags } from './flag-lists.operations.js';
 import { type ListedFlag, toListedFlag } from './flag-views.js';
 

@@ -1,14 +1,9 @@
-import {
-  type ArchivedDetails,
-  archivedDetailsOf,
-  flagDocuments,
-  type StoredFlagSummary,
-} from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
 import { findProject } from './find.js';
 import type { ArchivedFlag, FlagOperations, FlagSummary } from './flag.types.js';
+import { type ArchivedDetails, archivedDetailsOf, flagDocuments, type StoredFlagSummary } from './flag-documents.js';
 import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
 
 /** Reads lists of flags; nothing but summaries is read for them. */

@@ -1,4 +1,4 @@
-import { flagDocuments, type Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import { clonePatch } from '../replica/clone-json.js';
 import { changeFlag, followReferences } from './change-flag.js';
@@ -6,6 +6,7 @@ import { inheritableDependencies, listLiveChildren } from './dependencies.operat
 import { findFlag, findProject, throwFlagNotFound } from './find.js';
 import type { FlagState } from './flag.js';
 import type { FlagOperations } from './flag.types.js';
+import { flagDocuments } from './flag-documents.js';
 import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
 import { archiveFlag, cloneFlag, createFlag, deleteFlag, reviveFlag } from './lifecycle.decide.js';
 import { changeMetadata, patchMetadata } from './metadata.decide.js';

@@ -1,4 +1,4 @@
-import { projectDocuments, type StoredProjectSummary, type Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import { groupBy } from '../collections.js';
 import type { ChangeContext, ProjectRef } from '../common.types.js';
@@ -9,7 +9,14 @@ import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
 import { deleteProjectWithContents } from './delete-project.js';
 import { healthOf } from './health.js';
-import { createProject, type ProjectEvent, type ProjectState, updateProject } from './project.js';
+import {
+  createProject,
+  type ProjectEvent,
+  type ProjectState,
+  projectDocuments,
+  type StoredProjectSummary,
+  updateProject,
+} from './project.js';
 import type { Project, ProjectOperations, ProjectSummary } from './project.types.js';
 
 /** Changes an existing project; gives it as it is afterwards. */

@@ -1,10 +1,10 @@
-import { projectDocuments, TOKEN_REGISTRY, tokenDocuments, tokenRegistries } from '../changes/aggregate.js';
 import { type DocumentChange, touch, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
 import { FlagsError } from '../errors.js';
 import { assertEnvironment, findProject } from '../flags/find.js';
 import { cutPage, pageBounds } from '../pages.js';
+import { projectDocuments } from '../projects/project.js';
 import { toTimestamp } from '../validation/primitives.js';
 import {
   createSecret,
@@ -15,7 +15,10 @@ import {
   isCurrent,
   isSameHash,
   type StoredToken,
+  TOKEN_REGISTRY,
   type TokenState,
+  tokenDocuments,
+  tokenRegistries,
   toToken,
 } from './token.js';
 import type { NewToken, TokenOperations } from './token.types.js';

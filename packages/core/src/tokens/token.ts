@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Aggregate, Documents } from '../changes/aggregate.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { Token } from './token.types.js';
@@ -94,4 +95,27 @@ export function idOfHash(digest: string): string {
 /** Compares in a time that does not tell where the difference is. */
 export function isSameHash(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
+}
+
+export const tokenDocuments: Aggregate<TokenState, TokenEvent> = {
+  kind: 'token',
+  evolve: evolveToken,
+  parentOf: projectOfToken,
+  projectOf: projectOfToken,
+  summarize: (token): StoredToken => withoutHash(token),
+};
+
+/** Every new token writes it: those who give out a name at the same moment do so one after the other. */
+export interface TokenRegistry {
+  /** The id of the token that was created last. */
+  readonly lastToken: string;
+}
+
+/** There is one, with the id {@link TOKEN_REGISTRY}. */
+export const tokenRegistries: Documents<TokenRegistry> = { kind: 'token-registry', parentOf: () => null };
+export const TOKEN_REGISTRY = 'all';
+
+/** A token of several projects belongs to none of them alone. */
+function projectOfToken({ project, projects }: StoredToken): string | null {
+  return project === '*' || projects !== undefined ? null : project;
 }
