@@ -6,7 +6,7 @@ import { createLifetime } from './changes/lifetime.js';
 import { createOperations } from './changes/operations.js';
 import { createRead } from './changes/reader.js';
 import { StateSize } from './changes/state-size.js';
-import { remember } from './collections.js';
+import { memoizeRecent } from './collections.js';
 import type { ChangeContext } from './common.types.js';
 import { FlagsError } from './errors.js';
 import { createFeed } from './events/feed.js';
@@ -167,7 +167,7 @@ async function addDefaultProject({ change, now }: Engine): Promise<void> {
 function createAttribution(engineOf: (actor: ActorIdentity) => Engine, stopWatching: () => void): Flags['as'] {
   const lifetime = createLifetime();
   const as: Flags['as'] = (actor) => flagsOf(actorKey(actor));
-  const flagsOf = remember(ACTORS, (key): Flags => {
+  const flagsOf = memoizeRecent(ACTORS, (key): Flags => {
     const engine = engineOf(actorFromKey(key));
     return {
       ...createOperations(engine, lifetime),

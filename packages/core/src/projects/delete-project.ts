@@ -13,7 +13,7 @@ import { deleteFlag } from '../flags/lifecycle.decide.js';
 import { deleteSegment, type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { changeRegistry } from '../segments/segment.operations.js';
 import { unregisterSegment } from '../segments/segment-registry.js';
-import { deleteToken, isForSeveral, tokenDocuments } from '../tokens/token.js';
+import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { deleteProject, projectDocuments } from './project.js';
 
@@ -34,7 +34,7 @@ export async function deleteProjectWithContents(
     decide: async (found, read) => {
       const project = (found ?? throwProjectNotFound(ref.project)).state;
       const { live, archive } = await readFlags(engine, project.id, read);
-      const sharedTokens = (await listStoredTokens(engine)).filter((token) => isForSeveral(token, project.id));
+      const sharedTokens = (await listStoredTokens(engine)).filter((token) => isSharedWith(token, project.id));
       const events = deleteProject(project, live, sharedTokens.length);
       forgotten = archive.map(({ state }) => state.name);
       const tokens = await readListed(engine, { documents: tokenDocuments, project: project.id, read });

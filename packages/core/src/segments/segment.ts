@@ -39,9 +39,9 @@ export interface SegmentOrigin {
 
 export function createSegment(
   { name, description = '', constraints, project }: NewSegment,
-  birth: SegmentOrigin,
+  origin: SegmentOrigin,
 ): SegmentEvent[] {
-  const { id, createdAt, createdBy } = birth;
+  const { id, createdAt, createdBy } = origin;
   const content = { id, name, description, constraints, ...withProject(project) };
   return [{ type: 'segment-created', data: { ...content, createdAt, createdBy }, before: null }];
 }

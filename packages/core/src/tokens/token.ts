@@ -26,7 +26,7 @@ export function evolveToken(_token: TokenState | undefined, event: TokenEvent): 
 }
 
 /** What a new token must not repeat. */
-export interface TokenSurroundings {
+export interface TokenCreationContext {
   /** The token with the same secret. */
   readonly existing: TokenState | undefined;
   /** Whether a token with this secret was deleted before. */
@@ -35,7 +35,7 @@ export interface TokenSurroundings {
   readonly others: readonly StoredToken[];
 }
 
-export function createToken({ existing, wasDeleted, others }: TokenSurroundings, token: TokenState): TokenEvent[] {
+export function createToken({ existing, wasDeleted, others }: TokenCreationContext, token: TokenState): TokenEvent[] {
   const { kind, name } = token;
   if (existing) throw new FlagsError('token_exists', 'A token with this secret exists; choose another secret.');
   if (wasDeleted) {
@@ -57,7 +57,7 @@ export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): b
 }
 
 /** Whether the token names this project beside others. */
-export function isForSeveral({ projects = [] }: StoredToken, project: string): boolean {
+export function isSharedWith({ projects = [] }: StoredToken, project: string): boolean {
   return projects.includes(project);
 }
 
