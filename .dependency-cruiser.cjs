@@ -68,7 +68,7 @@ module.exports = {
       from: { path: '^packages/core/src/validation/' },
       to: {
         path: '^packages/core/src/',
-        pathNot: '^packages/core/src/(validation/|errors\\.ts$|common\\.types\\.ts$|evaluation/)',
+        pathNot: '^packages/core/src/(validation/|errors\\.ts$|common\\.types\\.ts$)',
       },
     },
     {

@@ -1,6 +1,6 @@
 /**
- * Orders text by Unicode code points, as databases order UTF-8. JavaScript's `<` compares UTF-16 units and so puts
- * U+10000 and above (surrogate pairs) before U+E000–U+FFFF.
+ * Compares text by Unicode code points, like databases that store UTF-8. JavaScript's `<` compares UTF-16 units, and so
+ * sorts U+10000 and above (surrogate pairs) before U+E000–U+FFFF.
  */
 export function compareCodePoints(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
@@ -12,7 +12,7 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** The index of the first item whose name is not before `name`, of items that are in the order of their names. */
+/** Returns the index of the first item whose name is not less than `name`, in items sorted by name. */
 export function lowerBound<Item>(items: readonly Item[], name: string, nameOf: (item: Item) => string): number {
   let low = 0;
   let high = items.length;
@@ -24,13 +24,13 @@ export function lowerBound<Item>(items: readonly Item[], name: string, nameOf: (
   return low;
 }
 
-/** Ranks a UTF-16 unit so that surrogates come after every other unit. */
+/** Ranks surrogates after all other UTF-16 units. */
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** Items in groups by a key, groups and their items in the order in which they first come. */
+/** Groups items by key. Groups and items keep the order of their first appearance. */
 export function groupBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

@@ -3,7 +3,7 @@ export interface ProjectRef {
   readonly project: string;
 }
 
-/** Names a flag. A flag is found only under the project that owns it. */
+/** Names a flag. The flag must belong to the project. */
 export interface FlagRef extends ProjectRef {
   readonly flag: string;
 }
@@ -23,27 +23,28 @@ export interface ApplicationRef {
   readonly application: string;
 }
 
-/** Who changes something, and which state they have seen. Every operation that changes anything takes one last. */
+/** The actor and the expected revision of a change. The last parameter of every operation that changes state. */
 export interface ChangeContext {
-  /** Who the change is attributed to in the event log; the instance's default actor when absent. */
+  /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
   /**
-   * The revision, or revisions, of the document (flag, project, segment) that the caller has seen. When the document has
-   * moved on, or does not exist yet, the operation fails with `revision_mismatch` and changes nothing.
+   * The revision of the document (flag, project, segment) that the caller has read, or several acceptable revisions,
+   * like `If-Match`. If the document has another revision or does not exist yet, the operation fails with
+   * `revision_mismatch` and changes nothing.
    */
   readonly ifRevision?: number | readonly number[];
   /**
-   * Your own permission check: called before a strategy begins to use a segment, when a strategy is added, updated or
-   * patched. Segments that the strategy already uses are not asked about. What it throws, or rejects with, refuses the
-   * change. It may be called again for the same segment when the change is retried.
+   * Checks whether the caller may use a segment. Called before a strategy starts to use it, when a strategy is added,
+   * updated or patched; not for segments that the strategy already uses. Throw or reject to refuse the change; the
+   * error reaches the caller. May be called again for the same segment if the change is retried.
    */
   readonly onSegmentUse?: (segment: SegmentUseRequest) => void | Promise<void>;
 }
 
-/** A segment that a strategy is about to use. */
+/** A segment that a strategy starts to use. */
 export interface SegmentUseRequest {
   readonly segment: number;
-  /** The project that the segment belongs to; null: the instance. */
+  /** The segment's project; null if the segment belongs to the instance. */
   readonly project: string | null;
 }
 
@@ -53,27 +54,27 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
 
-/** Operations in order; all are applied, or none. */
+/** A JSON Patch: all operations are applied in order, or none. */
 export type JsonPatch = readonly JsonPatchOperation[];
 
-/** Which part of a long list to read. */
+/** Selects a page of a long list. */
 export interface PageQuery {
-  /** At most so many, 1–1000; 100 when absent. */
+  /** Maximum number of items, 1–1000. Default: 100. */
   readonly limit?: number | undefined;
-  /** The `next` of the page before; from the beginning when absent. */
+  /** The `next` of the previous page. Default: the start of the list. */
   readonly after?: string | undefined;
 }
 
 /**
- * A part of a long list, in the list's order. Reading from page to page brings everything that is there all the while
- * exactly once, whatever is created and deleted between one page and the next; the pages together are no consistent view.
+ * A page of a list, in the list's order. Iterating over the pages returns every item that exists throughout the
+ * iteration exactly once. The pages together are not a consistent snapshot.
  */
 export interface Page<Item> {
-  /** As many as the limit, but on the last page; fewer where the items are large. */
+  /** As many items as `limit`; fewer on the last page, or if the items are large. */
   readonly items: readonly Item[];
-  /** Where the next page begins, to be passed as `after`; absent on the last page. It stays valid for as long as you like. */
+  /** Pass it as `after` to get the next page; absent on the last page. It never expires. */
   readonly next?: string;
 }
 
-/** A value, or a promise of it: what a synchronous and an asynchronous storage can both give. */
+/** A value or a promise of it, so that storages can be synchronous or asynchronous. */
 export type Awaitable<T> = T | PromiseLike<T>;

@@ -1,5 +1,5 @@
 import { v4 as randomId } from 'uuid';
-import { projectDocuments, type Versioned } from './changes/aggregate.js';
+import type { Versioned } from './changes/aggregate.js';
 import { createCommandRunner } from './changes/command-runner.js';
 import { type ActorIdentity, attribute, type Engine, toIdentity } from './changes/engine.js';
 import { createLifetime } from './changes/lifetime.js';
@@ -14,7 +14,7 @@ import type { Flags } from './flags.js';
 import { createMetricsRetention } from './metrics/retention.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.js';
 import { createSettings, type FlagsOptions } from './options.js';
-import { createProject, DEFAULT_PROJECT } from './projects/project.js';
+import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import { cloneJson } from './replica/clone-json.js';
 import { closeReplica, openReplica } from './replica/replica.js';
 import { memoryMetrics } from './storage/memory/metrics.js';

@@ -11,11 +11,11 @@ import { deepFreeze } from './validation/json.js';
 import { jsonPatch } from './validation/json-patch.schema.js';
 import { type JsonSchema, pageQuery } from './validation/primitives.js';
 
-/** The schema of every input, by what it is the input of. */
+/** The JSON Schema of every input, by the input's name. */
 export type InputSchemas = ReturnType<typeof inputSchemas>;
 
 /**
- * The JSON Schemas that the operations validate their input by, for documents such as OpenAPI that describe it.
+ * Returns the JSON Schemas that operations validate their input with, for documents such as OpenAPI.
  *
  * @example
  * const { newFlag } = inputSchemas(flags.settings);

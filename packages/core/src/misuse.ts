@@ -1,13 +1,13 @@
-/** Longer distances are other words, not slips of the hand. */
-const MOST_EDITS = 3;
+/** A larger edit distance means another word, not a typing error. */
+const MAX_EDITS = 3;
 
 /**
- * What is wrong with an options object that has a member which is no option, such as a misspelt one; undefined when nothing
- * is. The words name the closest option.
+ * Describes an unknown option, such as a misspelt one, and suggests the closest known option. Returns undefined if all
+ * options are known.
  *
- * @param known the options that there are
+ * @param known the names of all options
  * @example
- * const fault = describeUnknownOption({ enviroment: 'production' }, ['environment']);
+ * const problem = describeUnknownOption({ enviroment: 'production' }, ['environment']);
  * // 'has no option enviroment; did you mean environment?'
  */
 export function describeUnknownOption(options: object, known: readonly string[]): string | undefined {
@@ -20,11 +20,11 @@ export function describeUnknownOption(options: object, known: readonly string[])
 }
 
 /**
- * What is wrong with a value that should be the {@link Flags} of `createFlags`, most often a promise of them; undefined when
- * nothing is.
+ * Describes why a value is not the `Flags` that `createFlags` resolves to, most often because it is a promise. Returns
+ * undefined for `Flags`.
  *
  * @example
- * const fault = describeNonFlags(createFlags({ storage: memoryStorage() }));
+ * const problem = describeNonFlags(createFlags({ storage: memoryStorage() }));
  * // 'needs flags, and was given a promise: await createFlags(…) first.'
  */
 export function describeNonFlags(value: unknown): string | undefined {
@@ -35,7 +35,7 @@ export function describeNonFlags(value: unknown): string | undefined {
   return `needs flags as its first argument: pass await createFlags(…).`;
 }
 
-/** What is wrong with a value that should be a storage; undefined when nothing is. */
+/** Describes why a value is not a storage. Returns undefined for a storage. */
 export function describeNonStorage(value: unknown): string | undefined {
   if (isStorage(value)) return undefined;
   if (typeof value === 'function') {
@@ -56,12 +56,12 @@ export function isStorage(value: unknown): boolean {
 function closestTo(name: string, known: readonly string[]): string | undefined {
   const [closest] = known
     .map((option) => ({ option, edits: editsBetween(name.toLowerCase().slice(0, 50), option.toLowerCase()) }))
-    .filter(({ option, edits }) => edits <= Math.min(MOST_EDITS, option.length / 2))
+    .filter(({ option, edits }) => edits <= Math.min(MAX_EDITS, option.length / 2))
     .sort((one, other) => one.edits - other.edits);
   return closest?.option;
 }
 
-/** Levenshtein distance, row by row. */
+/** The Levenshtein distance, computed row by row. */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i++) {

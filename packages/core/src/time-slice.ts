@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers';
 
-/** In milliseconds. What looks at the clock between its steps may take one step more. */
-const LENGTH = 10;
+/** Callers check the clock between steps, so a slice may last one step longer. */
+const SLICE_MS = 10;
 
 const waiting: (() => void)[] = [];
 let startedAt: number | undefined;
 
 /**
- * Divides long synchronous work, so that timers and other requests get their turn. All work in this process shares one
- * slice per turn of the event loop: many requests at once take no longer turns than one does.
+ * Splits long synchronous work into slices, so that timers and other requests can run in between. All work of this
+ * process shares one slice per turn of the event loop, so concurrent requests do not prolong a turn.
  *
  * @example
  * for (const item of items) {
@@ -18,10 +18,10 @@ let startedAt: number | undefined;
  * }
  */
 export const timeSlice = {
-  /** Whether the slice of this turn is used up; it starts with the first call. */
+  /** Whether this turn's slice is used up. The first call of a turn starts the slice. */
   isOver(): boolean {
     const now = performance.now();
-    if (startedAt !== undefined) return now - startedAt > LENGTH;
+    if (startedAt !== undefined) return now - startedAt > SLICE_MS;
     startedAt = now;
     setImmediate(() => {
       startedAt = undefined;
@@ -29,7 +29,7 @@ export const timeSlice = {
     return false;
   },
 
-  /** Resolves in a later turn of the event loop, first come, first served, one caller per turn. */
+  /** Resolves in a later turn of the event loop, one caller per turn, in the order of the calls. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       waiting.push(resolve);

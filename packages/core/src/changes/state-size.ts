@@ -1,8 +1,11 @@
 import { FlagsError } from '../errors.js';
 import type { EventType } from '../events/event.types.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { projectDocuments } from '../projects/project.js';
+import { segmentDocuments } from '../segments/segment.js';
+import { segmentRegistries } from '../segments/segment-registry.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
-import { flagDocuments, projectDocuments, segmentDocuments, segmentRegistries } from './aggregate.js';
 import type { DocumentChange } from './document-change.js';
 import { nameOf } from './reader.js';
 

@@ -19,17 +19,17 @@ import type {
   VariantDefinition,
 } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
-import { listOf, type ProblemReporter, reasonOf, text, textOrNone } from './problem.js';
+import { type ProblemReporter, reasonOf, toList, toOptionalText, toText } from './problem.js';
 import { BUILT_IN_STRATEGIES, type StrategyContext, type StrategyTest } from './strategies.js';
 import type { FlagCounter, UsageCounters } from './usage.js';
-import { compileVariants, OFF, ON_WITHOUT_VARIANT, type VariantChoice } from './variants.js';
+import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
 export type Segments = ReadonlyMap<number, CompiledSegment>;
 
-/** What the flags of one environment have in common. */
+/** Settings that all flags of one environment share. */
 export interface CompilationParts {
   readonly now: Now;
-  readonly surroundings: StrategyContext;
+  readonly strategyContext: StrategyContext;
   readonly strategies: ReadonlyMap<string, CustomStrategy>;
   readonly problems: ProblemReporter;
 }
@@ -38,18 +38,21 @@ export interface CompileContext {
   readonly name: string;
   readonly segments: Segments;
   readonly counter: FlagCounter;
-  /** What it was before, whose parts can be used again. */
+  /** The previous compilation of this flag. Its unchanged parts are reused. */
   readonly before: CompiledFlag | undefined;
 }
 
-/** The compilation of one flag: what its strategies and variants have in common. */
+/** Compiles the strategies and variants of one flag. */
 export class FlagCompilation {
   constructor(
     private readonly parts: CompilationParts,
     private readonly flag: CompileContext,
   ) {}
 
-  /** One without segments depends on its definition alone. */
+  /**
+   * Reuses the previous compilation of an unchanged strategy. A strategy with segments is compiled again, because a
+   * segment may have changed.
+   */
   strategy(definition: StrategyDefinition): CompiledStrategy {
     const same = this.flag.before?.strategies.find((strategy) => strategy.definition === definition);
     return same?.segments.length === 0 && !same.isTooCostly ? same : this.newStrategy(definition);
@@ -57,10 +60,10 @@ export class FlagCompilation {
 
   private newStrategy(definition: StrategyDefinition): CompiledStrategy {
     const scope: ConstraintScope = { now: this.parts.now, problem: (code, message) => this.report(code, message) };
-    const constraints = listOf(definition.constraints, 'constraints').map((one) => compileConstraint(one, scope));
-    const segments = listOf(definition.segments, 'segments').map((id) => this.segmentUse(id));
+    const constraints = toList(definition.constraints, 'constraints').map((one) => compileConstraint(one, scope));
+    const segments = toList(definition.segments, 'segments').map((id) => this.segmentUse(id));
     const parameters = definition.parameters ?? {};
-    const test = this.test(text(definition.name, 'name of a strategy'), parameters);
+    const test = this.test(toText(definition.name, 'name of a strategy'), parameters);
     const conditions = constraints.map(({ holds }) => holds);
     for (const { segment } of segments) conditions.push(segment?.holds ?? never);
     return {
@@ -74,46 +77,49 @@ export class FlagCompilation {
     };
   }
 
-  /** The strategies in order; those beyond the limit of cost do not hold, and are reported. */
-  affordable(strategies: readonly CompiledStrategy[]): readonly CompiledStrategy[] {
+  /** Returns the strategies in order. Strategies beyond the cost limit never hold, and are reported. */
+  withinCostLimit(strategies: readonly CompiledStrategy[]): readonly CompiledStrategy[] {
     let cost = 0;
     return strategies.map((strategy) => {
       cost += strategy.cost;
-      return cost <= LIMITS.flagCost ? strategy : this.tooCostly(strategy);
+      return cost <= LIMITS.flagCost ? strategy : this.rejectTooCostly(strategy);
     });
   }
 
-  private tooCostly(strategy: CompiledStrategy): CompiledStrategy {
+  private rejectTooCostly(strategy: CompiledStrategy): CompiledStrategy {
     const message = `Strategies of ${this.flag.name} do not hold: the regular expressions and lists of its strategies could take too long together. Use fewer or simpler ones.`;
     this.report('too_costly', message);
     return { ...strategy, holds: never, cost: 0, isTooCostly: true };
   }
 
-  /** A flag's variants are drawn by its name, with the stickiness of the first of them. */
-  flagVariants({ variants }: FlagDefinition): VariantChoice | undefined {
+  /** Flag variants are hashed with the flag's name, and use the stickiness of the first variant. */
+  flagVariants({ variants }: FlagDefinition): CompiledVariants | undefined {
     const { before } = this.flag;
     if (before?.broken === undefined && before?.definition.variants === variants) return before?.variants;
-    const definitions = listOf(variants, 'variants');
-    const stickiness = textOrNone(definitions[0]?.stickiness, 'stickiness') ?? 'default';
+    const definitions = toList(variants, 'variants');
+    const stickiness = toOptionalText(definitions[0]?.stickiness, 'stickiness') ?? 'default';
     return this.variants(definitions, { groupId: this.flag.name, stickiness });
   }
 
-  /** A strategy's variants are drawn by its group, which is `undefined` by name when there is none, as in the SDKs. */
-  private strategyVariants({ variants }: StrategyDefinition, parameters: Parameters): VariantChoice | undefined {
-    const definitions = listOf(variants, 'variants of a strategy');
+  /**
+   * Strategy variants are hashed with the `groupId` parameter. Without one, the group is the text `undefined`, as in
+   * Unleash SDKs.
+   */
+  private strategyVariants({ variants }: StrategyDefinition, parameters: Parameters): CompiledVariants | undefined {
+    const definitions = toList(variants, 'variants of a strategy');
     const own = definitions[0]?.stickiness || parameters.stickiness;
-    const stickiness = textOrNone(own, 'stickiness') ?? 'default';
+    const stickiness = toOptionalText(own, 'stickiness') ?? 'default';
     return this.variants(definitions, { groupId: String(parameters.groupId), stickiness });
   }
 
   private variants(
     definitions: readonly VariantDefinition[],
     draw: { groupId: string; stickiness: string },
-  ): VariantChoice | undefined {
+  ): CompiledVariants | undefined {
     return compileVariants(definitions, {
       ...draw,
       counter: this.flag.counter,
-      surroundings: this.parts.surroundings,
+      strategyContext: this.parts.strategyContext,
     });
   }
 
@@ -125,14 +131,14 @@ export class FlagCompilation {
 
   private test(name: string, parameters: Parameters): StrategyTest {
     const custom = this.parts.strategies.get(name);
-    if (custom) return { holds: this.guarded(custom, Object.freeze({ ...parameters })) };
+    if (custom) return { holds: this.catchErrors(custom, Object.freeze({ ...parameters })) };
     const builtIn = BUILT_IN_STRATEGIES.get(name);
-    if (builtIn) return builtIn(parameters, this.parts.surroundings);
+    if (builtIn) return builtIn(parameters, this.parts.strategyContext);
     this.report('unknown_strategy', `${this.flag.name} has a strategy that is not known and never holds: ${name}.`);
     return { holds: never };
   }
 
-  private guarded(strategy: CustomStrategy, parameters: Parameters): Predicate {
+  private catchErrors(strategy: CustomStrategy, parameters: Parameters): Predicate {
     return (context) => {
       try {
         return strategy.isEnabled(parameters, context) === true;
@@ -150,13 +156,13 @@ export class FlagCompilation {
   }
 }
 
-/** The parts of a compiled flag that come from its definition. */
+/** The parts of a compiled flag that are derived from its definition. */
 type FlagBody = Pick<
   CompiledFlag,
   'broken' | 'dependencies' | 'strategies' | 'candidates' | 'variants' | 'segments' | 'cost'
 >;
 
-const UNCONDITIONAL: CompiledStrategy = {
+const ALWAYS_ON: CompiledStrategy = {
   definition: { name: 'default' },
   holds: always,
   constraints: [],
@@ -166,13 +172,13 @@ const UNCONDITIONAL: CompiledStrategy = {
   cost: 0,
 };
 
-/** What is there before a flag is compiled. */
-export interface FlagSurroundings {
+/** The compiled segments and flags that a new compilation refers to. */
+export interface CompileSources {
   readonly segments: Segments;
   readonly flags: FlagSource;
 }
 
-/** Turns definitions into what evaluation runs. It never throws: what cannot be read is off, and reported. */
+/** Compiles definitions for evaluation. Never throws: an unreadable definition is off, and is reported. */
 export class FlagCompiler {
   constructor(
     private readonly parts: CompilationParts,
@@ -180,19 +186,19 @@ export class FlagCompiler {
   ) {}
 
   /**
-   * Undefined when the definition has no name to call it by. What a definition has in common with the one before is not
-   * compiled again.
+   * Compiles a flag, and reuses unchanged parts of its previous compilation. Returns undefined if the definition has no
+   * name.
    */
-  flag(definition: FlagDefinition, { segments, flags }: FlagSurroundings): CompiledFlag | undefined {
+  flag(definition: FlagDefinition, { segments, flags }: CompileSources): CompiledFlag | undefined {
     const name = readKey(() => definition.name, 'string');
     if (name === undefined) {
       this.parts.problems.report({ code: 'broken_flag', message: 'A flag without a name is left out.' });
       return undefined;
     }
-    const counter = this.counters.of(name);
-    const withoutVariant = counter.variant('disabled');
+    const counter = this.counters.get(name);
+    const withoutVariant = counter.variantCounter('disabled');
     const known = flags.get(name);
-    // The compiled parts of a flag that was forgotten count for nobody.
+    // A compilation made for a forgotten counter must not be reused: its counts would be lost.
     const before = known?.counter === counter ? known : undefined;
     return {
       name,
@@ -205,7 +211,7 @@ export class FlagCompiler {
     };
   }
 
-  /** Undefined when the definition has no id to call it by. */
+  /** Returns undefined if the definition has no id. */
   segment(definition: SegmentDefinition): CompiledSegment | undefined {
     const id = readKey(() => definition.id, 'number');
     if (id !== undefined) return compileSegment(definition, this.parts.now, this.parts.problems);
@@ -236,11 +242,13 @@ export class FlagCompiler {
     if (typeof definition.enabled !== 'boolean') throw new TypeError('enabled must be true or false');
     if (!Array.isArray(definition.strategies)) throw new TypeError('strategies must be an array');
     const compilation = new FlagCompilation(this.parts, flag);
-    const strategies = compilation.affordable(definition.strategies.map((strategy) => compilation.strategy(strategy)));
-    const candidates = strategies.length > 0 ? strategies : [UNCONDITIONAL];
+    const strategies = compilation.withinCostLimit(
+      definition.strategies.map((strategy) => compilation.strategy(strategy)),
+    );
+    const candidates = strategies.length > 0 ? strategies : [ALWAYS_ON];
     return {
       broken: undefined,
-      dependencies: listOf(definition.dependencies, 'dependencies').map(readDependency),
+      dependencies: toList(definition.dependencies, 'dependencies').map(readDependency),
       strategies,
       candidates: definition.enabled ? candidates : [],
       variants: compilation.flagVariants(definition),
@@ -252,13 +260,13 @@ export class FlagCompiler {
 
 function readDependency({ feature, enabled, variants }: DependencyDefinition): DependencyDefinition {
   return {
-    feature: text(feature, 'feature of a dependency'),
+    feature: toText(feature, 'feature of a dependency'),
     enabled: enabled !== false,
-    variants: [...listOf(variants, 'variants of a dependency')],
+    variants: [...toList(variants, 'variants of a dependency')],
   };
 }
 
-/** A key of that type; undefined when it is of another, or reading it throws. */
+/** Returns undefined if the value has another type, or if reading it throws. */
 function readKey<Key>(read: () => Key, type: 'string' | 'number' | 'boolean'): NonNullable<Key> | undefined {
   try {
     const key = read();

@@ -9,55 +9,58 @@ import type {
   StrategyDefinition,
 } from './definitions.types.js';
 import type { EvaluationContext } from './evaluated.types.js';
-import { listOf, notices, type ProblemReporter, reasonOf } from './problem.js';
+import { notices, type ProblemReporter, reasonOf, toList } from './problem.js';
 import type { StrategyTest } from './strategies.js';
 import type { FlagCounter } from './usage.js';
-import { type CompiledVariant, chooseVariant, type VariantChoice } from './variants.js';
+import { type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
 
 export interface CompiledFlag {
   readonly name: string;
   readonly definition: FlagDefinition;
   readonly counter: FlagCounter;
   readonly impressionData: boolean;
-  /** Why the definition could not be read. */
+  /** Why the definition could not be read; undefined for a readable one. */
   readonly broken: string | undefined;
   readonly dependencies: readonly DependencyDefinition[];
   readonly strategies: readonly CompiledStrategy[];
-  /** Asked in order: none while the flag is off; one that always holds when it is on without strategies. */
+  /**
+   * The strategies to evaluate, in order. Empty while the flag is off; one strategy that always holds if the flag is on
+   * without strategies.
+   */
   readonly candidates: readonly CompiledStrategy[];
-  readonly variants: VariantChoice | undefined;
+  readonly variants: CompiledVariants | undefined;
   readonly off: CompiledVariant;
   readonly onWithoutVariant: CompiledVariant;
   readonly segments: ReadonlySet<number>;
-  /** Of the strategies that are evaluated, and the choice of a variant. See {@link constraintCost}. */
+  /** The cost of the evaluated strategies and of the variant. See {@link constraintCost}. */
   readonly cost: number;
 }
 
 export interface CompiledStrategy {
   readonly definition: StrategyDefinition;
-  /** Its constraints, its segments and its own test together. */
+  /** Holds if all constraints, all segments and the strategy's own test hold. */
   readonly holds: Predicate;
   readonly constraints: readonly CompiledConstraint[];
   readonly segments: readonly SegmentUse[];
   readonly test: StrategyTest;
-  readonly variants: VariantChoice | undefined;
+  readonly variants: CompiledVariants | undefined;
   readonly cost: number;
-  /** Together with the strategies before it, it costs too much: it is not evaluated and does not hold. */
+  /** Set if this strategy and those before it exceed the cost limit. It is not evaluated and does not hold. */
   readonly isTooCostly?: true;
 }
 
 export interface SegmentUse {
   readonly id: number;
-  /** Undefined when it does not exist. */
+  /** Undefined if the segment does not exist. */
   readonly segment: CompiledSegment | undefined;
 }
 
-/** Where parents are looked up. */
+/** Finds the parents of a flag. */
 export interface FlagSource {
   get(name: string): CompiledFlag | undefined;
 }
 
-/** The strategy that switches the flag on for a context; undefined when it is off. Allocates nothing. */
+/** Returns the strategy that switches the flag on, or undefined if the flag is off. Allocates nothing. */
 export function winningStrategy(
   flag: CompiledFlag,
   context: EvaluationContext,
@@ -68,7 +71,7 @@ export function winningStrategy(
   return undefined;
 }
 
-/** The variant of a flag for which `winner` is the winning strategy: the strategy's, else the flag's. */
+/** Returns the variant for the winning strategy. The strategy's variants come before the flag's. */
 export function variantOf(
   flag: CompiledFlag,
   winner: CompiledStrategy | undefined,
@@ -86,7 +89,10 @@ function dependenciesHold(flag: CompiledFlag, context: EvaluationContext, flags:
   return true;
 }
 
-/** One parent costs no more than any flag; a hundred of them could. They change without their children. */
+/**
+ * Whether all parents together exceed the cost limit. Decided per evaluation, because parents change independently of
+ * their children.
+ */
 export function parentsAreTooCostly(flag: CompiledFlag, flags: FlagSource): boolean {
   let cost = 0;
   for (const { feature } of flag.dependencies) cost += flags.get(feature)?.cost ?? 0;
@@ -96,7 +102,9 @@ export function parentsAreTooCostly(flag: CompiledFlag, flags: FlagSource): bool
   return true;
 }
 
-/** A parent with parents of its own keeps its children off, so that this goes one level deep and cycles cannot hang. */
+/**
+ * A parent that has parents itself never satisfies a dependency. This limits the depth to one level, and ends cycles.
+ */
 export function dependencyHolds(
   dependency: DependencyDefinition,
   context: EvaluationContext,
@@ -115,17 +123,17 @@ export interface CompiledSegment {
   readonly id: number;
   readonly constraints: readonly CompiledConstraint[];
   readonly holds: Predicate;
-  /** Of all its constraints; the constraints of one that costs too much are not evaluated. */
+  /** The cost of all constraints. The constraints of a too costly segment are not evaluated. */
   readonly cost: number;
 }
 
-/** A segment that cannot be read never holds. */
+/** Compiles a segment. An unreadable segment never holds. */
 export function compileSegment(definition: SegmentDefinition, now: Now, problems: ProblemReporter): CompiledSegment {
   const { id: segment } = definition;
   try {
-    const definitions = listOf(definition.constraints, 'constraints of a segment');
+    const definitions = toList(definition.constraints, 'constraints of a segment');
     const cost = constraintsCost(definitions);
-    if (cost > LIMITS.flagCost) return tooCostly(segment, problems);
+    if (cost > LIMITS.flagCost) return rejectTooCostly(segment, problems);
     const constraints = definitions.map((constraint) =>
       compileConstraint(constraint, { now, problem: (code, message) => problems.report({ code, segment, message }) }),
     );
@@ -137,7 +145,7 @@ export function compileSegment(definition: SegmentDefinition, now: Now, problems
   }
 }
 
-function tooCostly(segment: number, problems: ProblemReporter): CompiledSegment {
+function rejectTooCostly(segment: number, problems: ProblemReporter): CompiledSegment {
   const message = `The segment ${segment} never holds: its regular expressions and lists could take too long together. Use fewer or simpler ones.`;
   problems.report({ code: 'too_costly', segment, message });
   return { id: segment, constraints: [], holds: never, cost: 0 };

@@ -1,20 +1,19 @@
-import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../validation/limits.js';
 import { always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
-import { patternWeight } from './cost.js';
 import type { ConstraintDefinition, EvaluationOperator } from './definitions.types.js';
 import type { EvaluationContext, EvaluationProblemCode } from './evaluated.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
-import { notices, numberOf, text, textsOf } from './problem.js';
-import { VersionCursor } from './semver.js';
+import { matchesPattern } from './pattern.js';
+import { toNumber, toText, toTexts } from './problem.js';
+import { compareSemver, isSemver } from './semver.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
 
-/** A constraint's `values`, trimmed; empty ones do not count. */
+/** Returns a constraint's `values`, trimmed and without empty entries. */
 export function operandTexts(constraint: ConstraintDefinition): string[] {
-  return textsOf(constraint.values, 'values of a constraint').map((value) => value.trim());
+  return toTexts(constraint.values, 'values of a constraint').map((value) => value.trim());
 }
 
-/** Ranges of either family; what is no range is passed over. */
+/** Accepts IPv4 and IPv6 ranges. Ignores values that are not ranges. */
 export function isInCidr(constraint: ConstraintDefinition): ValueTest {
   const ranges = operandTexts(constraint)
     .map(parseRange)
@@ -22,10 +21,10 @@ export function isInCidr(constraint: ConstraintDefinition): ValueTest {
   return (value) => value !== undefined && inAnyRange(ranges, value);
 }
 
-/** Milliseconds since 1970, UTC. */
+/** Returns milliseconds since 1970, UTC. */
 export type Now = () => number;
 
-/** As {@link ValueTestFactory}, for the moment of an evaluation instead of a field. */
+/** Like {@link ValueTestFactory}, but tests the time of the evaluation instead of a context field. */
 export type MomentTestFactory = (constraint: ConstraintDefinition, now: Now) => Predicate | undefined;
 
 export const isAfter: MomentTestFactory = (constraint, now) => {
@@ -38,7 +37,7 @@ export const isBefore: MomentTestFactory = (constraint, now) => {
   return Number.isNaN(moment) ? undefined : (context) => currentTime(context, now) < moment;
 };
 
-/** NaN for what is no date: it is neither before nor after anything. */
+/** Returns NaN for an invalid date, which is neither before nor after any date. */
 function currentTime(context: EvaluationContext, now: Now): number {
   const moment = context.currentTime;
   if (!moment) return now();
@@ -52,78 +51,29 @@ export function isIn(constraint: ConstraintDefinition): ValueTest {
   return (value) => values.has(value);
 }
 
-/** Also holds for a field that the context has no value for. */
+/** Also holds if the context has no value for the field. */
 export function isNotIn(constraint: ConstraintDefinition): ValueTest {
   const values = new Set<string | undefined>(operandTexts(constraint));
   return (value) => !values.has(value);
 }
 
-export const equalTo: ValueTestFactory = withOperand((operand) => (value) => readNumber(value) === operand);
-export const greaterThan: ValueTestFactory = withOperand((operand) => (value) => readNumber(value) > operand);
-export const greaterOrEqual: ValueTestFactory = withOperand((operand) => (value) => readNumber(value) >= operand);
-export const lessThan: ValueTestFactory = withOperand((operand) => (value) => readNumber(value) < operand);
-export const lessOrEqual: ValueTestFactory = withOperand((operand) => (value) => readNumber(value) <= operand);
+export const equalTo: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) === operand);
+export const greaterThan: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) > operand);
+export const greaterOrEqual: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) >= operand);
+export const lessThan: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) < operand);
+export const lessOrEqual: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) <= operand);
 
-/** A value that is missing or no number compares as NaN: nothing holds. */
+/** A missing value and a value that is not a number compare as NaN, so that nothing holds. */
 function withOperand(testAgainst: (operand: number) => ValueTest): ValueTestFactory {
   return (constraint: ConstraintDefinition) => {
-    const operand = numberOf(constraint.value);
+    const operand = toNumber(constraint.value);
     return Number.isNaN(operand) ? undefined : testAgainst(operand);
   };
 }
 
-/** A longer text is no number: reading one takes a time per digit. */
-function readNumber(value: string | undefined): number {
+/** Rejects long texts, because parsing takes time per digit. */
+function parseOperand(value: string | undefined): number {
   return value === undefined || value.length > LIMITS.operandText ? Number.NaN : Number(value);
-}
-
-/** Compiled patterns in memory: a small one takes ten kilobytes, a large one a hundred. */
-const CACHED = 500;
-/** In bytes, per pattern. The engine's default of 8 MiB would let one context fill the memory through many patterns. */
-const AUTOMATON = 16 * 1024;
-
-const TOO_LONG = `A context value has more than ${LIMITS.patternText} characters and matches no regular expression.`;
-
-const cache = new Map<string, RE2Set>();
-
-/**
- * RE2 semantics in linear time: the built-in engine takes exponential time for some patterns. Contexts come from whoever
- * asks: a longer text matches nothing.
- */
-export function matchesPattern({ value: pattern, caseInsensitive }: ConstraintDefinition): ValueTest | undefined {
-  if (typeof pattern !== 'string') return undefined;
-  // Its strategy or segment costs too much and is not evaluated.
-  if (patternWeight(pattern) > LIMITS.patternWeight) return () => false;
-  const key = `${caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0}${pattern}`;
-  if (compiled(key) === undefined) return undefined;
-  return (value) => {
-    if (value === undefined) return false;
-    if (value.length <= LIMITS.patternText) return (compiled(key)?.match(value).length ?? 0) > 0;
-    notices.add({ code: 'context_value_too_long', message: TOO_LONG });
-    return false;
-  };
-}
-
-/** The least recently used pattern makes room. Keys are the flags, one digit, and the pattern. */
-function compiled(key: string): RE2Set | undefined {
-  const known = cache.get(key) ?? compilePattern(Number(key[0]), key.slice(1));
-  if (known === undefined) return undefined;
-  cache.delete(key);
-  cache.set(key, known);
-  const [oldest] = cache.size > CACHED ? cache.keys() : [];
-  if (oldest !== undefined) cache.delete(oldest);
-  return known;
-}
-
-function compilePattern(flags: number, pattern: string): RE2Set | undefined {
-  try {
-    const set = new RE2Set(RE2Set.UNANCHORED, flags, AUTOMATON);
-    set.add(pattern);
-    set.compile();
-    return set;
-  } catch {
-    return undefined;
-  }
 }
 
 export const startsWith: ValueTestFactory = searching(anyPart((value, part) => value.startsWith(part)));
@@ -151,39 +101,6 @@ function anyPart(matches: (value: string, part: string) => boolean): TextSearchF
   };
 }
 
-const NUMBER = '(?:0|[1-9]\\d*)';
-const PRERELEASE_PART = `(?:${NUMBER}|\\d*[a-zA-Z-][0-9a-zA-Z-]*)`;
-const BUILD = '[0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*';
-const SEMVER = new RegExp(
-  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${PRERELEASE_PART}(?:\\.${PRERELEASE_PART})*)?(?:\\+${BUILD})?$`,
-);
-
-/** Whether a text is a version by semver 2.0, to the letter: no `v`, no white space, no leading zeros. Longer texts are none. */
-export function isSemver(text: string): boolean {
-  return text.length <= LIMITS.operandText && SEMVER.test(text);
-}
-
-// Comparing is synchronous: two cursors do for all versions, and nothing is allocated.
-const left = new VersionCursor();
-const right = new VersionCursor();
-const CORE = 3;
-
-/** Orders two versions by semver 2.0: negative, zero or positive; build metadata does not count. Both must be versions. */
-export function compareSemver(a: string, b: string): number {
-  left.open(a);
-  right.open(b);
-  let compared = 0;
-  for (; left.stands && right.stands; compared++) {
-    const order = left.compareTo(right);
-    if (order !== 0) return order;
-    left.next();
-    right.next();
-  }
-  // A release comes after its pre-releases; among these, more parts come after fewer.
-  if (compared === CORE) return Number(right.stands) - Number(left.stands);
-  return Number(left.stands) - Number(right.stands);
-}
-
 export const sameVersion: ValueTestFactory = ordered((order) => order === 0);
 export const newerVersion: ValueTestFactory = ordered((order) => order > 0);
 export const sameOrNewerVersion: ValueTestFactory = ordered((order) => order >= 0);
@@ -200,13 +117,13 @@ function ordered(holds: (order: number) => boolean): ValueTestFactory {
 export interface CompiledConstraint {
   readonly definition: ConstraintDefinition;
   readonly holds: Predicate;
-  /** The text of the field that the constraint is about. */
+  /** Reads the context field that the constraint tests. */
   readonly read: FieldReader;
 }
 
 export interface ConstraintScope {
   readonly now: Now;
-  /** Hears of operators and operands that can never be used. */
+  /** Receives unknown operators and unusable operands. */
   problem(code: EvaluationProblemCode, message: string): void;
 }
 
@@ -236,7 +153,7 @@ const MOMENT_TESTS: ReadonlyMap<string, MomentTestFactory> = new Map<EvaluationO
 ]);
 
 export function compileConstraint(definition: ConstraintDefinition, scope: ConstraintScope): CompiledConstraint {
-  const read = fieldReader(text(definition.contextName, 'contextName of a constraint'));
+  const read = fieldReader(toText(definition.contextName, 'contextName of a constraint'));
   return { definition, read, holds: compilePredicate(definition, read, scope) };
 }
 
@@ -260,8 +177,8 @@ function onField(read: FieldReader, test: (value: string | undefined) => boolean
   return (context) => test(read(context));
 }
 
-/** Decides on the text of a context field, undefined when the context has none. */
+/** Tests the text of a context field; undefined means that the context has no value. */
 export type ValueTest = (value: string | undefined) => boolean;
 
-/** Reads a constraint's operand once; undefined when it is unusable: no number, no version, no pattern. */
+/** Parses a constraint's operand once. Returns undefined if the operand is not a valid number, version or pattern. */
 export type ValueTestFactory = (constraint: ConstraintDefinition) => ValueTest | undefined;

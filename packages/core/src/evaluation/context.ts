@@ -2,13 +2,13 @@ import { LIMITS } from '../validation/limits.js';
 import type { EvaluationContext } from './evaluated.types.js';
 import { notices } from './problem.js';
 
-/** A condition on the context, built once and called for every evaluation. */
+/** A condition on the context. Compiled once and called for every evaluation. */
 export type Predicate = (context: EvaluationContext) => boolean;
 
 export const always: Predicate = () => true;
 export const never: Predicate = () => false;
 
-/** One predicate that holds while all of them do, asked in order. */
+/** Combines predicates: holds if all of them hold. Evaluates them in order. */
 export function allOf(predicates: readonly Predicate[]): Predicate {
   const asked = predicates.filter((predicate) => predicate !== always);
   const [first, second, third] = asked;
@@ -22,48 +22,48 @@ export function allOf(predicates: readonly Predicate[]): Predicate {
   };
 }
 
-// A constant: in sandboxes (as jest's) every look at a global is slow.
+// Cached, because sandboxes such as jest's make every access to a global slow.
 const hasOwn = Object.hasOwn;
-const LONGEST = LIMITS.contextValue;
+const MAX_LENGTH = LIMITS.contextValue;
 
-/** Reads one field of a context as text; undefined when it has no value, or one that is too long. */
+/** Reads one context field as text. Returns undefined for a missing or too long value. */
 export type FieldReader = (context: EvaluationContext) => string | undefined;
 
-/** A reader of the context's member of that name, else of the own property; other members of a context do not count. */
+/** Reads a known context member, or else an own property of `properties`. */
 export function fieldReader(name: string): FieldReader {
-  return MEMBERS.get(name) ?? ((context) => propertyText(context, name));
+  return MEMBER_READERS.get(name) ?? ((context) => propertyText(context, name));
 }
 
 /**
- * Whom `default` stickiness of a rollout means: the user, else the session. These and the readers below see the members
- * alone, an empty one as none.
+ * The id for the `default` stickiness of rollouts: the user, or else the session. This reader and those below read only
+ * the members, not `properties`.
  */
 export function userOrSession(context: EvaluationContext): string | undefined {
   return userId(context) || sessionId(context);
 }
 
-/** Whom `default` stickiness of variants means: the user, else the session, else the address. */
+/** The id for the `default` stickiness of variants: the user, the session, or else the address. */
 export function userSessionOrAddress(context: EvaluationContext): string | undefined {
   return userId(context) || sessionId(context) || remoteAddress(context);
 }
 
 export function userId(context: EvaluationContext): string | undefined {
   const value = context.userId;
-  return typeof value === 'string' && value.length <= LONGEST ? value : textOf(value, 'userId');
+  return typeof value === 'string' && value.length <= MAX_LENGTH ? value : textOf(value, 'userId');
 }
 
 export function sessionId(context: EvaluationContext): string | undefined {
   const value = context.sessionId;
-  return typeof value === 'string' && value.length <= LONGEST ? value : textOf(value, 'sessionId');
+  return typeof value === 'string' && value.length <= MAX_LENGTH ? value : textOf(value, 'sessionId');
 }
 
 export function remoteAddress(context: EvaluationContext): string | undefined {
   const value = context.remoteAddress;
-  return typeof value === 'string' && value.length <= LONGEST ? value : textOf(value, 'remoteAddress');
+  return typeof value === 'string' && value.length <= MAX_LENGTH ? value : textOf(value, 'remoteAddress');
 }
 
-// One closure per member: an access by a constant name stays fast where contexts have many shapes.
-const MEMBERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
+// One closure per member: access by a constant name stays fast for contexts of many shapes.
+const MEMBER_READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ['userId', (context) => userId(context) ?? propertyText(context, 'userId')],
   ['sessionId', (context) => sessionId(context) ?? propertyText(context, 'sessionId')],
   ['remoteAddress', (context) => remoteAddress(context) ?? propertyText(context, 'remoteAddress')],
@@ -79,25 +79,25 @@ function propertyText(context: EvaluationContext, name: string): string | undefi
 }
 
 function textOf(value: unknown, field: string): string | undefined {
-  return typeof value === 'string' && value.length <= LONGEST ? value : unusualText(value, field);
+  return typeof value === 'string' && value.length <= MAX_LENGTH ? value : convertToText(value, field);
 }
 
-/** Apart, so that the engine inlines what reads an ordinary text. */
-function unusualText(value: unknown, field: string): string | undefined {
+/** A separate function, so that the engine can inline the callers for ordinary text. */
+function convertToText(value: unknown, field: string): string | undefined {
   if (value === undefined || value === null) return undefined;
-  const text = typeof value === 'string' ? value : convertedText(value);
-  if (text === undefined || text.length <= LONGEST) return text;
+  const text = typeof value === 'string' ? value : stringify(value);
+  if (text === undefined || text.length <= MAX_LENGTH) return text;
   notices.add({
     code: 'context_value_too_long',
-    message: `The context field ${field} has more than ${LONGEST} characters and counts as absent.`,
+    message: `The context field ${field} has more than ${MAX_LENGTH} characters and counts as absent.`,
   });
   return undefined;
 }
 
-/** A value that cannot become text (its `toString` throws) is no value. An array has as many commas as items. */
-function convertedText(value: unknown): string | undefined {
+/** Returns undefined if conversion throws. Rejects long arrays early: their text has at least one comma per item. */
+function stringify(value: unknown): string | undefined {
   try {
-    return Array.isArray(value) && value.length > LONGEST ? undefined : String(value);
+    return Array.isArray(value) && value.length > MAX_LENGTH ? undefined : String(value);
   } catch {
     return undefined;
   }

@@ -3,18 +3,18 @@ import type { ConstraintDefinition, StrategyDefinition } from './definitions.typ
 import { costOfTextSearch } from './text-search.js';
 
 /**
- * What a pattern consists of: quoted text, escapes, classes, repetitions, and any other character for itself. What is not
- * closed goes on to the end; no text can be read in two ways, which would take exponential time.
+ * The tokens of a pattern: quoted text, escapes, classes, repetitions, and every other character. An unclosed token
+ * extends to the end. Matching is unambiguous, so it takes linear time.
  */
 const TOKEN =
   /\\Q(.*?)(?:\\E|$)|\\[xpP]\{[^}]*(?:\}|$)|\\.|\[\^?\]?(?:\\(?:.|$)|\[:\w+:\]|[^\]\\])*(?:\]|$)|\{(\d+)(?:(,)(\d*))?\}|./gs;
 
-/** A class by Unicode property has hundreds of ranges: it takes ten times as long to compile. */
-const UNICODE_CLASS = 10;
+/** A Unicode property class has hundreds of ranges and takes about ten times as long to compile. */
+const UNICODE_CLASS_WEIGHT = 10;
 
 /**
- * About how many instructions a pattern compiles to: repetitions are written out, those within others many times. The time
- * of a match grows with it. Groups, repetitions and classes of Unicode count extra.
+ * Estimates the number of instructions in the compiled pattern, which determines the time of a match. RE2 expands
+ * repetitions, so nested repetitions multiply.
  */
 export function patternWeight(pattern: string): number {
   const outer: number[] = [];
@@ -33,7 +33,7 @@ export function patternWeight(pattern: string): number {
       group += latest * (times - 1);
       latest *= times;
     } else {
-      latest = /\\[pP]/.test(token) ? UNICODE_CLASS : 1;
+      latest = /\\[pP]/.test(token) ? UNICODE_CLASS_WEIGHT : 1;
       group += quoted === undefined ? latest : Math.max(1, quoted.length);
     }
   }
@@ -41,36 +41,35 @@ export function patternWeight(pattern: string): number {
 }
 
 /*
- * Costs are upper bounds, in about microseconds of a busy machine, of what one evaluation takes with the context that takes
- * longest: values of 4,096 characters, of which texts for patterns have 500. What strategies add up to is limited (see
- * `LIMITS.flagCost`), so that no context, whoever sends it, keeps a process from anything else. Real contexts take a small
- * part of it.
+ * Costs are upper bounds for one evaluation with the slowest context, in about microseconds on a busy machine. Context
+ * values have up to 4,096 characters, or 500 for patterns. `LIMITS.flagCost` limits the sum of a flag's strategies, so
+ * that no context can block the process. Typical contexts cost a small fraction.
  */
 
-/** Reading a field and comparing it: measured well below. */
-const COMPARISON = 1;
-/** A pattern takes some ten nanoseconds for each instruction and character: hostile ones 20 to 40. */
-const INSTRUCTION = 20;
-/** Some characters become two when they are lower-cased, and their texts are made anew. */
-const LOWER_CASE = 40;
-/** Parts per microsecond. */
-const PREFIXES = 50;
-const RANGES = 100;
+/** Reads a field and compares it. */
+const COMPARISON_COST = 1;
+/** One instruction takes some ten nanoseconds per character: 20 to 40 for hostile patterns. */
+const INSTRUCTION_COST = 20;
+/** Lower-casing can lengthen a text, which creates a new one. */
+const LOWER_CASE_COST = 40;
+const PREFIXES_PER_MICROSECOND = 50;
+const RANGES_PER_MICROSECOND = 100;
 
-/** A hash of the longest id, of characters that are not ASCII. */
+/** Hashes the longest id, with non-ASCII characters. */
 export const HASH_COST = 40;
 
-/** What one constraint costs; that of an unusable one does not matter. */
+/** Estimates one constraint. The result for an unusable constraint does not matter. */
 export function constraintCost(constraint: ConstraintDefinition): number {
-  return COMPARISON + (constraint.caseInsensitive ? LOWER_CASE : 0) + operatorCost(constraint);
+  return COMPARISON_COST + (constraint.caseInsensitive ? LOWER_CASE_COST : 0) + operatorCost(constraint);
 }
 
-const known = new WeakMap<readonly ConstraintDefinition[], number>();
+const knownCosts = new WeakMap<readonly ConstraintDefinition[], number>();
 
-/** Of a list that does not change: it is worked out once. */
+/** Cached per list, because lists of constraints are immutable. */
 export function constraintsCost(constraints: readonly ConstraintDefinition[]): number {
-  const cost = known.get(constraints) ?? constraints.reduce((sum, constraint) => sum + constraintCost(constraint), 0);
-  known.set(constraints, cost);
+  const cost =
+    knownCosts.get(constraints) ?? constraints.reduce((sum, constraint) => sum + constraintCost(constraint), 0);
+  knownCosts.set(constraints, cost);
   return cost;
 }
 
@@ -91,16 +90,16 @@ function operatorCost({ operator, value, values }: ConstraintDefinition): number
       return costOfTextSearch(texts.map(String));
     case 'STR_STARTS_WITH':
     case 'STR_ENDS_WITH':
-      return texts.length / PREFIXES;
+      return texts.length / PREFIXES_PER_MICROSECOND;
     case 'IN_CIDR':
-      return texts.length / RANGES;
+      return texts.length / RANGES_PER_MICROSECOND;
     default:
       return 0;
   }
 }
 
-/** One that is too heavy to be compiled is never affordable. */
+/** A pattern that is too heavy to compile is never affordable. */
 function patternCost(pattern: string): number {
   const weight = patternWeight(pattern);
-  return weight > LIMITS.patternWeight ? Number.POSITIVE_INFINITY : INSTRUCTION * weight;
+  return weight > LIMITS.patternWeight ? Number.POSITIVE_INFINITY : INSTRUCTION_COST * weight;
 }

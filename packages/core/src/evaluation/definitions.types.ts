@@ -2,65 +2,65 @@ import type { Constraint, ConstraintOperator, Parameters } from '../flags/strate
 import type { Override, Payload } from '../flags/variant.types.js';
 
 /**
- * What a flag is in one environment, as evaluation reads it. Snapshots keep the definitions they are given: do not change
- * one afterwards, give {@link Snapshot.with} a new one.
+ * A flag in one environment, as evaluation reads it. Snapshots keep the definition: do not change it afterwards, but
+ * pass a new one to `Snapshot.with`.
  */
 export interface FlagDefinition {
   readonly name: string;
   readonly project?: string;
   readonly type?: string;
-  /** In the environment of the snapshot. */
+  /** Whether the flag is enabled in the snapshot's environment. */
   readonly enabled: boolean;
-  /** The first that holds switches the flag on; an enabled flag without any is on. */
+  /** The first strategy that holds switches the flag on. An enabled flag without strategies is on. */
   readonly strategies: readonly StrategyDefinition[];
   readonly variants?: readonly VariantDefinition[] | null;
-  /** All must hold. */
+  /** All dependencies must hold. */
   readonly dependencies?: readonly DependencyDefinition[] | null;
-  /** Whether evaluations are told to `onImpression`. */
+  /** Whether evaluations call `onImpression`. */
   readonly impressionData?: boolean;
 }
 
 export interface StrategyDefinition {
-  /** Built in, or registered by the host; one that is neither never holds. */
+  /** A built-in strategy, or a custom one of the host. An unknown strategy never holds. */
   readonly name: string;
   readonly parameters?: Parameters | null;
   readonly constraints?: readonly ConstraintDefinition[] | null;
-  /** Ids of segments; one that does not exist keeps the strategy from holding. */
+  /** Segment ids. All segments must exist and hold. */
   readonly segments?: readonly number[] | null;
-  /** They replace the flag's variants where this strategy decides. */
+  /** Replace the flag's variants if this strategy switches the flag on. */
   readonly variants?: readonly VariantDefinition[] | null;
-  /** A disabled strategy never holds; a flag whose strategies are all disabled is off. */
+  /** A disabled strategy never holds. If all strategies are disabled, the flag is off. */
   readonly disabled?: boolean;
 }
 
-/** Operators that evaluation knows. */
+/** The operators that evaluation supports. */
 export type EvaluationOperator = ConstraintOperator;
 
 export interface ConstraintDefinition extends Omit<Constraint, 'operator'> {
-  /** An {@link EvaluationOperator}; a constraint with any other never holds, inverted or not. */
+  /** An {@link EvaluationOperator}. A constraint with another operator never holds, inverted or not. */
   readonly operator: string;
 }
 
 export interface VariantDefinition {
   readonly name: string;
-  /** Its share of the sum of all weights; 0 is never drawn, but can be given by an override. */
+  /** The variant's share of the sum of all weights. Weight 0 is never drawn, but an override can select it. */
   readonly weight: number;
-  /** That of the first variant counts; `default` when absent. */
+  /** The stickiness of the first variant counts. Default: `default`. */
   readonly stickiness?: string;
   readonly payload?: Payload | null;
   readonly overrides?: readonly Override[] | null;
 }
 
-/** What a flag wants of another one. A parent that is missing, or that has parents itself, keeps the flag off. */
+/** A condition on a parent flag. A parent that is missing, or has parents itself, keeps the flag off. */
 export interface DependencyDefinition {
   readonly feature: string;
-  /** `false` wants the parent off; on when absent. */
+  /** `false` requires the parent to be off. Default: true. */
   readonly enabled?: boolean;
-  /** Any of these must be the parent's variant, when there are some. */
+  /** If not empty, the parent's variant must be one of these. */
   readonly variants?: readonly string[] | null;
 }
 
-/** Constraints under one id, shared by strategies; all must hold. */
+/** Constraints that strategies share by id. All constraints must hold. */
 export interface SegmentDefinition {
   readonly id: number;
   readonly constraints?: readonly ConstraintDefinition[] | null;

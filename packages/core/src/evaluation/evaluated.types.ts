@@ -2,35 +2,35 @@ import type { Parameters } from '../flags/strategy.types.js';
 import type { Payload } from '../flags/variant.types.js';
 
 /**
- * The variant that a flag has for a context. Frozen, and the same object for every call that answers this variant; only a
- * fallback is copied anew.
+ * A flag's variant for a context. Frozen; every call returns the same object for the same variant, except for
+ * fallbacks.
  */
 export interface EvaluatedVariant {
-  /** `disabled` when there is none. */
+  /** `disabled` if the flag is off or has no variants. */
   readonly name: string;
   readonly payload?: Payload;
-  /** Whether there is a variant. */
+  /** Whether the flag has a variant for this context. */
   readonly enabled: boolean;
   /** Whether the flag is on. */
   readonly feature_enabled: boolean;
 }
 
-/** What a flag comes to for a context. */
+/** A flag's state and variant for one context. */
 export interface Evaluation {
   readonly enabled: boolean;
   readonly variant: EvaluatedVariant;
 }
 
-/** Told for every counted evaluation of a flag with `impressionData`. */
+/** One counted evaluation of a flag with `impressionData`. */
 export interface Impression {
   readonly flag: string;
   readonly context: EvaluationContext;
   readonly enabled: boolean;
-  /** Only of `getVariant`. */
+  /** Present for `getVariant` only. */
   readonly variant?: EvaluatedVariant;
 }
 
-/** What a caller wants for a flag that does not exist. */
+/** The variant to return for an unknown flag. */
 export interface FallbackVariant {
   readonly name: string;
   readonly enabled: boolean;
@@ -38,8 +38,8 @@ export interface FallbackVariant {
 }
 
 /**
- * Whom and what a flag is evaluated for. Constraints and stickiness name its members, or else own members of
- * `properties`; a value counts as its string. Whatever it holds, evaluation does not throw.
+ * The user and circumstances that a flag is evaluated for. Constraints and stickiness name a member, or else an own
+ * member of `properties`. Values are compared as text. Evaluation does not throw, whatever the context holds.
  */
 export interface EvaluationContext {
   readonly userId?: string | number | undefined;
@@ -47,23 +47,23 @@ export interface EvaluationContext {
   readonly remoteAddress?: string | undefined;
   readonly environment?: string | undefined;
   readonly appName?: string | undefined;
-  /** What `DATE_*` compare; the snapshot's `now` when absent. */
+  /** The time for `DATE_*` constraints. Default: the snapshot's `now`. */
   readonly currentTime?: Date | string | undefined;
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * How ids and group ids become the bytes that are hashed; for ASCII it makes no difference.
+ * How ids and group ids are encoded before hashing. ASCII text gives the same hash in both.
  *
- * - `utf8`: as the SDKs of other languages do.
- * - `low-byte`: the low byte of each UTF-16 unit, as the Node SDK of Unleash does. For applications that move from it and
- *   want users with non-ASCII ids to keep what they have.
+ * - `utf8`: like the Unleash SDKs of other languages.
+ * - `low-byte`: the low byte of each UTF-16 unit, like the Unleash SDK for Node. Choose it when you migrate from that
+ *   SDK and users with non-ASCII ids must keep their variants.
  */
 export type TextEncoding = 'utf8' | 'low-byte';
 
 /**
- * A strategy of the host's own. It takes the place of a built-in one of the same name. One that throws does not hold, and
- * is reported.
+ * A strategy that the host implements. It replaces a built-in strategy of the same name. If it throws, it does not
+ * hold, and the problem is reported.
  *
  * @example
  * const weekend: CustomStrategy = {
@@ -73,32 +73,38 @@ export type TextEncoding = 'utf8' | 'low-byte';
  */
 export interface CustomStrategy {
   readonly name: string;
-  /** Only `true` holds. Called for every evaluation that comes to it: it must be quick, and cannot wait. */
+  /**
+   * Returns `true` if the strategy holds; any other value means false. Called synchronously during evaluation, so it
+   * must be fast.
+   */
   isEnabled(parameters: Parameters, context: EvaluationContext): boolean;
 }
 
-/** What is wrong with a definition, or went wrong while one was evaluated. Evaluation goes on regardless. */
+/** A problem with a definition or an evaluation. Evaluation continues. */
 export interface EvaluationProblem {
   readonly code: EvaluationProblemCode;
-  /** The flag concerned, if one is. */
+  /** The affected flag, if any. */
   readonly flag?: string;
-  /** The segment concerned, if one is. */
+  /** The affected segment, if any. */
   readonly segment?: number;
-  /** One sentence that names the thing and says what comes of it. */
+  /** One sentence that names the cause and its effect. */
   readonly message: string;
 }
 
 /**
  * - `broken_flag`: the definition cannot be read; the flag is off.
  * - `broken_segment`: the definition cannot be read; strategies with that segment do not hold.
- * - `missing_segment`: a strategy names a segment that does not exist; it does not hold.
- * - `unknown_strategy`: neither built in nor registered; it does not hold.
+ * - `missing_segment`: a strategy names a segment that does not exist; the strategy does not hold.
+ * - `unknown_strategy`: the strategy is neither built in nor registered; it does not hold.
  * - `unknown_operator`: the constraint never holds, inverted or not.
- * - `unusable_operand`: the operand is no number, date, version or pattern; the constraint holds only inverted.
- * - `strategy_failed`: a strategy of the host threw; it does not hold.
+ * - `unusable_operand`: the operand is not a valid number, date, version or pattern; the constraint holds only if
+ *   inverted.
+ * - `strategy_failed`: a custom strategy threw; it does not hold.
  * - `evaluation_failed`: the context could not be read; the flag is off, or on without a variant.
- * - `context_value_too_long`: a context field has more than 4,096 characters; it counts as absent.
- * - `too_costly`: evaluating the strategies, segment or parents could take too long; what exceeds the limit does not hold.
+ * - `context_value_too_long`: a context value exceeds 4,096 characters, and counts as absent, or 500 characters, and
+ *   matches no regular expression.
+ * - `too_costly`: strategies, a segment or parents could take too long to evaluate; whatever exceeds the limit does not
+ *   hold.
  * - `impression_failed`: the host's `onImpression` threw.
  */
 export type EvaluationProblemCode =

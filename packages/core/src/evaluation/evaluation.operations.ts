@@ -15,7 +15,9 @@ import type {
 } from './evaluation.types.js';
 import type { Snapshot } from './snapshot.js';
 
-/** The hot path: synchronous. Only an environment that does not exist makes it throw. */
+/**
+ * Creates the evaluation operations. All are synchronous except `refresh`, and throw only for an unknown environment.
+ */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
   const { state: live, poller: follower, impressions, changes } = engine.replica;
@@ -46,7 +48,7 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     forContext: (context, options) => pin(snapshotFor(options), context),
 
-    // It shows parts of what is evaluated.
+    // The explanation exposes compiled definitions, so it is frozen.
     explain: (flag, context, options) => deepFreeze(snapshotFor(options).explain(flag, context)),
 
     onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
@@ -69,7 +71,7 @@ function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationSta
   return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
 
-/** One snapshot for all answers. */
+/** Answers every call from one snapshot. */
 function pin(snapshot: Snapshot, context: EvaluationContext): ContextualFlags {
   return {
     isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),

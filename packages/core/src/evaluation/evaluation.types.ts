@@ -10,21 +10,21 @@ import type {
 import type { FlagExplanation } from './explanation.types.js';
 
 export interface EnvironmentChoice {
-  /** The instance's default environment when absent. */
+  /** Default: the instance's default environment. */
   readonly environment?: string;
 }
 
 export interface EvaluationOptions extends EnvironmentChoice {
-  /** The answer for a flag that does not exist, false when absent; never for a flag that is off. */
+  /** The result for an unknown flag; never used for a flag that is off. Default: false. */
   readonly fallback?: boolean;
 }
 
 export interface VariantOptions extends EnvironmentChoice {
-  /** The answer for a flag that does not exist; the disabled variant when absent. */
+  /** The result for an unknown flag. Default: the disabled variant. */
   readonly fallback?: FallbackVariant;
 }
 
-/** One flag's answer, as {@link ContextualFlags.evaluateAll} gives it. */
+/** One flag's result, as returned by {@link ContextualFlags.evaluateAll}. */
 export interface EvaluatedFlag {
   readonly name: string;
   readonly enabled: boolean;
@@ -32,39 +32,41 @@ export interface EvaluatedFlag {
   readonly impressionData: boolean;
 }
 
-/** One evaluation of a flag that has `impressionData`. */
+/** One counted evaluation of a flag with `impressionData`. */
 export interface Impression extends SnapshotImpression {
   readonly environment: string;
 }
 
-/** How current the answers are. */
+/** Whether evaluation uses current data. */
 export interface EvaluationStatus {
-  /** `current`, or `stale` while changes of other processes cannot be read; the last good state keeps serving. */
+  /**
+   * `current`, or `stale` while the storage cannot be read. A stale instance evaluates the last state that it has read.
+   */
   readonly state: 'current' | 'stale';
-  /** When the state was last known to be current; ISO 8601, UTC, milliseconds. */
+  /** When the state was last known to be current: ISO 8601, UTC, milliseconds. */
   readonly checkedAt: string;
-  /** Why it is stale. */
+  /** Why the state is stale. */
   readonly error?: unknown;
-  /** Bytes of the SQLite write-ahead log on disk; absent on other storages. */
+  /** Size of the SQLite write-ahead log in bytes; absent for other storages. */
   readonly walBytes?: number;
   /**
-   * How much of what clients reported to this process was not kept because of limits, since it was opened: `names` of
-   * unknown flags, and `reports` of further applications. Absent while there is none.
+   * What this process has dropped of client metrics because of limits: `names` of unknown flags, and `reports` of
+   * additional applications. Absent if nothing was dropped.
    */
   readonly dropped?: DroppedMetrics;
 }
 
-/** All answers for one context from one state: what changes meanwhile does not show. */
+/** Evaluates flags for one context on one state. Later changes have no effect. */
 export interface ContextualFlags {
-  /** As {@link EvaluationOperations.isEnabled}; `fallback`, false when absent, is for a flag that does not exist. */
+  /** Like {@link EvaluationOperations.isEnabled}. `fallback` is the result for an unknown flag. Default: false. */
   isEnabled(flag: string, fallback?: boolean): boolean;
-  /** As {@link EvaluationOperations.getVariant}. */
+  /** Like {@link EvaluationOperations.getVariant}. */
   getVariant(flag: string, fallback?: FallbackVariant): EvaluatedVariant;
-  /** The answers of all flags, by name in code-point order; neither counted nor told as impressions. */
+  /** Evaluates all flags, in name order (code points). Counts nothing and emits no impressions. */
   evaluateAll(): readonly EvaluatedFlag[];
   /**
-   * As {@link ContextualFlags.evaluateAll}, from the same state, in slices of some milliseconds: for servers that evaluate very
-   * many flags for contexts of strangers. The context must not change meanwhile.
+   * Like {@link ContextualFlags.evaluateAll}, in slices of some milliseconds. Use it in servers that evaluate many
+   * flags for untrusted contexts. Do not change the context until the promise resolves.
    *
    * @example
    * const answers = await flags.forContext({ userId: '7' }).evaluateAllAsync();
@@ -72,7 +74,7 @@ export interface ContextualFlags {
   evaluateAllAsync(): Promise<readonly EvaluatedFlag[]>;
 }
 
-/** A flag as it is in one environment: what clients evaluate it by. */
+/** A flag in one environment, as clients evaluate it. */
 export interface FlagConfiguration extends FlagDefinition {
   readonly project: string;
   readonly type: string;
@@ -80,27 +82,28 @@ export interface FlagConfiguration extends FlagDefinition {
   readonly stale: boolean;
 }
 
-/** A segment as clients evaluate strategies by it. */
+/** A segment, as clients evaluate it. */
 export type SegmentConfiguration = Pick<Segment, 'id' | 'name' | 'constraints'>;
 
 /**
- * All that clients of one environment need, frozen. The same object is given until something changes; a flag's object is
- * the same until that flag changes.
+ * The flags and segments that clients of one environment evaluate. Frozen. The object stays the same until something
+ * changes; a flag's object stays the same until that flag changes.
  */
 export interface EnvironmentConfiguration {
-  /** Another number after every change, in any environment. */
+  /** Changes after every change, in any environment. */
   readonly version: number;
-  /** Flags that are not archived, by name in code-point order. */
+  /** Flags that are not archived, in name order (code points). */
   readonly flags: readonly FlagConfiguration[];
-  /** By id. */
+  /** In order of ids. */
   readonly segments: readonly SegmentConfiguration[];
 }
 
 export interface EvaluationOperations {
   /**
-   * Whether a flag is on for a context. Synchronous, without input or output. It never throws for a flag or a context: a
-   * flag that cannot be evaluated is off. A change made by this process shows as soon as its promise resolves, one made by
-   * another process within `pollInterval`.
+   * Returns whether a flag is on for a context.
+   *
+   * Synchronous, without I/O. Never throws because of a flag or a context: a flag that cannot be evaluated is off. A
+   * change by this process is visible when its promise resolves; a change by another process within `pollInterval`.
    *
    * @throws FlagsError `environment_not_found` for an environment that is not configured
    * @example
@@ -109,7 +112,9 @@ export interface EvaluationOperations {
   isEnabled(flag: string, context?: EvaluationContext, options?: EvaluationOptions): boolean;
 
   /**
-   * The variant that a context gets. Synchronous, and it never throws for a flag or a context.
+   * Returns the variant of a flag for a context.
+   *
+   * Synchronous, without I/O. Never throws because of a flag or a context.
    *
    * @throws FlagsError `environment_not_found` for an environment that is not configured
    * @example
@@ -118,7 +123,7 @@ export interface EvaluationOperations {
   getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): EvaluatedVariant;
 
   /**
-   * Pins the current state and a context, for a request: all answers are consistent with each other.
+   * Binds a context to the current state, for example for one request. All results are consistent with each other.
    *
    * @throws FlagsError `environment_not_found` for an environment that is not configured
    * @example
@@ -128,7 +133,7 @@ export interface EvaluationOperations {
   forContext(context: EvaluationContext, options?: EnvironmentChoice): ContextualFlags;
 
   /**
-   * Why a flag is on or off for a context. Evaluates without counting.
+   * Explains why a flag is on or off for a context. Counts nothing.
    *
    * @throws FlagsError `environment_not_found` for an environment that is not configured
    * @example
@@ -137,39 +142,42 @@ export interface EvaluationOperations {
   explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): FlagExplanation;
 
   /**
-   * Calls the listener with every evaluation of a flag that has `impressionData`, during that evaluation. What it throws
-   * goes to `onError`.
+   * Calls the listener during every counted evaluation of a flag with `impressionData`. An error of the listener goes
+   * to `onError`.
    *
-   * @returns a function that ends it
+   * @returns a function that removes the listener
    * @example
    * const stop = flags.onImpression(({ flag, enabled }) => analytics.track(flag, enabled));
    */
   onImpression(listener: (impression: Impression) => void): () => void;
 
   /**
-   * The flags of an environment as clients evaluate them, from memory.
+   * Returns the flags and segments of an environment, as clients evaluate them. Reads from memory.
    *
-   * @throws FlagsError `environment_not_found`
+   * @throws FlagsError `environment_not_found` for an environment that is not configured
    * @example
    * const enabled = flags.configuration().flags.filter((flag) => flag.enabled);
    */
   configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
 
   /**
-   * Calls the listener after every change of what {@link EvaluationOperations.configuration} gives, in any environment,
-   * by this process or another. What it throws goes to `onError`.
+   * Calls the listener after every change of {@link EvaluationOperations.configuration}, in any environment and by any
+   * process. An error of the listener goes to `onError`.
    *
-   * @returns a function that ends it; it may be called again
+   * @returns a function that removes the listener; safe to call again
    * @example
    * const stop = flags.onConfigurationChange(() => publish(flags.configuration()));
    */
   onConfigurationChange(listener: () => void): () => void;
 
-  /** How current the answers are, and the size of the write-ahead log. Reads nothing but the size of that file. */
+  /**
+   * Returns whether evaluation uses current data, and the size of the write-ahead log. Reads only the size of that
+   * file.
+   */
   status(): EvaluationStatus;
 
   /**
-   * Reads what other processes have changed, now. Does not fail: see {@link EvaluationOperations.status}.
+   * Reads the changes of other processes now. Does not reject: a failure is in the returned {@link EvaluationStatus}.
    *
    * @example
    * await flags.refresh();

@@ -29,7 +29,7 @@ export function explainUnknown(flag: string): FlagExplanation {
   return off(flag, 'unknown_flag', UNDECIDED);
 }
 
-/** It asks the same compiled predicates as an evaluation, one by one. */
+/** Evaluates the same compiled predicates as {@link winningStrategy}, one by one. */
 export function explainFlag(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
   if (flag.broken !== undefined) return off(flag.name, 'broken_flag', UNDECIDED);
   try {
@@ -70,10 +70,10 @@ function on(
 }
 
 /**
- * What an explanation tells besides the decisions; none for a context that cannot be read. An evaluation may come to its
- * decision without this, so what is thrown here decides nothing.
+ * Reads an additional detail of an explanation. Returns undefined if the context cannot be read: an evaluation may
+ * decide without that detail.
  */
-function unlessUnreadable<T>(read: () => T): T | undefined {
+function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {
@@ -81,13 +81,13 @@ function unlessUnreadable<T>(read: () => T): T | undefined {
   }
 }
 
-/** The strategy's variants, else the flag's. */
+/** The strategy's variants come before the flag's. */
 function explainChoice(
   flag: CompiledFlag,
   context: EvaluationContext,
   winner?: CompiledStrategy,
 ): VariantExplanation | undefined {
-  return unlessUnreadable(() => explainReadableChoice(flag, context, winner));
+  return tryRead(() => explainReadableChoice(flag, context, winner));
 }
 
 function explainReadableChoice(
@@ -117,7 +117,7 @@ function explainTest(
   test: StrategyTest,
   context: EvaluationContext,
 ): { test: boolean } & Pick<StrategyExplanation, 'rollout'> {
-  const rollout = unlessUnreadable(() => test.explain?.(context));
+  const rollout = tryRead(() => test.explain?.(context));
   return rollout ? { test: rollout.holds, rollout } : { test: test.holds(context) };
 }
 
@@ -131,7 +131,7 @@ function explainConstraint(
   { definition, holds, read }: CompiledConstraint,
   context: EvaluationContext,
 ): ConstraintExplanation {
-  const value = unlessUnreadable(() => read(context));
+  const value = tryRead(() => read(context));
   return { constraint: definition, ...(value !== undefined && { value }), holds: holds(context) };
 }
 

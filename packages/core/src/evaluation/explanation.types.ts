@@ -2,15 +2,15 @@ import type { ConstraintDefinition, DependencyDefinition } from './definitions.t
 import type { EvaluatedVariant } from './evaluated.types.js';
 
 /**
- * What decided.
+ * The decision that determined the result.
  *
- * - `unknown_flag`, `broken_flag`: there is nothing to evaluate.
- * - `dependency`: a parent is not as the flag wants it.
+ * - `unknown_flag`, `broken_flag`: there is no readable definition.
+ * - `dependency`: a parent does not satisfy the flag's dependency.
  * - `disabled`: the flag is off in this environment.
- * - `no_strategies`: it is enabled and has no strategies, so it is on.
- * - `strategy`: the last one listed holds.
- * - `no_strategy_holds`: none of those listed does.
- * - `unreadable_context`: the context threw when it was read.
+ * - `no_strategies`: the flag is enabled and has no strategies, so it is on.
+ * - `strategy`: the last listed strategy holds.
+ * - `no_strategy_holds`: no listed strategy holds.
+ * - `unreadable_context`: reading the context threw an error.
  */
 export type ExplanationReason =
   | 'unknown_flag'
@@ -22,7 +22,7 @@ export type ExplanationReason =
   | 'no_strategy_holds'
   | 'unreadable_context';
 
-/** Why a flag comes to what it comes to: the decisions in the order in which they are made, up to the last needed. */
+/** Why a flag is on or off: all decisions in their order, up to the one that determined the result. */
 export interface FlagExplanation {
   readonly flag: string;
   readonly enabled: boolean;
@@ -30,7 +30,7 @@ export interface FlagExplanation {
   readonly variant: EvaluatedVariant;
   readonly dependencies: readonly DependencyExplanation[];
   readonly strategies: readonly StrategyExplanation[];
-  /** How the variant was chosen; absent when the flag is off or there is none to choose from. */
+  /** How the variant was selected. Absent if the flag is off or has no variants. */
   readonly variantChoice?: VariantExplanation;
 }
 
@@ -43,13 +43,13 @@ export interface StrategyExplanation {
   readonly name: string;
   readonly holds: boolean;
   readonly disabled: boolean;
-  /** Present where evaluating it could take too long, so that it is not evaluated: see the problem `too_costly`. */
+  /** Set if the strategy exceeds the cost limit and is not evaluated. See the problem `too_costly`. */
   readonly isTooCostly?: true;
   readonly constraints: readonly ConstraintExplanation[];
   readonly segments: readonly SegmentExplanation[];
-  /** Whether its own test holds; absent where it was not asked. */
+  /** Whether the strategy's own test holds. Absent if it was not evaluated. */
   readonly test?: boolean;
-  /** For strategies that hash. */
+  /** Present for strategies that hash. */
   readonly rollout?: RolloutExplanation;
 }
 
@@ -62,33 +62,36 @@ export interface SegmentExplanation {
 
 export interface ConstraintExplanation {
   readonly constraint: ConstraintDefinition;
-  /** The field's text; absent when the context has none. `DATE_*` look at the time of the evaluation instead. */
+  /**
+   * The text of the context field; absent if the context has none. `DATE_*` constraints test the time of the evaluation
+   * instead.
+   */
   readonly value?: string;
   readonly holds: boolean;
 }
 
-/** How a rollout came out for a context. */
+/** The result of a rollout for a context. */
 export interface RolloutExplanation {
   readonly holds: boolean;
-  /** The text that was hashed is `groupId:id`. Absent where the id was missing. */
+  /** The hashed text is `groupId:id`. `id` is absent if the context has none. */
   readonly groupId: string;
   readonly id?: string;
-  /** 1–100: the hash of the id, or drawn at random where there was none; absent where a missing id means off. */
+  /** 1–100: from the hash of the id, or random if there is no id. Absent if a missing id means off. */
   readonly bucket?: number;
   readonly random: boolean;
-  /** Buckets up to this one are in, 0–100. */
+  /** The percentage, 0–100. Buckets up to this number are in the rollout. */
   readonly rollout: number;
 }
 
-/** How a variant was chosen for a context. */
+/** How a variant was selected for a context. */
 export interface VariantExplanation {
   readonly variant: EvaluatedVariant | undefined;
   readonly overridden: boolean;
-  /** What follows is absent for an override. The text that was hashed is `groupId:id`. */
+  /** Absent for an override, like all members below. The hashed text is `groupId:id`. */
   readonly groupId?: string;
   readonly stickiness?: string;
   readonly id?: string;
-  /** 1 up to the total weight: the hash of the id, or drawn at random where there was none. */
+  /** 1 to the total weight: from the hash of the id, or random if there is no id. */
   readonly bucket?: number;
   readonly random?: boolean;
   readonly totalWeight?: number;

@@ -3,20 +3,21 @@ import type { CompiledFlag } from './compiled-flag.js';
 const CHUNK_BITS = 6;
 const CHUNK_SIZE = 1 << CHUNK_BITS;
 const IN_CHUNK = CHUNK_SIZE - 1;
-const SPARE_NUMBERS = 1024;
+const UNUSED_NUMBERS_ALLOWED = 1024;
 
 type Chunk = readonly (CompiledFlag | undefined)[];
 
 /**
- * Flags by name, immutable: a change makes a new table that shares all but the touched chunks with the old one. Names are
- * numbered in a map that all tables of one line share and only ever append to; a table holds chunks by number. So a
- * look-up costs one map access, and a change 64 slots and a pointer per 64 flags.
+ * An immutable map of flags by name. A change creates a table that shares all unchanged chunks with the previous one.
+ *
+ * Names have numbers, in a map that related tables share and only append to. A table holds chunks of flags by number. A
+ * look-up costs one map access. A change copies one chunk of 64 slots, and one pointer per chunk.
  */
 export class FlagTable {
   private constructor(
     private readonly numbers: Map<string, number>,
     private readonly chunks: readonly Chunk[],
-    /** How many flags there are. */
+    /** The number of flags. */
     readonly size: number,
   ) {}
 
@@ -29,7 +30,7 @@ export class FlagTable {
     return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.[number & IN_CHUNK];
   }
 
-  /** The table with these flags put in, and those that are undefined taken out. */
+  /** Returns a table with these flags set, and with flags that are undefined removed. */
   with(changes: ReadonlyMap<string, CompiledFlag | undefined>): FlagTable {
     const chunks = [...this.chunks];
     const touched = new Map<number, (CompiledFlag | undefined)[]>();
@@ -47,8 +48,8 @@ export class FlagTable {
     return new FlagTable(this.numbers, chunks, size).compacted();
   }
 
-  /** Whether the two share their numbering: not so when one of them was numbered anew since. */
-  isOfLine(other: FlagTable): boolean {
+  /** Whether both tables number names alike. False if one of them was renumbered. */
+  sharesNumbering(other: FlagTable): boolean {
     return this.numbers === other.numbers;
   }
 
@@ -67,21 +68,21 @@ export class FlagTable {
     return number;
   }
 
-  /** Numbers the flags anew when most numbers are those of flags that are gone. */
+  /** Renumbers the flags if most numbers belong to removed flags. */
   private compacted(): FlagTable {
-    if (this.numbers.size <= 2 * this.size + SPARE_NUMBERS) return this;
+    if (this.numbers.size <= 2 * this.size + UNUSED_NUMBERS_ALLOWED) return this;
     return FlagTable.empty().with(new Map(this));
   }
 }
 
-/** Chunks are empty or full. */
+/** A chunk is either empty or has all its slots. */
 function copyOf(chunk: Chunk | undefined): (CompiledFlag | undefined)[] {
   return chunk?.length ? chunk.slice() : new Array<CompiledFlag | undefined>(CHUNK_SIZE).fill(undefined);
 }
 
 /**
- * Which flags use, or once used, a segment. Snapshots of one line share it and only add to it: for each of them it names
- * at least the users that it has.
+ * Which flags use a segment, or used it before. Related snapshots share this index and only add to it, so it may list
+ * too many flags, never too few.
  */
 export class SegmentUsers {
   private readonly users = new Map<number, Set<string>>();

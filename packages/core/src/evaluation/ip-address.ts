@@ -1,12 +1,12 @@
-/** The 16-bit groups of an address: two of IPv4, eight of IPv6. */
+/** The 16-bit groups of an address: two for IPv4, eight for IPv6. */
 export type AddressGroups = Uint16Array;
 
 export const IPV4_GROUPS = 2;
 export const IPV6_GROUPS = 8;
 
 /**
- * Reads an address into `into` (eight groups) and answers how many groups it has; 0 for what is no address. IPv4 in four
- * decimal numbers without leading zeros, IPv6 without a zone. Allocates nothing.
+ * Parses an address into the eight groups of `into`. Returns the number of groups, or 0 if the text is not an address.
+ * IPv4 is four decimal numbers without leading zeros; IPv6 has no zone. Allocates nothing.
  */
 export function parseAddress(text: string, into: AddressGroups): number {
   if (parseIPv4(text, 0, into, 0)) return IPV4_GROUPS;
@@ -65,7 +65,7 @@ function parseIPv6(text: string, into: AddressGroups): boolean {
   return groups < IPV6_GROUPS && openGap(into, gap, groups);
 }
 
-/** Moves what came after `::` to the end and fills the gap with zeros. */
+/** Moves the groups after `::` to the end and fills the gap with zeros. */
 function openGap(into: AddressGroups, gap: number, groups: number): true {
   const moved = groups - gap;
   into.copyWithin(IPV6_GROUPS - moved, gap, groups);
@@ -97,7 +97,7 @@ function decimalDigit(text: string, at: number): number {
   return digit >= 0 && digit <= 9 ? digit : -1;
 }
 
-/** The addresses of one family whose first bits are those of the base. */
+/** The addresses of one family that share the first bits of `base`. */
 export interface AddressRange {
   readonly base: AddressGroups;
   readonly groups: number;
@@ -106,7 +106,7 @@ export interface AddressRange {
 
 const PREFIX_LENGTH = /^\d{1,3}$/;
 
-/** Reads an address or CIDR range (`10.0.0.0/8`, `2001:db8::/32`); undefined for what is neither. */
+/** Parses an address or CIDR range (`10.0.0.0/8`, `2001:db8::/32`). Returns undefined for other text. */
 export function parseRange(text: string): AddressRange | undefined {
   const slash = text.indexOf('/');
   const base = new Uint16Array(IPV6_GROUPS);
@@ -118,14 +118,19 @@ export function parseRange(text: string): AddressRange | undefined {
   return PREFIX_LENGTH.test(length) && bits <= groups * 16 ? { base, groups, bits } : undefined;
 }
 
+/** Whether the text is an IPv4 or IPv6 address, or a CIDR range. Zones are not supported. */
+export function isIpAddressOrCidr(text: string): boolean {
+  return parseRange(text) !== undefined;
+}
+
 export function isIPv4Range(range: AddressRange): boolean {
   return range.groups === IPV4_GROUPS;
 }
 
-// Evaluation is synchronous: the groups of the address at hand are read before the next one is.
+// Shared by all calls: evaluation is synchronous, so a call reads these groups before the next call overwrites them.
 const address = new Uint16Array(IPV6_GROUPS);
 
-/** Whether any range holds the address; false for what is no address. Allocates nothing. */
+/** Whether any range contains the address. Returns false if the text is not an address. Allocates nothing. */
 export function inAnyRange(ranges: readonly AddressRange[], text: string): boolean {
   const groups = parseAddress(text, address);
   if (groups === 0) return false;

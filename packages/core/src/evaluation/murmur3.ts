@@ -1,8 +1,8 @@
 import type { TextEncoding } from './evaluated.types.js';
 
-/** The steps of murmur3 (x86, 32 bits), on signed 32-bit integers. */
+/** The steps of MurmurHash3 (x86, 32 bits), on signed 32-bit integers. */
 
-// A constant: in sandboxes (as jest's) every look at a global is slow.
+// Cached, because sandboxes such as jest's make every access to a global slow.
 const imul = Math.imul;
 
 export function mixBlock(state: number, block: number): number {
@@ -27,10 +27,10 @@ function scramble(block: number): number {
 }
 
 export const LAST_ASCII = 0x7f;
-/** What UTF-8 holds in the place of half a surrogate pair. */
+/** UTF-8 encoders replace an unpaired surrogate by this character. */
 export const REPLACEMENT_CHARACTER = 0xfffd;
 
-/** A murmur3 hash in progress, byte by byte: for prefixes, and for ids that are not ASCII. */
+/** Hashes byte by byte. Used for prefixes and for non-ASCII ids. */
 export class Murmur3Bytes {
   state: number;
   carry = 0;
@@ -98,13 +98,13 @@ export class Murmur3Bytes {
   }
 }
 
-// As a method call, charCodeAt goes megamorphic over the representations of strings and costs four times as much.
+// Called as a method, charCodeAt becomes megamorphic for mixed string representations, and several times slower.
 const charCodeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (text: string, at: number) => number;
 
-/** A prefix whose hashing is done: what remains for a call is the id alone. */
+/** The hash state after a prefix, so that a call only hashes the id. */
 export interface HashedPrefix {
   readonly state: number;
-  /** The bytes after the last whole block of four. */
+  /** The bytes after the last complete block of four. */
   readonly carry: number;
   readonly carryBits: number;
   readonly length: number;
@@ -119,8 +119,8 @@ export function hashPrefix(prefix: string, seed: number, encoding: TextEncoding)
 }
 
 /**
- * The x86 32-bit murmur3 hash of the prefix followed by the id, as a signed integer (`>>> 0` for the unsigned one: a
- * larger number returned from here would be allocated). Allocates nothing.
+ * Returns the x86 32-bit MurmurHash3 of prefix and id as a signed integer. Use `>>> 0` for the unsigned number, which
+ * would be heap-allocated if it was returned from here. Allocates nothing.
  */
 export function hashWith(prefix: HashedPrefix, id: string): number {
   const bits = prefix.carryBits;

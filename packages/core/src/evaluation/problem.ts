@@ -1,29 +1,29 @@
 import type { EvaluationProblem } from './evaluated.types.js';
 
-const REMEMBERED = 10_000;
+const MAX_REPORTED = 10_000;
 
-/** Tells the host of each problem once; when it has told of very many it forgets, and may repeat itself. */
+/** Reports each problem to the host once. After {@link MAX_REPORTED} problems it starts over and may repeat some. */
 export class ProblemReporter {
-  private readonly told = new Set<string>();
+  private readonly reported = new Set<string>();
 
-  constructor(private readonly tell: ((problem: EvaluationProblem) => void) | undefined) {}
+  constructor(private readonly listener: ((problem: EvaluationProblem) => void) | undefined) {}
 
-  /** `topic` tells problems with one code on one flag apart: what is thrown anew each time may word itself anew. */
+  /** `topic` identifies a problem among those with the same code and flag. Pass one if the message varies. */
   report(problem: EvaluationProblem, topic = problem.message): void {
-    if (this.tell === undefined) return;
+    if (this.listener === undefined) return;
     const key = JSON.stringify([problem.code, problem.flag, problem.segment, topic]);
-    if (this.told.has(key)) return;
-    if (this.told.size >= REMEMBERED) this.told.clear();
-    this.told.add(key);
+    if (this.reported.has(key)) return;
+    if (this.reported.size >= MAX_REPORTED) this.reported.clear();
+    this.reported.add(key);
     try {
-      this.tell(problem);
+      this.listener(problem);
     } catch {
-      // Evaluation never throws, also when the host's listener does.
+      // Evaluation never throws, even if the host's listener does.
     }
   }
 }
 
-/** The words of something thrown, whatever it is. */
+/** Returns the message of a thrown value of any type. */
 export function reasonOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown);
@@ -32,52 +32,56 @@ export function reasonOf(thrown: unknown): string {
   }
 }
 
-/** Definitions come from storage and from other services: what the types promise is checked where it is read. */
+/** Definitions come from storage and other services, so their types are checked when they are read. */
 
-/** A list, none when absent. */
-export function listOf<Item>(value: readonly Item[] | null | undefined, what: string): readonly Item[] {
+/**
+ * Returns a list; absent means empty.
+ *
+ * @throws TypeError if the value is not an array
+ */
+export function toList<Item>(value: readonly Item[] | null | undefined, what: string): readonly Item[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new TypeError(`${what} must be an array`);
   return value;
 }
 
-/** A list of text without its empty entries; numbers and booleans count as their string. */
-export function textsOf(value: readonly string[] | null | undefined, what: string): string[] {
-  const entries: readonly unknown[] = listOf(value, what);
+/** Returns a list of text without empty entries. Numbers and booleans are converted. */
+export function toTexts(value: readonly string[] | null | undefined, what: string): string[] {
+  const entries: readonly unknown[] = toList(value, what);
   return entries
     .filter((entry) => entry !== '' && entry !== null && entry !== undefined)
-    .map((entry) => text(entry, what));
+    .map((entry) => toText(entry, what));
 }
 
-/** Text, none when absent; a number or boolean counts as its string. */
-export function textOrNone(value: unknown, what: string): string | undefined {
-  return value === undefined || value === null ? undefined : text(value, what);
+/** Returns text, or undefined if absent. Numbers and booleans are converted. */
+export function toOptionalText(value: unknown, what: string): string | undefined {
+  return value === undefined || value === null ? undefined : toText(value, what);
 }
 
-export function text(value: unknown, what: string): string {
+export function toText(value: unknown, what: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   throw new TypeError(`${what} must be text`);
 }
 
-/** The number that a value stands for, NaN when it stands for none. */
-export function numberOf(value: unknown): number {
+/** Converts a number or numeric text; returns NaN for other values. */
+export function toNumber(value: unknown): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
 }
 
-const MOST = 100;
+const MAX_NOTICES = 100;
 
 /**
- * Problems that predicates find in a context. Predicates are built once and know no reporter, so a snapshot reports the
- * notices after each evaluation. Evaluation is synchronous: the notices are those of the evaluation that has just ended.
+ * Collects problems that predicates find in a context. Predicates have no reporter, so a snapshot reports the notices
+ * after each evaluation. Evaluation is synchronous, so all notices belong to the evaluation that has just ended.
  */
 class Notices {
-  /** A member, not a getter: it is read with every evaluation. */
+  /** A field, because every evaluation reads it. */
   hasAny = false;
   private list: EvaluationProblem[] = [];
 
   add(problem: EvaluationProblem): void {
-    if (this.list.length < MOST) this.list.push(problem);
+    if (this.list.length < MAX_NOTICES) this.list.push(problem);
     this.hasAny = true;
   }
 

@@ -1,11 +1,25 @@
+import { LIMITS } from '../validation/limits.js';
+
+const NUMBER = '(?:0|[1-9]\\d*)';
+const PRERELEASE_PART = `(?:${NUMBER}|\\d*[a-zA-Z-][0-9a-zA-Z-]*)`;
+const BUILD = '[0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*';
+const SEMVER = new RegExp(
+  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${PRERELEASE_PART}(?:\\.${PRERELEASE_PART})*)?(?:\\+${BUILD})?$`,
+);
+
+/** Whether the text is a semver 2.0 version: no `v`, no white space, no leading zeros, at most 256 characters. */
+export function isSemver(text: string): boolean {
+  return text.length <= LIMITS.operandText && SEMVER.test(text);
+}
+
 const DASH = 0x2d;
 const DOT = 0x2e;
 const PLUS = 0x2b;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Stands on one identifier of a version after the other: the three numbers, then the parts of the pre-release. */
-export class VersionCursor {
+/** Iterates over the identifiers of a version: the three numbers, then the parts of the pre-release. */
+class VersionCursor {
   private version = '';
   private start = 0;
   private end = 0;
@@ -22,12 +36,12 @@ export class VersionCursor {
     this.standAt(this.end + 1);
   }
 
-  /** Whether it stands on an identifier: not when it is past the last one. */
+  /** Whether the cursor is at an identifier, and not past the last one. */
   get stands(): boolean {
     return this.end > this.start;
   }
 
-  /** By semver 2.0: numbers by value and before text, text by ASCII. */
+  /** Compares two identifiers as semver 2.0 does: numbers by value and before text, text by ASCII. */
   compareTo(other: VersionCursor): number {
     const numeric = this.isNumeric();
     if (numeric !== other.isNumeric()) return numeric ? -1 : 1;
@@ -40,7 +54,7 @@ export class VersionCursor {
     return this.length - other.length;
   }
 
-  /** A dash ends the core alone: within a pre-release it is part of an identifier. */
+  /** A dash ends the core only; within a pre-release it is part of an identifier. */
   private standAt(start: number): void {
     const { version } = this;
     const past = this.position > 0 && version.charCodeAt(this.end) === PLUS;
@@ -64,4 +78,28 @@ export class VersionCursor {
     for (let at = 0; at < this.length; at++) if (this.unit(at) < ZERO || this.unit(at) > NINE) return false;
     return true;
   }
+}
+
+// Shared by all calls: comparing is synchronous, so two cursors suffice, and nothing is allocated.
+const left = new VersionCursor();
+const right = new VersionCursor();
+const CORE = 3;
+
+/**
+ * Compares two valid versions as semver 2.0 does, without build metadata. Returns a negative number, zero, or a
+ * positive number.
+ */
+export function compareSemver(a: string, b: string): number {
+  left.open(a);
+  right.open(b);
+  let compared = 0;
+  for (; left.stands && right.stands; compared++) {
+    const order = left.compareTo(right);
+    if (order !== 0) return order;
+    left.next();
+    right.next();
+  }
+  // A release comes after its pre-releases. A pre-release with more parts comes after its prefix.
+  if (compared === CORE) return Number(right.stands) - Number(left.stands);
+  return Number(left.stands) - Number(right.stands);
 }

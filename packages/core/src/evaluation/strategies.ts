@@ -14,11 +14,11 @@ import type { EvaluationContext, TextEncoding } from './evaluated.types.js';
 import type { RolloutExplanation } from './explanation.types.js';
 import { inAnyRange, isIPv4Range, parseRange } from './ip-address.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
-import { numberOf, text, textOrNone } from './problem.js';
+import { toNumber, toOptionalText, toText } from './problem.js';
 
 /**
- * The entries of a comma-separated parameter, without the white space around the commas (that at the two ends stays).
- * In linear time, which a split by `\s*,\s*` is not.
+ * Splits a comma-separated parameter and trims white space around the commas, but not at both ends. Linear, unlike a
+ * split by `\s*,\s*`.
  */
 export function splitList(text: string): string[] {
   const entries = text.split(',');
@@ -34,7 +34,7 @@ export const userWithId: StrategyTestFactory = ({ userIds }) => {
   return { holds: (context) => ids.has(userId(context)) };
 };
 
-/** Addresses as text, and IPv4 ranges. */
+/** Accepts addresses, compared as text, and IPv4 ranges. */
 export const remoteAddressStrategy: StrategyTestFactory = ({ IPs }): StrategyTest => {
   const entries = entriesOf(IPs, 'IPs');
   const texts = new Set<string>(entries);
@@ -56,7 +56,7 @@ export const applicationHostname: StrategyTestFactory = ({ hostNames }, { hostna
 };
 
 function entriesOf(list: unknown, what: string): string[] {
-  const text = textOrNone(list, what);
+  const text = toOptionalText(list, what);
   return text ? splitList(text) : [];
 }
 
@@ -65,18 +65,18 @@ const BUCKETS = 100;
 
 export interface RolloutSettings {
   readonly groupId: string;
-  /** Percentage; NaN is none. */
+  /** NaN means that no percentage is set. */
   readonly percentage: number;
-  /** Whose bucket it is. */
+  /** Reads the id that is hashed. */
   readonly id: FieldReader;
-  /** What a missing or empty id means. */
+  /** The meaning of a missing or empty id. */
   readonly withoutId: 'random' | 'off';
 }
 
 interface Rollout {
   readonly id: FieldReader;
   readonly prefix: HashedPrefix;
-  /** Buckets below it are in. */
+  /** Buckets below this number are in the rollout. */
   readonly threshold: number;
   readonly bucketWithoutId: () => number;
 }
@@ -94,7 +94,7 @@ export function rolloutTest(settings: RolloutSettings, { random, idEncoding }: S
   };
 }
 
-/** What cannot depend on the hash is decided without it. */
+/** Skips hashing if the result cannot depend on it. */
 function rolloutPredicate(rollout: Rollout, settings: RolloutSettings): Predicate {
   const { id, threshold } = rollout;
   if (threshold === 0) return never;
@@ -102,9 +102,9 @@ function rolloutPredicate(rollout: Rollout, settings: RolloutSettings): Predicat
   return settings.withoutId === 'random' ? always : (context) => Boolean(id(context));
 }
 
-/** 0–99, or 100 for nobody. */
+/** Returns 0–99, or 100 if a missing id means off. */
 function bucketOf(rollout: Rollout, id: string | undefined): number {
-  // An integer either way: where one way is a float the engine compares floats.
+  // Integers on both paths: a float on one of them would make the engine compare floats.
   return id ? ((hashWith(rollout.prefix, id) >>> 0) % BUCKETS) | 0 : rollout.bucketWithoutId() | 0;
 }
 
@@ -121,37 +121,40 @@ function explainRollout(rollout: Rollout, settings: RolloutSettings, context: Ev
   };
 }
 
-const nobody: FieldReader = () => undefined;
+const noId: FieldReader = () => undefined;
 
-export const flexibleRollout: StrategyTestFactory = (parameters, surroundings) => {
-  const stickiness = textOrNone(parameters.stickiness, 'stickiness') || 'default';
+export const flexibleRollout: StrategyTestFactory = (parameters, strategyContext) => {
+  const stickiness = toOptionalText(parameters.stickiness, 'stickiness') || 'default';
   const withoutId = stickiness === 'default' || stickiness === 'random' ? 'random' : 'off';
-  const percentage = numberOf(parameters.rollout);
-  return rolloutTest({ groupId: groupOf(parameters), percentage, id: stickyId(stickiness), withoutId }, surroundings);
+  const percentage = toNumber(parameters.rollout);
+  return rolloutTest(
+    { groupId: groupOf(parameters), percentage, id: stickyId(stickiness), withoutId },
+    strategyContext,
+  );
 };
 
 export const gradualRolloutUserId: StrategyTestFactory = gradualRollout(userId);
 export const gradualRolloutSessionId: StrategyTestFactory = gradualRollout(sessionId);
 
-export const gradualRolloutRandom: StrategyTestFactory = (parameters, surroundings) => {
-  const percentage = numberOf(parameters.percentage);
-  return rolloutTest({ groupId: '', percentage, id: nobody, withoutId: 'random' }, surroundings);
+export const gradualRolloutRandom: StrategyTestFactory = (parameters, strategyContext) => {
+  const percentage = toNumber(parameters.percentage);
+  return rolloutTest({ groupId: '', percentage, id: noId, withoutId: 'random' }, strategyContext);
 };
 
 function gradualRollout(id: FieldReader): StrategyTestFactory {
-  return (parameters, surroundings) => {
-    const percentage = numberOf(parameters.percentage);
-    return rolloutTest({ groupId: groupOf(parameters), percentage, id, withoutId: 'off' }, surroundings);
+  return (parameters, strategyContext) => {
+    const percentage = toNumber(parameters.percentage);
+    return rolloutTest({ groupId: groupOf(parameters), percentage, id, withoutId: 'off' }, strategyContext);
   };
 }
 
 function stickyId(stickiness: string): FieldReader {
   if (stickiness === 'default') return userOrSession;
-  return stickiness === 'random' ? nobody : fieldReader(stickiness);
+  return stickiness === 'random' ? noId : fieldReader(stickiness);
 }
 
 function groupOf(parameters: Parameters): string {
-  return text(parameters.groupId || '', 'groupId');
+  return toText(parameters.groupId || '', 'groupId');
 }
 
 export const BUILT_IN_STRATEGIES: ReadonlyMap<string, StrategyTestFactory> = new Map<string, StrategyTestFactory>([
@@ -165,20 +168,20 @@ export const BUILT_IN_STRATEGIES: ReadonlyMap<string, StrategyTestFactory> = new
   ['applicationHostname', applicationHostname],
 ]);
 
-/** What a strategy itself asks, besides its constraints and segments. */
+/** A strategy's own condition, without its constraints and segments. */
 export interface StrategyTest {
   readonly holds: Predicate;
-  /** The same decision with how it came about. For strategies that hash: the others only hold or not. */
+  /** Evaluates the same condition with details. Present for strategies that hash. */
   readonly explain?: (context: EvaluationContext) => RolloutExplanation;
 }
 
-/** What evaluation gets from its surroundings. */
+/** Settings of the snapshot that strategies and variants use. */
 export interface StrategyContext {
-  /** At least 0, below 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
-  /** What `applicationHostname` compares with. */
+  /** Compared by `applicationHostname`. */
   readonly hostname: string | undefined;
   readonly idEncoding: TextEncoding;
 }
 
-export type StrategyTestFactory = (parameters: Parameters, surroundings: StrategyContext) => StrategyTest;
+export type StrategyTestFactory = (parameters: Parameters, strategyContext: StrategyContext) => StrategyTest;

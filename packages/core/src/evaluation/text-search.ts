@@ -1,34 +1,41 @@
-/** From so many parts on, a search in all of them together is faster than one after the other. */
-const MANY = 100;
-/** In characters. A search in all parts together compares them from the start, one by one at every position. */
-const SHORT = 64;
+/** The number of parts from which a sorted search is faster than searching each part. */
+const SORTED_SEARCH_FROM = 100;
+/**
+ * In characters. The sorted search compares parts character by character at every position, so longer parts are
+ * searched separately.
+ */
+const SORTED_SEARCH_LENGTH = 64;
 
 /** Whether a text contains any of the parts. */
 export type TextSearch = (text: string) => boolean;
 
 /**
- * Few parts, and long ones, are looked for one by one. Many are put in order: where no part begins with another, a binary
- * search finds the only one that the text can have at a position. The time hardly grows with the number of parts.
+ * Creates a search. Few parts and long parts are searched one by one. Many short parts are sorted and reduced so that
+ * none starts with another: at each position of the text, a binary search finds the only possible part. The time hardly
+ * grows with the number of parts.
  */
 export function createTextSearch(parts: readonly string[]): TextSearch {
   const { short, long } = splitByLength(parts);
-  if (short.length < MANY) return (text) => containsAny(text, parts);
+  if (short.length < SORTED_SEARCH_FROM) return (text) => containsAny(text, parts);
   const ordered = withoutExtensions(short.sort());
   return (text) => containsOrdered(text, ordered) || containsAny(text, long);
 }
 
-/** About microseconds for the longest value that a context may have. */
+/** Estimates the microseconds for the longest possible context value. */
 export function costOfTextSearch(parts: readonly string[]): number {
   const { short, long } = splitByLength(parts);
-  const ofShort = short.length < MANY ? 50 * short.length : 300 * Math.ceil(Math.log2(short.length + 1));
+  const ofShort = short.length < SORTED_SEARCH_FROM ? 50 * short.length : 300 * Math.ceil(Math.log2(short.length + 1));
   return ofShort + 50 * long.length;
 }
 
 function splitByLength(parts: readonly string[]): { readonly short: string[]; readonly long: string[] } {
-  return { short: parts.filter(({ length }) => length <= SHORT), long: parts.filter(({ length }) => length > SHORT) };
+  return {
+    short: parts.filter(({ length }) => length <= SORTED_SEARCH_LENGTH),
+    long: parts.filter(({ length }) => length > SORTED_SEARCH_LENGTH),
+  };
 }
 
-/** Where a part begins with another one, the other one is found wherever it is. */
+/** Drops parts that start with another part, which would be found first. */
 function withoutExtensions(sorted: readonly string[]): readonly string[] {
   let latest: string | undefined;
   return sorted.filter((part) => {
@@ -44,7 +51,7 @@ function containsAny(text: string, parts: readonly string[]): boolean {
 }
 
 function containsOrdered(text: string, ordered: readonly string[]): boolean {
-  // An empty part, in any text, stands before all others, which begin with it.
+  // An empty part is in every text. It sorts first and is a prefix of all others.
   if (ordered[0] === '') return true;
   for (let start = 0; start < text.length; start++) {
     let from = 0;
@@ -60,7 +67,7 @@ function containsOrdered(text: string, ordered: readonly string[]): boolean {
   return false;
 }
 
-/** 0 where the text has the part at that position; else how the rest of the text is ordered relative to the part. */
+/** Returns 0 if the text has the part at that position; otherwise how the rest of the text compares with the part. */
 function compareAt(text: string, start: number, part: string): number {
   const length = Math.min(part.length, text.length - start);
   for (let at = 0; at < length; at++) {

@@ -1,9 +1,9 @@
-/** How often a flag was evaluated since the last drain. */
+/** The number of evaluations of a flag since the last drain. */
 export interface FlagUsage {
   readonly flag: string;
   readonly yes: number;
   readonly no: number;
-  /** How often each variant was answered, those that were not left out; no variant counts as `disabled`. */
+  /** Counts per variant, without variants that were not returned. A flag without a variant counts as `disabled`. */
   readonly variants: readonly VariantUsage[];
 }
 
@@ -12,19 +12,19 @@ export interface VariantUsage {
   readonly count: number;
 }
 
-/** A count that compiled variants hold on to. */
+/** The counter of one variant. Compiled variants refer to it. */
 export interface VariantCounter {
   count: number;
 }
 
-/** The counts of one flag; the flag's compiled forms, one after the other, hold on to the same one. */
+/** The counters of one flag. All compilations of the flag share them. */
 export class FlagCounter {
   yes = 0;
   no = 0;
   retired = false;
   private readonly variants = new Map<string, VariantCounter>();
 
-  variant(name: string): VariantCounter {
+  variantCounter(name: string): VariantCounter {
     const known = this.variants.get(name);
     if (known) return known;
     const counter: VariantCounter = { count: 0 };
@@ -32,7 +32,7 @@ export class FlagCounter {
     return counter;
   }
 
-  /** The counts so far, which start again from zero; undefined when nothing was counted. */
+  /** Returns the counts and resets them to zero; undefined if nothing was counted. */
   drain(flag: string): FlagUsage | undefined {
     const { yes, no } = this;
     if (yes === 0 && no === 0) return undefined;
@@ -52,14 +52,14 @@ export class FlagCounter {
 }
 
 /**
- * The counters of all flags of one environment. It outlives snapshots: those made by {@link Snapshot.with} share it, and
- * one that is compiled anew can be given it.
+ * The counters of all flags of one environment. Snapshots created by {@link Snapshot.with} share them, and
+ * `compileSnapshot` can take them over.
  */
 export class UsageCounters {
   private readonly counters = new Map<string, FlagCounter>();
 
   /** @internal */
-  of(flag: string): FlagCounter {
+  get(flag: string): FlagCounter {
     const known = this.counters.get(flag);
     if (known) {
       known.retired = false;
@@ -70,13 +70,13 @@ export class UsageCounters {
     return counter;
   }
 
-  /** @internal Forgets a flag that is gone with the next drain. What an older snapshot still counts later is lost. */
+  /** @internal Removes a deleted flag's counters at the next drain. Later counts of an older snapshot are lost. */
   retire(flag: string): void {
     const counter = this.counters.get(flag);
     if (counter) counter.retired = true;
   }
 
-  /** What was counted of a flag that was deleted must not be told of a later one of its name. */
+  /** Removes a deleted flag's counts at once, so that a later flag of the same name does not inherit them. */
   forget(flag: string): void {
     this.counters.delete(flag);
   }
@@ -86,7 +86,10 @@ export class UsageCounters {
     for (const [flag, counter] of this.counters) if (!isKept(flag)) counter.retired = true;
   }
 
-  /** What was counted since the last drain, flags that were not evaluated left out. Every evaluation is in one drain. */
+  /**
+   * Returns the counts since the last drain, without flags that were not evaluated. Every evaluation is in exactly one
+   * drain.
+   */
   drain(): FlagUsage[] {
     const drained: FlagUsage[] = [];
     for (const [flag, counter] of this.counters) {

@@ -3,12 +3,12 @@ import type { VariantDefinition } from './definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
 import type { VariantExplanation } from './explanation.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
-import { listOf, text } from './problem.js';
+import { toList, toText } from './problem.js';
 import type { StrategyContext } from './strategies.js';
 import type { FlagCounter, VariantCounter } from './usage.js';
 
 const SEED = 86028157;
-/** What the hash is spread over is a 32-bit sum of weights. */
+/** Keeps the sum of weights within 32 bits, the range of the hash. */
 const MAX_WEIGHT = 1_000_000;
 const MAX_TOTAL = 2 ** 31;
 
@@ -17,17 +17,17 @@ export interface CompiledVariant {
   readonly counter: VariantCounter;
 }
 
-/** The answer of a flag that is off. */
+/** The variant of a flag that is off. */
 export const OFF: EvaluatedVariant = Object.freeze({ name: 'disabled', enabled: false, feature_enabled: false });
-/** The answer of a flag that is on and has no variants. */
+/** The variant of a flag that is on and has no variants. */
 export const ON_WITHOUT_VARIANT: EvaluatedVariant = Object.freeze({
   name: 'disabled',
   enabled: false,
   feature_enabled: true,
 });
 
-/** How one of several variants is chosen. */
-export interface VariantChoice {
+/** The variants of a flag or strategy, compiled for selection by override, hash or chance. */
+export interface CompiledVariants {
   readonly overrides: readonly CompiledOverride[];
   readonly groupId: string;
   readonly stickiness: string;
@@ -46,18 +46,18 @@ interface CompiledOverride {
   readonly variant: CompiledVariant;
 }
 
-export interface VariantScope {
+export interface VariantCompileOptions {
   readonly groupId: string;
   readonly stickiness: string;
   readonly counter: FlagCounter;
-  readonly surroundings: StrategyContext;
+  readonly strategyContext: StrategyContext;
 }
 
-/** Undefined when the weights add up to nothing: then there is no variant, and overrides do not count either. */
+/** Returns undefined if the sum of weights is 0: then there are no variants, and overrides have no effect. */
 export function compileVariants(
   definitions: readonly VariantDefinition[],
-  { groupId, stickiness, counter, surroundings }: VariantScope,
-): VariantChoice | undefined {
+  { groupId, stickiness, counter, strategyContext }: VariantCompileOptions,
+): CompiledVariants | undefined {
   if (definitions.length === 0) return undefined;
   const weighted: CompiledVariant[] = [];
   const lastBuckets: number[] = [];
@@ -74,14 +74,14 @@ export function compileVariants(
   }
   if (totalWeight === 0) return undefined;
   if (totalWeight >= MAX_TOTAL) throw new TypeError('weights of variants add up to too much');
-  const prefix = hashPrefix(`${groupId}:`, SEED, surroundings.idEncoding);
-  const { random } = surroundings;
+  const prefix = hashPrefix(`${groupId}:`, SEED, strategyContext.idEncoding);
+  const { random } = strategyContext;
   const draw = { groupId, stickiness, id: stickyId(stickiness), prefix, random, totalWeight };
   return { overrides, ...draw, lastBuckets: Int32Array.from(lastBuckets), weighted };
 }
 
-/** Overrides first, in order; then by the hash of the id, or at random where there is none. */
-export function chooseVariant(choice: VariantChoice, context: EvaluationContext): CompiledVariant | undefined {
+/** Overrides come first, in order. Otherwise the hash of the id decides, or chance if there is no id. */
+export function chooseVariant(choice: CompiledVariants, context: EvaluationContext): CompiledVariant | undefined {
   if (choice.overrides.length > 0) {
     const override = overrideFor(choice, context);
     if (override) return override.variant;
@@ -89,7 +89,7 @@ export function chooseVariant(choice: VariantChoice, context: EvaluationContext)
   return variantAt(choice, bucketOf(choice, choice.id(context)));
 }
 
-export function explainVariant(choice: VariantChoice, context: EvaluationContext): VariantExplanation {
+export function explainVariant(choice: CompiledVariants, context: EvaluationContext): VariantExplanation {
   const override = overrideFor(choice, context);
   if (override) return { variant: override.variant.answer, overridden: true };
   const { groupId, stickiness, totalWeight } = choice;
@@ -100,20 +100,20 @@ export function explainVariant(choice: VariantChoice, context: EvaluationContext
   return { variant, overridden: false, ...drawn };
 }
 
-function overrideFor({ overrides }: VariantChoice, context: EvaluationContext): CompiledOverride | undefined {
+function overrideFor({ overrides }: CompiledVariants, context: EvaluationContext): CompiledOverride | undefined {
   return overrides.find(({ values, read }) => values.has(read(context)));
 }
 
-/** 0 up to the total weight. */
-function bucketOf(choice: VariantChoice, id: string | undefined): number {
-  // Integers throughout, and both operands unsigned: left to itself the engine computes this in floating point, at twice
-  // the time for the whole choice.
+/** Returns a bucket from 0 to the total weight (exclusive). */
+function bucketOf(choice: CompiledVariants, id: string | undefined): number {
+  // Integers throughout, and both operands unsigned: otherwise the engine computes in floating point, at twice the
+  // time.
   if (id) return ((hashWith(choice.prefix, id) >>> 0) % (choice.totalWeight >>> 0)) | 0;
   return (choice.random() * choice.totalWeight) | 0;
 }
 
-/** Counts the variants that end before the bucket, without a branch: which one it is cannot be predicted. */
-function variantAt(choice: VariantChoice, bucket: number): CompiledVariant | undefined {
+/** Counts the variants that end before the bucket. Without branches, because the result is unpredictable. */
+function variantAt(choice: CompiledVariants, bucket: number): CompiledVariant | undefined {
   const { lastBuckets } = choice;
   let before = 0;
   for (let at = 0; at < lastBuckets.length; at++) before += ((lastBuckets[at] ?? 0) - bucket) >>> 31;
@@ -126,15 +126,17 @@ function stickyId(stickiness: string): FieldReader {
 }
 
 function compileVariant({ name, payload }: VariantDefinition, counter: FlagCounter): CompiledVariant {
-  const named = { name: text(name, 'name of a variant'), enabled: true, feature_enabled: true };
+  const named = { name: toText(name, 'name of a variant'), enabled: true, feature_enabled: true };
   const answer = payload ? { ...named, payload: Object.freeze({ type: payload.type, value: payload.value }) } : named;
-  return { answer: Object.freeze(answer), counter: counter.variant(named.name) };
+  return { answer: Object.freeze(answer), counter: counter.variantCounter(named.name) };
 }
 
 function compileOverrides(definition: VariantDefinition, variant: CompiledVariant): CompiledOverride[] {
-  return listOf(definition.overrides, 'overrides of a variant').map(({ contextName, values }) => ({
-    read: fieldReader(text(contextName, 'contextName of an override')),
-    values: new Set<string | undefined>(listOf(values, 'values of an override').map((value) => text(value, 'a value'))),
+  return toList(definition.overrides, 'overrides of a variant').map(({ contextName, values }) => ({
+    read: fieldReader(toText(contextName, 'contextName of an override')),
+    values: new Set<string | undefined>(
+      toList(values, 'values of an override').map((value) => toText(value, 'a value')),
+    ),
     variant,
   }));
 }

@@ -1,5 +1,5 @@
-import { flagDocuments } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
+import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
 import { toTimestamp } from '../validation/primitives.js';

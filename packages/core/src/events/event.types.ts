@@ -1,26 +1,28 @@
 import type { TokenKind } from '../tokens/token.types.js';
 
-/** One fact that happened, recorded in the same commit as the change it tells of. */
+/** One fact, recorded in the same commit as the change that it describes. */
 export interface FlagsEvent {
-  /** Unique; identifies, does not order. */
+  /** Unique, but not ordered. */
   readonly id: number;
-  /** Opaque; pass it as `after` to {@link EventOperations.subscribe} to go on from here. */
+  /** Opaque. Pass it as `after` to {@link EventOperations.subscribe} to continue after this event. */
   readonly position: string;
   readonly type: EventType;
   /** ISO 8601, UTC, milliseconds. */
   readonly at: string;
   readonly actor: string;
-  /** The id and the kind of the API token that the actor used; null where the actor used none, and in older events. */
+  /**
+   * The id of the actor's API token; null without a token, and in events of release 0.1. `actorTokenKind` is its kind.
+   */
   readonly actorTokenId: string | null;
   readonly actorTokenKind: TokenKind | null;
   readonly project: string | null;
   readonly flag: string | null;
   readonly environment: string | null;
-  /** What is so now; JSON. */
+  /** The new state as JSON. */
   readonly data: unknown;
-  /** What was so before; JSON, null where there was nothing. */
+  /** The previous state as JSON; null if there was none. */
   readonly before: unknown;
-  /** The flag's, project's, segment's or token's revision after the change. */
+  /** The revision of the flag, project, segment or token after the change. */
   readonly revision: number;
 }
 
@@ -56,28 +58,29 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** All that are given must match. */
+/** Selects events. All given members must match. */
 export interface EventQuery {
   readonly project?: string;
   readonly flag?: string;
   readonly type?: EventType;
-  /** ISO 8601, inclusive. */
+  /** The earliest time, inclusive: ISO 8601. */
   readonly from?: string;
-  /** ISO 8601, inclusive. */
+  /** The latest time, inclusive: ISO 8601. */
   readonly to?: string;
-  /** 0–1000; 100 when absent. Large events make a page shorter, see {@link EventLog.events}. */
+  /** Maximum number of events, 0–1000. Default: 100. Large events shorten a page, see {@link EventLog.events}. */
   readonly limit?: number;
-  /** Skips so many; 0 when absent. */
+  /** The number of events to skip. Default: 0. */
   readonly offset?: number;
 }
 
 export interface EventLog {
   /**
-   * Newest first. At most as many as `limit`, and no more than fit in 1 MiB (`data` and `before`, as JSON), but at least one.
-   * The next page has the `offset` of this one plus the number of these events; there is none when that reaches `total`.
+   * Newest first: at most `limit` events, and at most 1 MiB of `data` and `before` as JSON, but at least one event. The
+   * `offset` of the next page is this one's plus the number of these events. There is no next page if that reaches
+   * `total`.
    */
   readonly events: readonly FlagsEvent[];
-  /** All that match, whatever `limit` and `offset`. */
+  /** The number of all matching events, regardless of `limit` and `offset`. */
   readonly total: number;
 }
 
@@ -85,7 +88,7 @@ export type EventListener = (event: FlagsEvent) => void | Promise<void>;
 
 export interface EventOperations {
   /**
-   * The event log, newest first.
+   * Lists events, newest first.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -94,12 +97,14 @@ export interface EventOperations {
   listEvents(query?: EventQuery): Promise<EventLog>;
 
   /**
-   * Calls the listener with every event committed from now on, by this process or another on the same storage, one at a
-   * time and in order; a listener that returns a promise is awaited. Without `after`, events committed just before the
-   * call may come too. With it, everything after that position comes first, so that a reader which keeps the last
-   * position it saw misses nothing over a restart. What a listener throws goes to `onError`; the next event still comes.
+   * Calls the listener for every event committed from now on, by any process on the same storage, in order and one at a
+   * time. Awaits a returned promise before the next event. An error of the listener goes to `onError`, and the next
+   * event follows.
    *
-   * @returns a function that ends the subscription; it may be called again
+   * With `after`, delivery starts with the events after that position, so a reader that stores its last position misses
+   * nothing across restarts. Without `after`, events committed just before the call may be delivered too.
+   *
+   * @returns a function that ends the subscription; safe to call again
    * @throws FlagsError `closed`
    * @example
    * const unsubscribe = flags.subscribe((event) => console.log(event.type, event.flag));
@@ -107,7 +112,9 @@ export interface EventOperations {
   subscribe(listener: EventListener, options?: { readonly after?: string }): () => void;
 }
 
-/** What a decision says has happened: enough to compute the new state from the old. Actor and time come later. */
+/**
+ * A fact as a decision returns it: enough to compute the new state from the old one. The commit adds actor and time.
+ */
 export interface DomainEvent<Type extends EventType = EventType, Data = unknown, Before = unknown> {
   readonly type: Type;
   readonly environment?: string;

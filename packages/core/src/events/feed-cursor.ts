@@ -29,20 +29,20 @@ function toQuery({ after, limit }: FeedRange): StoredEventQuery {
 }
 
 /** So many events are read at once; a listener that is behind holds no more than these in memory. */
-export const BATCH = 200;
+export const BATCH_SIZE = 200;
 
 /** A place in the feed. */
 export interface FeedCursor {
   /** Resolves when the place to begin at is known, or the cursor closed; fails when it cannot be read now. */
-  begun(): Promise<void>;
+  whenStarted(): Promise<void>;
   /** Whether the place to begin at is known. */
-  hasBegun(): boolean;
-  /** At most {@link BATCH} events after the place, which stays: none once it is closed. Begins to read at once. */
+  hasStarted(): boolean;
+  /** At most {@link BATCH_SIZE} events after the place, which stays: none once it is closed. Begins to read at once. */
   next(): Promise<readonly StoredEvent[]>;
   /** Goes on after this event. */
-  pass(event: StoredEvent): void;
+  advancePast(event: StoredEvent): void;
   /** Waits for what is being read: whether the latest read worked. */
-  works(): Promise<boolean>;
+  lastReadSucceeded(): Promise<boolean>;
   /** Reads no more. Resolves when the storage is no longer read; where to begin is not waited for, it may never be known. */
   close(): Promise<unknown>;
 }
@@ -66,7 +66,7 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
   }
 
   // However many wait for the answer: what is committed after it must not become the beginning.
-  const begun = askedOnce(async () => {
+  const begun = memoizeSuccess(async () => {
     if (!place) await Promise.race([look(), givenUp]);
   });
 
@@ -75,16 +75,16 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
   }
 
   return {
-    begun,
-    hasBegun: () => place !== undefined,
+    whenStarted: begun,
+    hasStarted: () => place !== undefined,
     async next() {
       if (!place) await begun();
-      return isClosed ? [] : read(readFeed(storage, { after: place?.after, limit: BATCH }));
+      return isClosed ? [] : read(readFeed(storage, { after: place?.after, limit: BATCH_SIZE }));
     },
-    pass: ({ position }) => {
+    advancePast: ({ position }) => {
       place = { after: position };
     },
-    works: () => latest,
+    lastReadSucceeded: () => latest,
     close() {
       isClosed = true;
       giveUp();
@@ -94,7 +94,7 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
 }
 
 /** A function that answers once for all who wait, and asks again only after a failure. */
-function askedOnce(ask: () => Promise<void>): () => Promise<void> {
+function memoizeSuccess(ask: () => Promise<void>): () => Promise<void> {
   let answer: Promise<void> | undefined;
   return () => {
     answer ??= ask().catch((error) => {

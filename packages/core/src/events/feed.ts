@@ -35,14 +35,14 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
   const subscriptions = new Set<Subscription>();
   let polling: Polling | undefined;
 
-  async function look(): Promise<boolean> {
+  async function poll(): Promise<boolean> {
     for (const subscription of subscriptions) subscription.wake();
-    const works = await Promise.all([...subscriptions].map((subscription) => subscription.works()));
+    const works = await Promise.all([...subscriptions].map((subscription) => subscription.lastReadSucceeded()));
     return works.every(Boolean);
   }
 
-  async function lookBesides(): Promise<void> {
-    if (await look()) polling?.worked();
+  async function pollNow(): Promise<void> {
+    if (await poll()) polling?.worked();
   }
 
   function end(subscription: Subscription): Promise<unknown> {
@@ -53,20 +53,20 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
 
   return {
     wake: () => {
-      if (subscriptions.size > 0) void lookBesides();
+      if (subscriptions.size > 0) void pollNow();
     },
     subscribe: (listener, after) => {
       const subscription = startSubscription({ storage, listener, onError, after });
       if (subscriptions.size === 0 && pollInterval > 0) {
-        polling = startPolling({ interval: pollInterval, look });
+        polling = startPolling({ interval: pollInterval, look: poll });
       }
       subscriptions.add(subscription);
       return () => void end(subscription);
     },
     closePending: () => {
-      for (const subscription of subscriptions) if (!subscription.hasBegun()) void end(subscription);
+      for (const subscription of subscriptions) if (!subscription.hasStarted()) void end(subscription);
     },
-    ready: () => Promise.all([...subscriptions].map((subscription) => subscription.begun())),
+    ready: () => Promise.all([...subscriptions].map((subscription) => subscription.whenStarted())),
     close: () => Promise.all([...subscriptions].map(end)),
   };
 }

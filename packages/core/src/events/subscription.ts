@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { flagDocuments, tokenDocuments } from '../changes/aggregate.js';
+import { flagDocuments } from '../flags/flag-documents.js';
 import type { Storage, StoredEvent } from '../storage/port.js';
+import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';
 import type { EventListener, EventType, FlagsEvent } from './event.types.js';
-import { BATCH, createFeedCursor } from './feed-cursor.js';
+import { BATCH_SIZE, createFeedCursor } from './feed-cursor.js';
 
 /** An event as it is shown: a token's hash stays in the storage. */
 export function toFlagsEvent(event: StoredEvent): FlagsEvent {
@@ -35,13 +36,13 @@ function withoutHash(value: unknown): unknown {
 
 export interface Subscription {
   /** Resolves when the place to begin at is known, or cannot be read now, or does not matter any more. */
-  begun(): Promise<unknown>;
+  whenStarted(): Promise<unknown>;
   /** Whether the place to begin at is known. */
-  hasBegun(): boolean;
+  hasStarted(): boolean;
   /** Looks for new events, unless it does already. */
   wake(): void;
   /** Waits for what is being read, not for the listener: whether the latest read worked. */
-  works(): Promise<boolean>;
+  lastReadSucceeded(): Promise<boolean>;
   /** Calls the listener no more. Resolves when the storage is no longer read. */
   end(): Promise<unknown>;
 }
@@ -61,7 +62,7 @@ export interface SubscriptionStart {
  */
 export function startSubscription({ storage, listener, onError, after }: SubscriptionStart): Subscription {
   const cursor = createFeedCursor(storage, after);
-  const wake = createLoop(() => deliver().catch(report));
+  const wake = createSerialRunner(() => deliver().catch(report));
   let ended = false;
   let isFailureTold = false;
 
@@ -69,13 +70,13 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
     if (ended) return;
     const events = await cursor.next();
     isFailureTold = false;
-    if (events.length === BATCH) wake();
+    if (events.length === BATCH_SIZE) wake();
     for (const event of events) await tell(event);
   }
 
   async function tell(event: StoredEvent): Promise<void> {
     if (ended) return;
-    cursor.pass(event);
+    cursor.advancePast(event);
     try {
       await listener(toFlagsEvent(event));
     } catch (error) {
@@ -90,10 +91,10 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
 
   wake();
   return {
-    begun: () => cursor.begun().catch(() => undefined),
-    hasBegun: cursor.hasBegun,
+    whenStarted: () => cursor.whenStarted().catch(() => undefined),
+    hasStarted: cursor.hasStarted,
     wake,
-    works: cursor.works,
+    lastReadSucceeded: cursor.lastReadSucceeded,
     end() {
       ended = true;
       return cursor.close();
@@ -102,7 +103,7 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
 }
 
 /** Gives what has the work done: never twice at once, and once more for all who ask while it is being done. */
-function createLoop(work: () => Promise<void>): () => void {
+function createSerialRunner(work: () => Promise<void>): () => void {
   let wanted = false;
   let running = false;
 

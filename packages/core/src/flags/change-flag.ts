@@ -1,20 +1,14 @@
-import {
-  type Aggregate,
-  type DependencyEdge,
-  dependencyEdges,
-  edgeId,
-  flagDocuments,
-  segmentDocuments,
-  type Versioned,
-} from '../changes/aggregate.js';
+import type { Aggregate, Versioned } from '../changes/aggregate.js';
 import { type DocumentChange, removeIndex, touch, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
 import type { Awaitable, ChangeContext, FlagRef } from '../common.types.js';
 import type { DomainEvent } from '../events/event.types.js';
+import { segmentDocuments } from '../segments/segment.js';
 import { assertSegmentsUsable } from '../segments/segment-access.js';
 import { assertInProject, throwFlagNotFound } from './find.js';
 import { dependenciesOf, evolveFlag, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
+import { type DependencyEdge, dependencyEdges, edgeId, flagDocuments } from './flag-documents.js';
 import type { Strategy } from './strategy.types.js';
 
 /**

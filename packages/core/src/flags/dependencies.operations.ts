@@ -1,4 +1,3 @@
-import { type DependencyEdge, dependencyEdges, flagDocuments } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
 import type { ChangeContext, FlagRef, Page, PageQuery } from '../common.types.js';
@@ -9,6 +8,7 @@ import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
 import { findFlag } from './find.js';
 import { dependenciesOf, type FlagState } from './flag.js';
+import { type DependencyEdge, dependencyEdges, flagDocuments } from './flag-documents.js';
 import { listLiveFlags } from './flag-lists.operations.js';
 import { type ListedFlag, toListedFlag } from './flag-views.js';
 

@@ -1,27 +1,29 @@
 import type { ChangeContext, FlagRef, Page, PageQuery } from '../common.types.js';
 
-/** A parent flag that has to be as it says for the child to be on. */
+/** A parent flag and the state it must have for the child to be on. */
 export interface Dependency {
   /** The parent's name. */
   readonly flag: string;
-  /** Whether the parent has to be on, or off. */
+  /** Whether the parent must be on or off. */
   readonly enabled: boolean;
-  /** Names of variants, one of which the parent has to have; any when empty. Only with `enabled: true`. */
+  /** Names of variants, one of which the parent must have; empty for any. Only with `enabled: true`. */
   readonly variants: readonly string[];
 }
 
 export interface DependencyInput {
   readonly flag: string;
-  /** true when absent. */
+  /** Default: true. */
   readonly enabled?: boolean;
-  /** `[]` when absent. */
+  /** Default: `[]`. */
   readonly variants?: readonly string[];
 }
 
 export interface DependencyOperations {
   /**
-   * Makes a flag depend on a parent, or changes how it does. Parents are flags of the same project without parents of
-   * their own, and a flag that is a parent has none: crossing additions cannot break that.
+   * Adds a dependency on a parent, or replaces the one on that parent.
+   *
+   * Parents belong to the same project and have no parents themselves; a flag with children cannot get parents.
+   * Concurrent additions cannot break these rules.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `flag_archived` (the child),
    * `parent_not_found` (no such flag in the project, or an archived one), `dependency_cycle` (a flag and itself),
@@ -32,7 +34,7 @@ export interface DependencyOperations {
   addDependency(ref: FlagRef, input: DependencyInput, context?: ChangeContext): Promise<Dependency>;
 
   /**
-   * Ends a flag's dependency on one parent.
+   * Removes a flag's dependency on one parent.
    *
    * @throws FlagsError `project_not_found`, `flag_not_found`, `flag_archived`, `dependency_not_found`,
    * `revision_mismatch`
@@ -42,7 +44,7 @@ export interface DependencyOperations {
   removeDependency(ref: FlagRef, parent: { readonly flag: string }, context?: ChangeContext): Promise<void>;
 
   /**
-   * Ends all of a flag's dependencies. None: nothing happens.
+   * Removes all dependencies of a flag. Does nothing if there are none.
    *
    * @throws FlagsError `project_not_found`, `flag_not_found`, `flag_archived`, `revision_mismatch`
    * @example
@@ -51,7 +53,7 @@ export interface DependencyOperations {
   removeDependencies(ref: FlagRef, context?: ChangeContext): Promise<void>;
 
   /**
-   * The names of the flags that this flag could depend on, in name order.
+   * Lists the names of the flags that could be parents of this flag, in name order (code points).
    *
    * @throws FlagsError `project_not_found`, `flag_not_found`
    * @example
@@ -60,7 +62,7 @@ export interface DependencyOperations {
   listPossibleParents(ref: FlagRef): Promise<readonly string[]>;
 
   /**
-   * The same names page by page.
+   * Lists the names of possible parents page by page.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`
    * @example

@@ -1,15 +1,10 @@
-import {
-  type ArchivedDetails,
-  archivedDetailsOf,
-  flagDocuments,
-  type StoredFlagSummary,
-} from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import type { Page, PageQuery, ProjectRef } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
 import { findProject } from './find.js';
 import type { ArchivedFlag, ArchivedFlagPageQuery, FlagSummary } from './flag.types.js';
+import { type ArchivedDetails, archivedDetailsOf, flagDocuments, type StoredFlagSummary } from './flag-documents.js';
 import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
 
 export async function listFlags(engine: Engine, ref: ProjectRef): Promise<readonly FlagSummary[]> {

@@ -1,9 +1,10 @@
-import type { ArchivedDetails, StoredFlagSummary, Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/aggregate.js';
 import type { Settings } from '../flags.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { ListedDocument } from '../storage/port.js';
 import { dependenciesOf, type FlagState, orderedEnvironmentOf } from './flag.js';
 import type { ArchivedFlag, Flag, FlagDetail, FlagSummary } from './flag.types.js';
+import type { ArchivedDetails, StoredFlagSummary } from './flag-documents.js';
 
 /** When each flag was last seen, as a timestamp. */
 export type LastSeen = (flag: string) => string | null;

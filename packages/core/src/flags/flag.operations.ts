@@ -1,4 +1,4 @@
-import { flagDocuments, type Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import type { ChangeContext, FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
 import { clonePatch } from '../replica/clone-json.js';
@@ -7,6 +7,7 @@ import { inheritableDependencies, listLiveChildren } from './dependencies.operat
 import { findFlag, findProject, throwFlagNotFound } from './find.js';
 import type { FlagState } from './flag.js';
 import type { Flag, FlagChanges, FlagDetail, NewFlag } from './flag.types.js';
+import { flagDocuments } from './flag-documents.js';
 import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
 import * as lifecycle from './lifecycle.decide.js';
 import { changeMetadata, patchMetadata } from './metadata.decide.js';

@@ -129,10 +129,13 @@ function withDependency(flag: FlagState, dependency: Dependency): readonly Depen
 function evolveEnvironment(flag: FlagState, event: Extract<LaterEvent, { environment: string }>): FlagState {
   const environment = environmentOf(flag, event.environment);
   const isSame = ({ name }: EnvironmentState) => name === event.environment;
-  return { ...flag, environments: replaceOrAppend(flag.environments, isSame, evolveOne(environment, event)) };
+  return {
+    ...flag,
+    environments: replaceOrAppend(flag.environments, isSame, evolveEnvironmentState(environment, event)),
+  };
 }
 
-function evolveOne(
+function evolveEnvironmentState(
   environment: EnvironmentState,
   event: Extract<LaterEvent, { environment: string }>,
 ): EnvironmentState {
@@ -160,10 +163,10 @@ function metadataOf({ description, type, impressionData }: FlagUpdate): Partial<
 }
 
 function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {
-  return { ...flag, archived: false, environments: flag.environments.map(switchedOff) };
+  return { ...flag, archived: false, environments: flag.environments.map(disableEnvironment) };
 }
 
-function switchedOff(environment: EnvironmentState): EnvironmentState {
+function disableEnvironment(environment: EnvironmentState): EnvironmentState {
   return { ...environment, enabled: false };
 }
 

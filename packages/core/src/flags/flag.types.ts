@@ -5,7 +5,7 @@ import type { Variant } from './variant.types.js';
 
 /** A flag without its configuration per environment. */
 export interface Flag {
-  /** Unique over the whole instance, archived flags included. */
+  /** Unique in the instance, archived flags included. */
   readonly name: string;
   readonly project: string;
   readonly description: string | null;
@@ -16,12 +16,12 @@ export interface Flag {
   readonly archived: boolean;
   /** ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;
-  /** The end of the latest reported period that counted it; null when never seen. */
+  /** When the latest client report that counted the flag ended; null if no report did. */
   readonly lastSeenAt: string | null;
-  /** Empty when the flag has none. */
+  /** Empty if the flag has no variants. */
   readonly variants: readonly Variant[];
   /**
-   * Changes with every change to the flag, and when another begins to depend on it, never with metrics; give it back as
+   * Increases with every change of the flag, and when another flag becomes its child; never with metrics. Pass it as
    * `ifRevision`.
    */
   readonly revision: number;
@@ -30,9 +30,9 @@ export interface Flag {
 /** A flag with its configuration in every environment of the instance, in the configured order. */
 export interface FlagDetail extends Flag {
   readonly environments: readonly FlagEnvironment[];
-  /** The parents, in the order in which they were added. */
+  /** The parents, in the order of their addition. */
   readonly dependencies: readonly Dependency[];
-  /** Names of the flags, not archived, that depend on this one, in name order. */
+  /** Names of the flags that depend on this one, in name order, without archived flags. */
   readonly children: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface FlagEnvironment {
   readonly strategies: readonly Strategy[];
 }
 
-/** What lists show of a flag. */
+/** A flag in a list. */
 export interface FlagSummary {
   readonly name: string;
   readonly type: string;
@@ -58,33 +58,33 @@ export interface EnvironmentSummary {
   readonly enabled: boolean;
 }
 
-/** An archived flag, as the archive lists it. */
+/** A flag in the list of archived flags. */
 export interface ArchivedFlag extends FlagSummary {
   readonly project: string;
   readonly archived: true;
-  /** ISO 8601, UTC, milliseconds; null for a flag that release 0.1 has archived. */
+  /** ISO 8601, UTC, milliseconds; null for a flag that release 0.1 archived. */
   readonly archivedAt: string | null;
   readonly description: string | null;
   readonly impressionData: boolean;
 }
 
 export interface ArchivedFlagPageQuery extends PageQuery {
-  /** Only archived flags of this project; of all projects when absent. */
+  /** Only archived flags of this project. Default: all projects. */
   readonly project?: string;
 }
 
 export interface NewFlag {
-  /** 1–100 characters that a URL keeps as they are (`encodeURIComponent(name) === name`), not `.` or `..`. */
+  /** 1–100 characters that need no encoding in a URL (`encodeURIComponent(name) === name`), not `.` or `..`. */
   readonly name: string;
-  /** `''` when absent. */
+  /** Default: `''`. */
   readonly description?: string | null;
-  /** `release` when absent, or else the first configured type. */
+  /** Default: `release` if configured, or else the first configured type. */
   readonly type?: string;
-  /** false when absent. */
+  /** Default: false. */
   readonly impressionData?: boolean;
 }
 
-/** Absent members stay as they are; a `null` description clears it. */
+/** Absent members stay unchanged. A `null` description clears it. */
 export interface FlagChanges {
   readonly description?: string | null;
   readonly type?: string;
@@ -94,7 +94,9 @@ export interface FlagChanges {
 
 export interface FlagOperations {
   /**
-   * Creates a flag, off in every environment. Of simultaneous creations of one name exactly one succeeds.
+   * Creates a flag, off in every environment.
+   *
+   * Of concurrent creations of one name, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_exists` (also when the name is taken in another
    * project or by an archived flag), `revision_mismatch` (with any `ifRevision`)
@@ -104,7 +106,7 @@ export interface FlagOperations {
   createFlag(ref: ProjectRef, input: NewFlag, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * The project's flags that are not archived, in name order (code points).
+   * Lists a project's flags in name order (code points), without archived flags.
    *
    * @throws FlagsError `project_not_found`
    * @example
@@ -113,7 +115,7 @@ export interface FlagOperations {
   listFlags(ref: ProjectRef): Promise<readonly FlagSummary[]>;
 
   /**
-   * The same flags page by page: a page costs what it holds, however many flags the project has.
+   * Lists a project's flags page by page. The cost depends on the page, not on the number of flags.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`
    * @example
@@ -127,7 +129,7 @@ export interface FlagOperations {
   pageFlags(ref: ProjectRef, query?: PageQuery): Promise<Page<FlagSummary>>;
 
   /**
-   * One flag, archived or not, with every environment of the instance.
+   * Gets one flag, archived or not, with every environment of the instance.
    *
    * @throws FlagsError `project_not_found`, `flag_not_found`
    * @example
@@ -136,7 +138,7 @@ export interface FlagOperations {
   getFlag(ref: FlagRef): Promise<FlagDetail>;
 
   /**
-   * Changes a flag's description, type, staleness or impression data. What stays the same makes no event.
+   * Changes a flag's description, type, staleness or impression data. Records no event if nothing changes.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `flag_archived`, `revision_mismatch`
    * @example
@@ -145,9 +147,10 @@ export interface FlagOperations {
   updateFlag(ref: FlagRef, changes: FlagChanges, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Changes a flag by a JSON Patch (RFC 6902) on `/description`, `/type`, `/stale` and `/impressionData`, all operations
-   * or none. Changes to `/name`, `/project`, `/createdAt`, `/lastSeen` and `/lastSeenAt` are silently kept from
-   * happening.
+   * Changes a flag by a JSON Patch (RFC 6902): all operations or none.
+   *
+   * The patch may change `/description`, `/type`, `/stale` and `/impressionData`. Changes of `/name`, `/project`,
+   * `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored.
    *
    * @throws FlagsError as {@link updateFlag}, and `invalid_patch`, `patch_test_failed`
    * @example
@@ -158,11 +161,13 @@ export interface FlagOperations {
   patchFlag(ref: FlagRef, patch: JsonPatch, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Copies a flag's description, type, strategies and variants under a new name, with new strategy ids, off everywhere,
-   * not stale. A `groupId` parameter that is the source's name becomes the new name. Dependencies are copied but for
-   * those on parents that are archived or gone. `ifRevision` is the source's.
+   * Copies a flag's description, type, strategies and variants to a new flag. The copy is off everywhere, not stale,
+   * and has new strategy ids.
    *
-   * Crossing with the source's archiving, either the copy was made before it or this fails.
+   * A `groupId` parameter equal to the source's name becomes the new name. Dependencies on archived or deleted parents
+   * are not copied. `ifRevision` is the source's revision.
+   *
+   * If the source is archived concurrently, the copy either completes before that, or fails.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `flag_archived`, `flag_exists`,
    * `revision_mismatch`
@@ -172,7 +177,8 @@ export interface FlagOperations {
   cloneFlag(ref: FlagRef, input: { readonly name: string }, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Archives a flag: it leaves the lists and cannot be changed, its strategies stay. Already archived: nothing happens.
+   * Archives a flag: it leaves the lists and cannot be changed; its strategies stay. Does nothing if the flag is
+   * archived already.
    *
    * @throws FlagsError `project_not_found`, `flag_not_found`, `flag_has_children` (flags that are not archived depend on
    * it), `revision_mismatch`
@@ -182,7 +188,7 @@ export interface FlagOperations {
   archiveFlag(ref: FlagRef, context?: ChangeContext): Promise<void>;
 
   /**
-   * Finds the project of a flag, archived or not, by the flag's name alone.
+   * Finds the project of a flag, archived or not, by the flag's name.
    *
    * @throws FlagsError `flag_not_found`
    * @example
@@ -191,8 +197,8 @@ export interface FlagOperations {
   locateFlag(ref: { readonly flag: string }): Promise<FlagRef>;
 
   /**
-   * Takes a flag out of the archive, off in every environment. Not archived: nothing happens. With a `project`, a flag of
-   * another project is not found.
+   * Revives an archived flag, off in every environment. Does nothing if the flag is not archived. With `project`, a
+   * flag of another project is not found.
    *
    * @throws FlagsError `flag_not_found`, `revision_mismatch`
    * @example
@@ -201,8 +207,8 @@ export interface FlagOperations {
   reviveFlag(ref: { readonly flag: string; readonly project?: string }, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Deletes an archived flag for good, with what metrics know of it; its name is free again. With a `project`, a flag of
-   * another project is not found.
+   * Deletes an archived flag and its metrics permanently. The name is free again. With `project`, a flag of another
+   * project is not found.
    *
    * @throws FlagsError `flag_not_found`, `flag_not_archived`, `revision_mismatch`
    * @example
@@ -211,7 +217,7 @@ export interface FlagOperations {
   deleteFlag(ref: { readonly flag: string; readonly project?: string }, context?: ChangeContext): Promise<void>;
 
   /**
-   * Archived flags, of one project or of all, in name order (code points).
+   * Lists archived flags of one project or of all, in name order (code points).
    *
    * @throws FlagsError `project_not_found`
    * @example
@@ -220,7 +226,7 @@ export interface FlagOperations {
   listArchivedFlags(ref?: ProjectRef): Promise<readonly ArchivedFlag[]>;
 
   /**
-   * The same flags page by page. Finding them may read the summaries of all flags, a bounded number at a time.
+   * Lists archived flags page by page. May read the summaries of all flags, in batches of bounded size.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`
    * @example

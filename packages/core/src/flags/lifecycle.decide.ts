@@ -14,19 +14,19 @@ export interface FlagOrigin {
 export function createFlag(
   existing: FlagState | undefined,
   input: NewFlag & { readonly type: string },
-  birth: FlagOrigin,
+  origin: FlagOrigin,
 ): FlagEvent[] {
   assertNameFree(existing, input.name);
   const { name, description = '', type, impressionData = false } = input;
   const data: FlagState = {
     name,
-    project: birth.project,
+    project: origin.project,
     description,
     type,
     stale: false,
     impressionData,
     archived: false,
-    createdAt: birth.createdAt,
+    createdAt: origin.createdAt,
     variants: [],
     environments: [],
   };
@@ -44,29 +44,29 @@ export interface CloneOrigin {
 }
 
 /** A copy has everything of its source but its history: off everywhere, not stale, with strategy ids of its own. */
-export function cloneFlag(existing: FlagState | undefined, source: FlagState, birth: CloneOrigin): FlagEvent[] {
+export function cloneFlag(existing: FlagState | undefined, source: FlagState, origin: CloneOrigin): FlagEvent[] {
   assertNotArchived(source);
-  assertNameFree(existing, birth.name);
+  assertNameFree(existing, origin.name);
   const { dependencies: _dependencies, ...rest } = source;
   const data: FlagState = {
     ...rest,
-    name: birth.name,
+    name: origin.name,
     stale: false,
-    createdAt: birth.createdAt,
-    environments: source.environments.map((environment) => cloneEnvironment(environment, source.name, birth)),
-    ...(birth.dependencies.length > 0 && { dependencies: birth.dependencies }),
+    createdAt: origin.createdAt,
+    environments: source.environments.map((environment) => cloneEnvironment(environment, source.name, origin)),
+    ...(origin.dependencies.length > 0 && { dependencies: origin.dependencies }),
   };
   return [{ type: 'flag-created', data, before: null }];
 }
 
-function cloneEnvironment(environment: EnvironmentState, source: string, birth: CloneOrigin): EnvironmentState {
-  const strategies = environment.strategies.map((strategy) => cloneStrategy(strategy, source, birth));
+function cloneEnvironment(environment: EnvironmentState, source: string, origin: CloneOrigin): EnvironmentState {
+  const strategies = environment.strategies.map((strategy) => cloneStrategy(strategy, source, origin));
   return { ...environment, enabled: false, strategies };
 }
 
-function cloneStrategy(strategy: Strategy, source: string, birth: CloneOrigin): Strategy {
-  const parameters = renameGroup(strategy.parameters, source, birth.name);
-  return { ...strategy, id: birth.idFor(strategy.id), parameters };
+function cloneStrategy(strategy: Strategy, source: string, origin: CloneOrigin): Strategy {
+  const parameters = renameGroup(strategy.parameters, source, origin.name);
+  return { ...strategy, id: origin.idFor(strategy.id), parameters };
 }
 
 /** Users stay in the same share of a rollout only within one group: a copy's group is its own. */

@@ -8,7 +8,7 @@ import { assertNotArchived } from './lifecycle.decide.js';
 
 const METADATA = ['description', 'type', 'impressionData'] as const satisfies readonly (keyof FlagMetadata)[];
 const CHANGEABLE = ['description', 'type', 'stale', 'impressionData'] as const satisfies readonly (keyof FlagChanges)[];
-const KEPT = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
+const READ_ONLY = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
 
 /**
  * One event for the metadata and one for staleness, each only if it changes. The event for the metadata tells the flag without
@@ -47,7 +47,7 @@ export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: 
   assertNotArchived(flag);
   const { name, project, createdAt, description, type, stale, impressionData } = flag;
   const view = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt, description, type, stale, impressionData };
-  const result = applyPatch(view, patch, { changeable: CHANGEABLE, kept: KEPT }) as Fields;
+  const result = applyPatch(view, patch, { changeable: CHANGEABLE, readOnly: READ_ONLY }) as Fields;
   return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))), lastSeenAt);
 }
 

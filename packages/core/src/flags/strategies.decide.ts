@@ -54,12 +54,12 @@ function assertRoomForStrategy(flag: FlagState, environment: string): void {
 }
 
 /** @param input whole: what it leaves out is gone */
-export function replaceStrategy(flag: FlagState, place: StrategyLocation, input: StrategyInput): FlagEvent[] {
+export function replaceStrategy(flag: FlagState, location: StrategyLocation, input: StrategyInput): FlagEvent[] {
   assertNotArchived(flag);
-  const before = findStrategy(flag, place);
+  const before = findStrategy(flag, location);
   const data = toStrategy(before.id, input);
   if (isSameJson(data, before)) return [];
-  return [{ type: 'strategy-updated', environment: place.environment, data, before }];
+  return [{ type: 'strategy-updated', environment: location.environment, data, before }];
 }
 
 /** What patching a strategy needs from outside the decision. */
@@ -71,14 +71,14 @@ export interface StrategyPatch {
 
 export function patchStrategy(
   flag: FlagState,
-  place: StrategyLocation,
+  location: StrategyLocation,
   { patch, validate }: StrategyPatch,
 ): FlagEvent[] {
   assertNotArchived(flag);
-  const current = findStrategy(flag, place);
-  const result = applyPatch(current, patch, { changeable: CHANGEABLE, kept: ['id'] }) as Partial<StrategyInput>;
+  const current = findStrategy(flag, location);
+  const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<StrategyInput>;
   validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) });
-  return replaceStrategy(flag, place, result as StrategyInput);
+  return replaceStrategy(flag, location, result as StrategyInput);
 }
 
 /** Stands for a constraint that the patch leaves as it is, so that the paths of issues stay right. */
@@ -101,10 +101,10 @@ function changesBetween(before: Strategy, after: Partial<StrategyInput>): Partia
 }
 
 /** With its last strategy an environment is switched off: enabled implies a strategy. */
-export function removeStrategy(flag: FlagState, place: StrategyLocation): FlagEvent[] {
+export function removeStrategy(flag: FlagState, location: StrategyLocation): FlagEvent[] {
   assertNotArchived(flag);
-  const { environment } = place;
-  const before = findStrategy(flag, place);
+  const { environment } = location;
+  const before = findStrategy(flag, location);
   const { enabled, strategies } = environmentOf(flag, environment);
   const removed: FlagEvent = { type: 'strategy-removed', environment, data: null, before };
   if (!enabled || strategies.length > 1) return [removed];

@@ -1,9 +1,10 @@
-import { segmentDocuments, type Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import { assertText, type Read } from '../changes/reader.js';
 import type { Awaitable, ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
 import type { ErrorDetail } from '../errors.js';
 import { cloneJson, clonePatch } from '../replica/clone-json.js';
+import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
 import { invalidInput } from '../validation/validator.js';
 import { assertAffordable } from './affordable.js';

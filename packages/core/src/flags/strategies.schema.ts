@@ -1,10 +1,10 @@
 import type { ErrorDetail } from '../errors.js';
 import { constraintCost } from '../evaluation/cost.js';
+import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
+import { isPattern } from '../evaluation/pattern.js';
+import { isSemver } from '../evaluation/semver.js';
 import { LIMITS } from '../validation/limits.js';
-import { isPattern } from '../validation/pattern.js';
 import {
-  isAddressOrNetwork,
-  isSemver,
   type JsonSchema,
   name,
   type ObjectSchema,
@@ -21,7 +21,7 @@ import {
   type StrategyReplacement,
   type StrategyVariant,
 } from './strategy.types.js';
-import { findPayloadFaults, payload, values, weight } from './variants.schema.js';
+import { findPayloadIssues, payload, values, weight } from './variants.schema.js';
 
 export const constraint: ObjectSchema<Constraint> = {
   type: 'object',
@@ -83,16 +83,16 @@ export const strategyReplacement: ObjectSchema<StrategyReplacement> = {
  * What the schema of constraints cannot say: operands fit their operators. A generator, as hundreds of thousands of values may
  * all be wrong.
  */
-export function* findConstraintFaults(constraints: readonly Constraint[]): Generator<ErrorDetail> {
-  for (const [i, constraint] of constraints.entries()) yield* findFaults(constraint, `/constraints/${i}`);
+export function* findConstraintIssues(constraints: readonly Constraint[]): Generator<ErrorDetail> {
+  for (const [i, constraint] of constraints.entries()) yield* findOperandIssues(constraint, `/constraints/${i}`);
 }
 
-function findFaults({ operator, value, values }: Constraint, path: string): Iterable<ErrorDetail> {
+function findOperandIssues({ operator, value, values }: Constraint, path: string): Iterable<ErrorDetail> {
   const operand = OPERANDS.get(operator.split('_', 1)[0] ?? '');
-  if (operand) return findValueFaults(value, { operator, path: `${path}/value`, ...operand });
+  if (operand) return findValueIssues(value, { operator, path: `${path}/value`, ...operand });
   if (values === undefined) return [{ message: `is required for ${operator}`, path: `${path}/values` }];
   return operator === 'IN_CIDR'
-    ? findNetworkFaults(values, `${path}/values`)
+    ? findNetworkIssues(values, `${path}/values`)
     : findEmptyValues(values, `${path}/values`);
 }
 
@@ -109,7 +109,7 @@ const OPERANDS: ReadonlyMap<string, Operand> = new Map([
   ['REGEX', { holds: isPattern, description: 'a regular expression in the syntax of RE2, not too large' }],
 ]);
 
-function findValueFaults(
+function findValueIssues(
   value: string | undefined,
   { operator, path, holds, description }: Operand & { readonly operator: string; readonly path: string },
 ): readonly ErrorDetail[] {
@@ -117,9 +117,9 @@ function findValueFaults(
   return holds(value) ? [] : [{ message: `must be ${description}`, path }];
 }
 
-function* findNetworkFaults(values: readonly string[], path: string): Generator<ErrorDetail> {
+function* findNetworkIssues(values: readonly string[], path: string): Generator<ErrorDetail> {
   const message = 'must be an IP address, or a network such as 10.0.0.0/8 or 2001:db8::/32';
-  for (const [i, value] of values.entries()) if (!isAddressOrNetwork(value)) yield { message, path: `${path}/${i}` };
+  for (const [i, value] of values.entries()) if (!isIpAddressOrCidr(value)) yield { message, path: `${path}/${i}` };
 }
 
 /** SDKs disagree about empty values: an empty text is part of every text for some, and left out by others. */
@@ -133,7 +133,7 @@ function* findEmptyValues(values: readonly string[], path: string): Generator<Er
  * Whether these constraints together cost more than so much, with the place of the first that does not fit. Asked about
  * constraints that have no other fault.
  */
-export function findCostFaults(constraints: readonly Constraint[], most: number): readonly ErrorDetail[] {
+export function findCostIssues(constraints: readonly Constraint[], most: number): readonly ErrorDetail[] {
   let cost = 0;
   const index = constraints.findIndex((constraint) => {
     cost += constraintCost(constraint);
@@ -146,7 +146,10 @@ export function findCostFaults(constraints: readonly Constraint[], most: number)
 }
 
 /** These issues, or the others if there are none of these. */
-export function* orElse(issues: Iterable<ErrorDetail>, others: () => Iterable<ErrorDetail>): Generator<ErrorDetail> {
+export function* issuesOrElse(
+  issues: Iterable<ErrorDetail>,
+  others: () => Iterable<ErrorDetail>,
+): Generator<ErrorDetail> {
   let isEmpty = true;
   for (const issue of issues) {
     isEmpty = false;
@@ -156,16 +159,16 @@ export function* orElse(issues: Iterable<ErrorDetail>, others: () => Iterable<Er
 }
 
 /** What a strategy's schema cannot say: operands fit their operators, segments are unique, and a rollout is a percentage. */
-export function findStrategyFaults(strategy: Partial<StrategyInput>): Iterable<ErrorDetail> {
+export function findStrategyIssues(strategy: Partial<StrategyInput>): Iterable<ErrorDetail> {
   const { constraints = [] } = strategy;
-  return orElse(findMemberFaults(strategy), () => findCostFaults(constraints, LIMITS.flagCost));
+  return issuesOrElse(findMemberIssues(strategy), () => findCostIssues(constraints, LIMITS.flagCost));
 }
 
-function* findMemberFaults(strategy: Partial<StrategyInput>): Generator<ErrorDetail> {
-  yield* findRolloutFaults(strategy);
-  yield* findConstraintFaults(strategy.constraints ?? []);
+function* findMemberIssues(strategy: Partial<StrategyInput>): Generator<ErrorDetail> {
+  yield* findRolloutIssues(strategy);
+  yield* findConstraintIssues(strategy.constraints ?? []);
   yield* findRepeatedSegments(strategy.segments ?? []);
-  for (const [i, variant] of (strategy.variants ?? []).entries()) yield* findVariantFaults(variant, `/variants/${i}`);
+  for (const [i, variant] of (strategy.variants ?? []).entries()) yield* findVariantIssues(variant, `/variants/${i}`);
 }
 
 function* findRepeatedSegments(segments: readonly number[]): Generator<ErrorDetail> {
@@ -176,7 +179,7 @@ function* findRepeatedSegments(segments: readonly number[]): Generator<ErrorDeta
   }
 }
 
-function findRolloutFaults({ name, parameters }: Partial<StrategyInput>): readonly ErrorDetail[] {
+function findRolloutIssues({ name, parameters }: Partial<StrategyInput>): readonly ErrorDetail[] {
   if (name !== 'flexibleRollout' || !parameters || !Object.hasOwn(parameters, 'rollout')) return [];
   const rollout = toPercentage(parameters.rollout);
   if (rollout !== undefined && rollout >= 0 && rollout <= 100) return [];
@@ -187,6 +190,6 @@ function toPercentage(value: ParameterValue | undefined): number | undefined {
   return typeof value === 'string' ? parseNumber(value) : typeof value === 'number' ? value : undefined;
 }
 
-function findVariantFaults({ payload }: StrategyVariant, path: string): readonly ErrorDetail[] {
-  return payload ? findPayloadFaults(payload, `${path}/payload`) : [];
+function findVariantIssues({ payload }: StrategyVariant, path: string): readonly ErrorDetail[] {
+  return payload ? findPayloadIssues(payload, `${path}/payload`) : [];
 }

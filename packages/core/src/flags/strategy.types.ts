@@ -1,11 +1,11 @@
 import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
 import type { Payload, WeightType } from './variant.types.js';
 
-/** Values of a strategy's parameters; they come back as they were given. */
+/** A value of a strategy's parameters. It is returned as it was given. */
 export type ParameterValue = string | number | boolean | null;
 export type Parameters = Readonly<Record<string, ParameterValue>>;
 
-/** How a constraint compares a field of the context. */
+/** The operators that compare a context field with an operand. */
 export const CONSTRAINT_OPERATORS = [
   'IN',
   'NOT_IN',
@@ -30,25 +30,25 @@ export const CONSTRAINT_OPERATORS = [
 
 export type ConstraintOperator = (typeof CONSTRAINT_OPERATORS)[number];
 
-/** A condition on one field of the evaluation context; all constraints of a strategy must hold. */
+/** A condition on one context field. All constraints of a strategy must hold. */
 export interface Constraint {
   readonly contextName: string;
   readonly operator: ConstraintOperator;
   /**
-   * The operand of `IN`, `NOT_IN`, `STR_*` (at least one value, and none of them empty) and `IN_CIDR` (addresses, or networks
-   * such as 10.0.0.0/8).
+   * The operand of `IN`, `NOT_IN`, `STR_*` (at least one value, none empty) and `IN_CIDR` (addresses, or networks such
+   * as 10.0.0.0/8).
    */
   readonly values?: readonly string[];
   /**
-   * The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601; without an offset it is evaluated as local time, as SDKs
-   * do), `SEMVER_*` (semver 2.0) and `REGEX` (in the syntax of RE2; texts of more than 500 characters match none).
+   * The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601; without an offset evaluated as local time, like SDKs
+   * do), `SEMVER_*` (semver 2.0) and `REGEX` (RE2 syntax; texts of more than 500 characters match nothing).
    */
   readonly value?: string;
   readonly inverted?: boolean;
   readonly caseInsensitive?: boolean;
 }
 
-/** A variant of one strategy: it replaces the flag's variants where that strategy decides. */
+/** A variant of one strategy. It replaces the flag's variants if that strategy switches the flag on. */
 export interface StrategyVariant {
   readonly name: string;
   readonly weightType: WeightType;
@@ -58,29 +58,32 @@ export interface StrategyVariant {
   readonly payload?: Payload;
 }
 
-/** What a strategy is made of; {@link Strategy} adds the id. */
+/** The content of a strategy, without its id. See {@link Strategy}. */
 export interface StrategyInput {
-  /** A built-in strategy (`default`, `flexibleRollout`, …) or one that the clients bring. 1–100 characters. */
+  /** A built-in strategy (`default`, `flexibleRollout`, …) or a custom one of the clients. 1–100 characters. */
   readonly name: string;
-  /** `{}` when absent. For `flexibleRollout`, `rollout` is 0–100, as a number or a numeric string. */
+  /** Default: `{}`. For `flexibleRollout`, `rollout` is 0–100, as a number or a numeric string. */
   readonly parameters?: Parameters | null;
-  /** `[]` when absent. */
+  /** Default: `[]`. */
   readonly constraints?: readonly Constraint[];
   readonly title?: string;
   readonly disabled?: boolean;
-  /** Strategies are shown and evaluated in this order, smallest first; 9999 when absent. Of equal ones the older is first. */
+  /**
+   * Strategies are shown and evaluated in ascending order. Default: 9999. Equal ones stay in the order of their
+   * addition.
+   */
   readonly sortOrder?: number;
-  /** Ids of segments that exist, each at most once. */
+  /** Ids of existing segments, each at most once. */
   readonly segments?: readonly number[];
   readonly variants?: readonly StrategyVariant[];
 }
 
-/** What replaces a strategy. Without a name, the strategy keeps the one that it has. */
+/** The replacement of a strategy. Without a name, the strategy keeps its name. */
 export type StrategyReplacement = Omit<StrategyInput, 'name'> & Partial<Pick<StrategyInput, 'name'>>;
 
-/** An activation strategy. The optional members are there when they were given. */
+/** An activation strategy. Optional members are present only if they were given. */
 export interface Strategy extends StrategyInput {
-  /** A UUID, made by the service. */
+  /** A UUID. */
   readonly id: string;
   readonly parameters: Parameters | null;
   readonly constraints: readonly Constraint[];
@@ -88,9 +91,9 @@ export interface Strategy extends StrategyInput {
 
 export interface StrategyOperations {
   /**
-   * Adds a strategy to a flag in one environment, after those of the same `sortOrder`.
+   * Adds a strategy to a flag in one environment, after those with the same `sortOrder`.
    *
-   * Two simultaneous additions both happen.
+   * Concurrent additions all succeed.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `environment_not_found`, `flag_archived`,
    * `revision_mismatch`
@@ -103,8 +106,8 @@ export interface StrategyOperations {
   addStrategy(ref: EnvironmentRef, input: StrategyInput, context?: ChangeContext): Promise<Strategy>;
 
   /**
-   * Replaces a strategy; its id and place stay, and its name when the input has none. What else the input leaves out is gone:
-   * parameters become `{}`, constraints `[]`.
+   * Replaces a strategy, except its id. Without a name, the strategy keeps its name. Absent parameters become `{}`,
+   * absent constraints `[]`; other absent members are removed.
    *
    * @throws FlagsError as {@link addStrategy}, and `strategy_not_found`
    * @example
@@ -113,9 +116,11 @@ export interface StrategyOperations {
   updateStrategy(ref: StrategyRef, input: StrategyReplacement, context?: ChangeContext): Promise<Strategy>;
 
   /**
-   * Changes a strategy by a JSON Patch (RFC 6902), all operations or none. The patch is applied to the state at the
-   * moment of the change, so that two simultaneous patches of different members both take effect. `/id` is kept. Members that
-   * the patch leaves as they are are not validated again.
+   * Changes a strategy by a JSON Patch (RFC 6902): all operations or none. Changes of `/id` are ignored. Unchanged
+   * members are not validated again.
+   *
+   * The patch applies to the state at the time of the commit, so concurrent patches of different members all take
+   * effect.
    *
    * @throws FlagsError as {@link updateStrategy}, and `invalid_patch`, `patch_test_failed`
    * @example
@@ -124,19 +129,20 @@ export interface StrategyOperations {
   patchStrategy(ref: StrategyRef, patch: JsonPatch, context?: ChangeContext): Promise<Strategy>;
 
   /**
-   * Removes a strategy. With the last one an enabled environment is switched off as well: an enabled environment always
+   * Removes a strategy. Removing the last strategy also disables the environment, because an enabled environment always
    * has a strategy.
    *
-   * @throws FlagsError as {@link addStrategy}, and `strategy_not_found`, also for the second of two removals
+   * @throws FlagsError as {@link addStrategy}, and `strategy_not_found`, also if a concurrent call removed the strategy first
    * @example
    * await flags.removeStrategy({ project: 'default', flag: 'checkout', environment: 'production', strategy: id });
    */
   removeStrategy(ref: StrategyRef, context?: ChangeContext): Promise<void>;
 
   /**
-   * Switches a flag on in one environment. Already on: nothing happens, no event.
+   * Enables a flag in one environment. Does nothing if it is enabled already.
    *
-   * Crossing with the removal of the last strategy, either this fails or the removal switches it off again.
+   * If the last strategy is removed concurrently, either this call fails, or the removal disables the environment
+   * again.
    *
    * @throws FlagsError `environment_has_no_strategies`, `project_not_found`, `flag_not_found`, `environment_not_found`,
    * `flag_archived`, `revision_mismatch`
@@ -146,7 +152,7 @@ export interface StrategyOperations {
   enable(ref: EnvironmentRef, context?: ChangeContext): Promise<void>;
 
   /**
-   * Switches a flag off in one environment. Already off: nothing happens, no event.
+   * Disables a flag in one environment. Does nothing if it is disabled already.
    *
    * @throws FlagsError `project_not_found`, `flag_not_found`, `environment_not_found`, `flag_archived`,
    * `revision_mismatch`

@@ -3,28 +3,28 @@ import type { ChangeContext, FlagRef, JsonPatch } from '../common.types.js';
 export const PAYLOAD_TYPES = ['string', 'json', 'csv', 'number'] as const;
 export type PayloadType = (typeof PAYLOAD_TYPES)[number];
 
-/** What a variant carries. A `json` value is a JSON text, a `number` value a number in text. */
+/** The value that a variant delivers. A `json` value is a JSON text; a `number` value is a number as text. */
 export interface Payload {
   readonly type: PayloadType;
   readonly value: string;
 }
 
-/** `fix` keeps the given weight; `variable` shares what the fixed ones leave of 1000. */
+/** `fix` keeps the given weight. `variable` variants share the rest of 1000. */
 export type WeightType = 'fix' | 'variable';
 
-/** Users whose context field has one of these values get the variant, whatever the weights say. */
+/** Assigns the variant to contexts whose field has one of these values, regardless of weights. */
 export interface Override {
   readonly contextName: string;
   readonly values: readonly string[];
 }
 
 export interface Variant {
-  /** Unique in its flag, by the rule of flag names. */
+  /** Unique in the flag; the same characters as in flag names. */
   readonly name: string;
   readonly weightType: WeightType;
-  /** 0–1000; all weights of a flag add up to 1000. */
+  /** 0–1000. All weights of a flag add up to 1000. */
   readonly weight: number;
-  /** The context field that keeps a user with a variant; `default` when not given. */
+  /** The context field whose value determines the variant, so that a user keeps it. Default: `default`. */
   readonly stickiness: string;
   readonly payload?: Payload;
   readonly overrides: readonly Override[];
@@ -32,11 +32,11 @@ export interface Variant {
 
 export interface VariantInput {
   readonly name: string;
-  /** `variable` when absent. */
+  /** Default: `variable`. */
   readonly weightType?: WeightType;
-  /** Required for `fix`, 0–1000; ignored for `variable`. */
+  /** 0–1000. Required for `fix`; ignored for `variable`. */
   readonly weight?: number;
-  /** `default` when absent. */
+  /** Default: `default`. */
   readonly stickiness?: string;
   readonly payload?: Payload;
   readonly overrides?: readonly Override[];
@@ -44,11 +44,12 @@ export interface VariantInput {
 
 export interface VariantOperations {
   /**
-   * Replaces all variants of a flag, in all environments at once, in the order given; `[]` clears them. The fixed
-   * weights must stay below 1000 and one variant must be variable. The remainder is shared equally among the variable
-   * ones, what rounding leaves going one each to the first of them (three variable: 334, 333, 333).
+   * Replaces all variants of a flag, in all environments, in the given order. `[]` removes them.
    *
-   * Of two simultaneous calls the later wins whole; pass `ifRevision` to refuse it instead.
+   * Fixed weights must add up to less than 1000, and at least one variant must be variable. Variable variants share the
+   * remainder equally; the first ones get one more each if it does not divide evenly (three variable: 334, 333, 333).
+   *
+   * Of concurrent calls, the last one wins. Pass `ifRevision` to reject it instead.
    *
    * @throws FlagsError `invalid_input` (naming the rule), `project_not_found`, `flag_not_found`, `flag_archived`,
    * `revision_mismatch`
@@ -61,8 +62,8 @@ export interface VariantOperations {
   setVariants(ref: FlagRef, variants: readonly VariantInput[], context?: ChangeContext): Promise<readonly Variant[]>;
 
   /**
-   * Changes the list of variants by a JSON Patch (RFC 6902), all operations or none; the result is checked and weighted
-   * as by {@link setVariants}. Two simultaneous patches are applied one after the other.
+   * Changes the list of variants by a JSON Patch (RFC 6902): all operations or none. Validates and weights the result
+   * like {@link setVariants}. Concurrent patches are applied one after the other.
    *
    * @throws FlagsError as {@link setVariants}, and `invalid_patch`, `patch_test_failed`
    * @example

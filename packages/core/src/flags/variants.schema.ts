@@ -46,7 +46,7 @@ export const variant: ObjectSchema<VariantInput> = {
 export const variants: JsonSchema = { type: 'array', maxItems: LIMITS.variants, items: variant };
 
 /** A `json` payload must be JSON, a `number` payload a number. */
-export function findPayloadFaults({ type, value }: Payload, path: string): readonly ErrorDetail[] {
+export function findPayloadIssues({ type, value }: Payload, path: string): readonly ErrorDetail[] {
   if (type === 'json' && !isJson(value)) return [{ message: 'must be a JSON text', path: `${path}/value` }];
   if (type === 'number' && parseNumber(value) === undefined) {
     return [{ message: 'must be a number', path: `${path}/value` }];
@@ -67,15 +67,15 @@ function isJson(text: string): boolean {
 export const TOTAL_WEIGHT = 1000;
 
 /** What the schema of variants cannot say: the rules of the list as a whole, and payloads that are what they claim. */
-export function findVariantsFaults(variants: readonly VariantInput[]): readonly ErrorDetail[] {
-  return [...variants.flatMap(findVariantFaults), ...findDuplicates(variants), ...findWeightFaults(variants)];
+export function findVariantsIssues(variants: readonly VariantInput[]): readonly ErrorDetail[] {
+  return [...variants.flatMap(findVariantIssues), ...findDuplicates(variants), ...findWeightIssues(variants)];
 }
 
-function findVariantFaults(variant: VariantInput, index: number): readonly ErrorDetail[] {
+function findVariantIssues(variant: VariantInput, index: number): readonly ErrorDetail[] {
   const unweighted = variant.weightType === 'fix' && variant.weight === undefined;
   return [
     ...(unweighted ? [{ message: 'is required for a variant of weightType fix', path: `/${index}/weight` }] : []),
-    ...(variant.payload ? findPayloadFaults(variant.payload, `/${index}/payload`) : []),
+    ...(variant.payload ? findPayloadIssues(variant.payload, `/${index}/payload`) : []),
   ];
 }
 
@@ -88,7 +88,7 @@ function findDuplicates(variants: readonly VariantInput[]): readonly ErrorDetail
   });
 }
 
-function findWeightFaults(variants: readonly VariantInput[]): readonly ErrorDetail[] {
+function findWeightIssues(variants: readonly VariantInput[]): readonly ErrorDetail[] {
   if (variants.length === 0) return [];
   const fixed = variants.filter((variant) => variant.weightType === 'fix');
   const sum = fixed.reduce((total, { weight = 0 }) => total + weight, 0);

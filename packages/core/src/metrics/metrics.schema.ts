@@ -66,19 +66,19 @@ export const bulkReport: ObjectSchema<BulkReport> = {
   },
 };
 
-export function findRegistrationFaults(registration: ClientRegistration): readonly ErrorDetail[] {
+export function findRegistrationIssues(registration: ClientRegistration): readonly ErrorDetail[] {
   const size = sizeOf(registration);
   if (size <= LIMITS.registrationSize) return [];
   const message = `must have at most ${LIMITS.registrationSize} bytes of JSON, not ${size}: name fewer strategies`;
   return [{ message, path: '/strategies' }];
 }
 
-export function findPeriodFaults({ bucket }: MetricsReport): readonly ErrorDetail[] {
+export function findPeriodIssues({ bucket }: MetricsReport): readonly ErrorDetail[] {
   const [start = 0, stop = 0] = [parseClientTime(bucket.start), parseClientTime(bucket.stop)];
   return stop < start ? [{ message: 'must not be before start', path: '/bucket/stop' }] : [];
 }
 
-export function findBulkFaults({ registrations = [], reports = [] }: BulkReport): readonly ErrorDetail[] {
+export function findBulkIssues({ registrations = [], reports = [] }: BulkReport): readonly ErrorDetail[] {
   const flags = reports.reduce((sum, { bucket }) => sum + Object.keys(bucket.toggles).length, 0);
   if (flags > LIMITS.metricsPerBatch) {
     return [{ message: `must not count more than ${LIMITS.metricsPerBatch} flags in all`, path: '/reports' }];
@@ -90,9 +90,9 @@ export function findBulkFaults({ registrations = [], reports = [] }: BulkReport)
   }
   return [
     ...registrations.flatMap((registration, index) =>
-      findRegistrationFaults(registration).map((fault) => within(`/registrations/${index}`, fault)),
+      findRegistrationIssues(registration).map((fault) => within(`/registrations/${index}`, fault)),
     ),
-    ...reports.flatMap((report, index) => findPeriodFaults(report).map((fault) => within(`/reports/${index}`, fault))),
+    ...reports.flatMap((report, index) => findPeriodIssues(report).map((fault) => within(`/reports/${index}`, fault))),
   ];
 }
 

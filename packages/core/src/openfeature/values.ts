@@ -14,9 +14,9 @@ export type OpenFeatureContext = Readonly<Record<string, unknown>>;
 export function toEvaluationContext(context: OpenFeatureContext): EvaluationContext {
   const { targetingKey, userId, sessionId, remoteAddress, environment, appName, currentTime, properties } = context;
   // Evaluation takes any value as its text, whatever type it has.
-  const members = readable({ userId: userId ?? targetingKey, sessionId, remoteAddress, environment, appName });
+  const members = toProperties({ userId: userId ?? targetingKey, sessionId, remoteAddress, environment, appName });
   const sources = isPlain(properties) ? [properties, context] : [context];
-  const isLarge = sources.some((source) => Object.keys(source).length > MANY);
+  const isLarge = sources.some((source) => Object.keys(source).length > MAX_COPIED);
   return {
     ...(members as EvaluationContext),
     currentTime: timeOf(currentTime),
@@ -25,15 +25,15 @@ export function toEvaluationContext(context: OpenFeatureContext): EvaluationCont
 }
 
 /** Copying more members than these takes milliseconds; strategies ask for a few of them. */
-const MANY = 1000;
+const MAX_COPIED = 1000;
 
 function copiedProperties(context: OpenFeatureContext, properties: unknown): Record<string, unknown> {
-  const others = Object.entries(context).filter(([name]) => !KNOWN.has(name));
-  return { ...readable(Object.fromEntries(others)), ...(isPlain(properties) && readable(properties)) };
+  const others = Object.entries(context).filter(([name]) => !CONTEXT_MEMBERS.has(name));
+  return { ...toProperties(Object.fromEntries(others)), ...(isPlain(properties) && toProperties(properties)) };
 }
 
 /** Members that are no properties, or are read by another name. */
-const KNOWN: ReadonlySet<string> = new Set([
+const CONTEXT_MEMBERS: ReadonlySet<string> = new Set([
   ...['targetingKey', 'userId', 'sessionId', 'remoteAddress', 'environment', 'appName', 'currentTime', 'properties'],
 ]);
 
@@ -41,7 +41,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 function lazyProperties(sources: readonly OpenFeatureContext[]): Record<string, unknown> {
   const context = sources.at(-1);
   const sourceOf = (name: PropertyKey) =>
-    sources.find((source) => Object.hasOwn(source, name) && !(source === context && KNOWN.has(String(name))));
+    sources.find((source) => Object.hasOwn(source, name) && !(source === context && CONTEXT_MEMBERS.has(String(name))));
   const read = (name: PropertyKey) => toProperty((sourceOf(name) as Record<PropertyKey, unknown> | undefined)?.[name]);
   return new Proxy<Record<string, unknown>>(
     {},
@@ -55,7 +55,7 @@ function lazyProperties(sources: readonly OpenFeatureContext[]): Record<string, 
   );
 }
 
-function readable(members: OpenFeatureContext): Record<string, unknown> {
+function toProperties(members: OpenFeatureContext): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, toProperty(value)]));
 }
 
@@ -124,14 +124,14 @@ function read({ type, value }: Payload): PayloadValue | undefined {
 function parseJson(text: string): PayloadValue | undefined {
   try {
     const value = JSON.parse(text) as PayloadValue | null;
-    return value !== null && frozenWithin(MAX_DEPTH, value) ? value : undefined;
+    return value !== null && freezeToDepth(MAX_DEPTH, value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Freezes level by level, without recursion. False when there are more levels than these. */
-function frozenWithin(depth: number, value: unknown): boolean {
+function freezeToDepth(depth: number, value: unknown): boolean {
   let level = [value].filter(isObject);
   for (let left = depth; level.length > 0; left--) {
     if (left === 0) return false;

@@ -1,12 +1,4 @@
-import {
-  type Aggregate,
-  type Documents,
-  flagDocuments,
-  projectDocuments,
-  segmentDocuments,
-  tokenDocuments,
-  type Versioned,
-} from '../changes/aggregate.js';
+import type { Aggregate, Documents, Versioned } from '../changes/aggregate.js';
 import { changeDocument, type DocumentChange } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
@@ -15,14 +7,16 @@ import type { DomainEvent } from '../events/event.types.js';
 import { followReferences } from '../flags/change-flag.js';
 import { throwProjectNotFound } from '../flags/find.js';
 import type { FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
 import { listStoredFlags } from '../flags/flag-lists.operations.js';
 import { deleteFlag } from '../flags/lifecycle.decide.js';
-import { deleteSegment, type SegmentState } from '../segments/segment.js';
+import { deleteSegment, type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { changeRegistry } from '../segments/segment.operations.js';
 import { unregisterSegment } from '../segments/segment-registry.js';
-import { deleteToken, isForSeveral } from '../tokens/token.js';
+import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import * as projectRules from './project.js';
+import { projectDocuments } from './project.js';
 
 /**
  * Deletes a project with its archive, its segments and its tokens in one commit, which is repeated if anything came into
@@ -37,7 +31,7 @@ export async function deleteProject(engine: Engine, ref: ProjectRef, context?: C
     decide: async (found, read) => {
       const project = (found ?? throwProjectNotFound(ref.project)).state;
       const { live, archive } = await readFlags(engine, project.id, read);
-      const sharedTokens = (await listStoredTokens(engine)).filter((token) => isForSeveral(token, project.id));
+      const sharedTokens = (await listStoredTokens(engine)).filter((token) => isSharedWith(token, project.id));
       const events = projectRules.deleteProject(project, live, sharedTokens.length);
       forgotten = archive.map(({ state }) => state.name);
       const tokens = await readListed(engine, { documents: tokenDocuments, project: project.id, read });

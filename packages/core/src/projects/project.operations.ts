@@ -1,4 +1,4 @@
-import { projectDocuments, type StoredProjectSummary, type Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import { groupBy } from '../collections.js';
 import type { ChangeContext, Page, PageQuery, ProjectRef } from '../common.types.js';
@@ -8,8 +8,8 @@ import type { ListedFlag } from '../flags/flag-views.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
 import { healthOf } from './health.js';
-import type { ProjectEvent, ProjectState } from './project.js';
 import * as projectRules from './project.js';
+import { type ProjectEvent, type ProjectState, projectDocuments, type StoredProjectSummary } from './project.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
 /** Changes an existing project; gives it as it is afterwards. */

@@ -1,3 +1,4 @@
+import type { Aggregate } from '../changes/aggregate.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { pickChanged } from '../validation/json.js';
@@ -87,3 +88,24 @@ export function deleteProject(project: ProjectState, flagCount: number, sharedTo
   }
   return [{ type: 'project-deleted', data: null, before: project }];
 }
+
+/** What the list of projects is made of. The id is the document's. */
+export interface StoredProjectSummary {
+  readonly name: string;
+  readonly description: string;
+  readonly createdAt: string;
+  readonly memberCount: number;
+}
+
+export const projectDocuments: Aggregate<ProjectState, ProjectEvent> = {
+  kind: 'project',
+  evolve: evolveProject,
+  parentOf: () => null,
+  projectOf: ({ id }) => id,
+  summarize: ({ name, description, createdAt, members }): StoredProjectSummary => ({
+    name,
+    description,
+    createdAt,
+    memberCount: members.length,
+  }),
+};

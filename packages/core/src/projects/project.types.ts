@@ -2,7 +2,7 @@ import type { ChangeContext, Page, PageQuery, ProjectRef } from '../common.types
 import type { FlagSummary } from '../flags/flag.types.js';
 
 export interface Project {
-  /** By the rule of flag names. */
+  /** The same characters as in flag names. */
   readonly id: string;
   /** The display name. */
   readonly name: string;
@@ -14,30 +14,30 @@ export interface Project {
 
 export interface ProjectSummary extends Project {
   /**
-   * 0–100: 100 minus the percentage of flags that are stale or potentially stale (older than their type's lifetime),
-   * rounded; 100 for a project without flags.
+   * 0–100: 100 minus the percentage of flags that are stale or potentially stale (older than the lifetime of their
+   * type), rounded. 100 for a project without flags.
    */
   readonly health: number;
   readonly memberCount: number;
-  /** Flags that are not archived. */
+  /** The number of flags that are not archived. */
   readonly flagCount: number;
 }
 
 export interface ProjectOverview extends ProjectSummary {
-  /** Flags that are not archived, in name order. */
+  /** The flags that are not archived, in name order. */
   readonly flags: readonly FlagSummary[];
 }
 
 export interface NewProject {
-  /** By the rule of flag names. */
+  /** The same characters as in flag names. */
   readonly id: string;
   /** 1–100 characters. */
   readonly name: string;
-  /** `''` when absent; at most 1000 characters. */
+  /** At most 1000 characters. Default: `''`. */
   readonly description?: string;
 }
 
-/** Absent members stay as they are. */
+/** Absent members stay unchanged. */
 export interface ProjectChanges {
   readonly name?: string;
   readonly description?: string;
@@ -45,7 +45,9 @@ export interface ProjectChanges {
 
 export interface ProjectOperations {
   /**
-   * Creates a project without members. Of simultaneous creations of one id exactly one succeeds.
+   * Creates a project without members.
+   *
+   * Of concurrent creations of one id, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_exists`, `revision_mismatch` (with any `ifRevision`)
    * @example
@@ -54,7 +56,7 @@ export interface ProjectOperations {
   createProject(input: NewProject, context?: ChangeContext): Promise<Project>;
 
   /**
-   * Changes a project's display name or description. What stays the same makes no event.
+   * Changes a project's display name or description. Records no event if nothing changes.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `revision_mismatch`
    * @example
@@ -63,8 +65,9 @@ export interface ProjectOperations {
   updateProject(ref: ProjectRef, changes: ProjectChanges, context?: ChangeContext): Promise<Project>;
 
   /**
-   * Deletes a project and, for good, its archived flags, its segments and its tokens. Crossing with the creation of a flag, or of a token
-   * for several projects, exactly one of the two succeeds.
+   * Deletes a project and, permanently, its archived flags, segments and tokens.
+   *
+   * If a flag, or a token for several projects, is created concurrently, either the creation or the deletion succeeds.
    *
    * @throws FlagsError `project_not_found`, `project_protected` (the project `default`), `project_not_empty` (it has
    * flags that are not archived, or API tokens name it beside other projects), `revision_mismatch`
@@ -74,7 +77,7 @@ export interface ProjectOperations {
   deleteProject(ref: ProjectRef, context?: ChangeContext): Promise<void>;
 
   /**
-   * All projects by id, in code-point order.
+   * Lists all projects by id, in code-point order.
    *
    * @example
    * const unhealthy = (await flags.listProjects()).filter((project) => project.health < 80);
@@ -82,7 +85,7 @@ export interface ProjectOperations {
   listProjects(): Promise<readonly ProjectSummary[]>;
 
   /**
-   * The same projects page by page; only the flags of the page's projects are looked at.
+   * Lists projects page by page. Reads only the flags of the page's projects.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -91,7 +94,7 @@ export interface ProjectOperations {
   pageProjects(query?: PageQuery): Promise<Page<ProjectSummary>>;
 
   /**
-   * One project with its flags.
+   * Gets one project with its flags.
    *
    * @throws FlagsError `project_not_found`
    * @example
@@ -100,7 +103,7 @@ export interface ProjectOperations {
   getProject(ref: ProjectRef): Promise<ProjectOverview>;
 }
 
-/** A user's one role in a project. Users belong to the host application. */
+/** A user's role in a project. A user has one role per project. Users belong to the host application. */
 export interface Member {
   /** A positive integer. */
   readonly userId: number;
@@ -116,7 +119,9 @@ export interface Role {
 
 export interface MemberOperations {
   /**
-   * Adds a user to a project with a role. Of simultaneous additions of one user exactly one succeeds.
+   * Adds a user to a project with a role.
+   *
+   * Of concurrent additions of one user, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `user_not_found` (where the host gives a
    * look-up), `member_exists` (whatever the role), `revision_mismatch`
@@ -126,7 +131,7 @@ export interface MemberOperations {
   addMember(ref: ProjectRef, member: Member, context?: ChangeContext): Promise<void>;
 
   /**
-   * Gives a member another role. A user who is not a member: nothing happens.
+   * Changes a member's role. Does nothing if the user is not a member.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `last_owner` (the only owner cannot take
    * another role), `revision_mismatch`
@@ -136,7 +141,9 @@ export interface MemberOperations {
   changeMemberRole(ref: ProjectRef, member: Member, context?: ChangeContext): Promise<void>;
 
   /**
-   * Removes a user, who must hold that role, from a project. Of two owners leaving at the same moment exactly one goes.
+   * Removes a member from a project. The user must hold the given role.
+   *
+   * If the last two owners leave concurrently, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `member_not_found` (no such member, or
    * with another role), `last_owner`, `revision_mismatch`
@@ -146,7 +153,7 @@ export interface MemberOperations {
   removeMember(ref: ProjectRef, member: Member, context?: ChangeContext): Promise<void>;
 
   /**
-   * The members of a project, by user id.
+   * Lists the members of a project, by user id.
    *
    * @throws FlagsError `project_not_found`
    * @example

@@ -1,5 +1,5 @@
 import type { JsonPatch } from '../common.types.js';
-import { unlessTooDeep } from '../validation/json-patch.js';
+import { withDepthGuard } from '../validation/json-patch.js';
 
 type Items = readonly unknown[];
 type Members = Readonly<Record<string, unknown>>;
@@ -72,5 +72,5 @@ export function cloneJson<T>(input: T): T {
 
 /** A copy of a patch, whose values may be anything. */
 export function clonePatch(patch: JsonPatch): JsonPatch {
-  return unlessTooDeep(() => cloneJson(patch));
+  return withDepthGuard(() => cloneJson(patch));
 }

@@ -1,6 +1,8 @@
-import { type Documents, flagDocuments, segmentDocuments, type Versioned } from '../changes/aggregate.js';
+import type { Documents, Versioned } from '../changes/aggregate.js';
 import type { FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
 import type { SegmentState } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { isSameJson } from '../validation/json.js';
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type DocumentUpdate, flagDocuments, segmentDocuments, type Versioned } from '../changes/aggregate.js';
+import type { DocumentUpdate, Versioned } from '../changes/aggregate.js';
 import type { StateSize } from '../changes/state-size.js';
 import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
@@ -7,10 +7,12 @@ import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from 
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
 import { newestPosition } from '../events/feed-cursor.js';
+import { flagDocuments } from '../flags/flag-documents.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
 import { startUsageRecorder, type UsageRecorder } from '../metrics/usage-recorder.js';
 import type { FlagsOptions } from '../options.js';
+import { segmentDocuments } from '../segments/segment.js';
 import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { deepFreeze } from '../validation/json.js';

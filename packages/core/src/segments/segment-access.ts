@@ -1,8 +1,8 @@
-import { segmentDocuments } from '../changes/aggregate.js';
 import type { Read } from '../changes/reader.js';
 import type { ChangeContext } from '../common.types.js';
 import type { FlagEvent } from '../flags/flag.js';
 import { invalidInput } from '../validation/validator.js';
+import { segmentDocuments } from './segment.js';
 
 interface FlagChange {
   /** The project of the flag. */

@@ -1,3 +1,4 @@
+import type { Documents } from '../changes/aggregate.js';
 import { FlagsError } from '../errors.js';
 
 /** What all segments together must not repeat: one document beside theirs. */
@@ -35,3 +36,7 @@ function withName(names: readonly string[], name: string): readonly string[] {
 function withoutName(names: readonly string[], name: string): readonly string[] {
   return names.filter((other) => other !== name);
 }
+
+/** There is one, with the id {@link SEGMENT_REGISTRY}. */
+export const segmentRegistries: Documents<SegmentRegistry> = { kind: 'segment-registry', parentOf: () => null };
+export const SEGMENT_REGISTRY = 'all';

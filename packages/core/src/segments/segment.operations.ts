@@ -1,12 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  flagDocuments,
-  SEGMENT_REGISTRY,
-  type StoredFlagSummary,
-  segmentDocuments,
-  segmentRegistries,
-  type Versioned,
-} from '../changes/aggregate.js';
+import type { Versioned } from '../changes/aggregate.js';
 import { type DocumentChange, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
@@ -15,18 +8,21 @@ import { FlagsError } from '../errors.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import { findProject } from '../flags/find.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
+import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
 import { pageBounds } from '../pages.js';
 import { cloneJson } from '../replica/clone-json.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import * as segmentRules from './segment.js';
-import { movesAway, type SegmentState } from './segment.js';
+import { movesAway, type SegmentState, segmentDocuments } from './segment.js';
 import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef, SegmentUse } from './segment.types.js';
 import {
   NO_SEGMENTS,
   registerSegment,
   renameSegment,
+  SEGMENT_REGISTRY,
   type SegmentRegistry,
+  segmentRegistries,
   unregisterSegment,
 } from './segment-registry.js';
 

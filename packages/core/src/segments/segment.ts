@@ -1,3 +1,4 @@
+import type { Aggregate } from '../changes/aggregate.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { Constraint } from '../flags/strategy.types.js';
@@ -38,9 +39,9 @@ export interface SegmentOrigin {
 
 export function createSegment(
   { name, description = '', constraints, project }: NewSegment,
-  birth: SegmentOrigin,
+  origin: SegmentOrigin,
 ): SegmentEvent[] {
-  const { id, createdAt, createdBy } = birth;
+  const { id, createdAt, createdBy } = origin;
   const content = { id, name, description, constraints, ...withProject(project) };
   return [{ type: 'segment-created', data: { ...content, createdAt, createdBy }, before: null }];
 }
@@ -81,3 +82,12 @@ export function deleteSegment(segment: SegmentState, useCount: number): SegmentE
 function withProject(project: string | null | undefined): Pick<SegmentContent, 'project'> {
   return project === null || project === undefined ? {} : { project };
 }
+
+/** Lists show segments whole. */
+export const segmentDocuments: Aggregate<SegmentState, SegmentEvent> = {
+  kind: 'segment',
+  evolve: evolveSegment,
+  parentOf: ({ project }) => project ?? null,
+  projectOf: ({ project }) => project ?? null,
+  summarize: () => null,
+};

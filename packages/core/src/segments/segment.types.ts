@@ -1,33 +1,33 @@
 import type { ChangeContext, Page, PageQuery } from '../common.types.js';
 import type { Constraint } from '../flags/strategy.types.js';
 
-/** Constraints under a name, for strategies of many flags to share; all must hold. */
+/** Named constraints that strategies of many flags share. All constraints must hold. */
 export interface Segment {
-  /** A positive integer, given by the service and never used again. */
+  /** A positive integer that the service assigns and never reuses. */
   readonly id: number;
   /** Unique; 1–100 characters. */
   readonly name: string;
   readonly description: string;
   readonly constraints: readonly Constraint[];
-  /** The id of the only project whose flags may use it; null: flags of every project may. */
+  /** The id of the only project whose flags may use the segment; null if all projects may. */
   readonly project: string | null;
   /** ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;
   readonly createdBy: string;
-  /** Changes with every change to the segment, and when a flag begins to use it; give it back as `ifRevision`. */
+  /** Increases with every change of the segment, and when a flag starts to use it. Pass it as `ifRevision`. */
   readonly revision: number;
 }
 
 export interface NewSegment {
   readonly name: string;
-  /** `''` when absent. */
+  /** Default: `''`. */
   readonly description?: string;
   readonly constraints: readonly Constraint[];
-  /** The id of the only project whose flags may use it; absent or null: flags of every project may. */
+  /** The id of the only project whose flags may use the segment; absent or null if all projects may. */
   readonly project?: string | null;
 }
 
-/** Absent members stay as they are. */
+/** Absent members stay unchanged. */
 export type SegmentChanges = Partial<NewSegment>;
 
 export interface SegmentRef {
@@ -35,7 +35,7 @@ export interface SegmentRef {
 }
 
 export interface SegmentQuery {
-  /** A strategy's id: only the segments that it uses; none when there is no such strategy. */
+  /** A strategy's id: lists only the segments of that strategy; none if it does not exist. */
   readonly strategy?: string;
 }
 
@@ -50,7 +50,9 @@ export interface SegmentUse {
 
 export interface SegmentOperations {
   /**
-   * Creates a segment. Of simultaneous creations of one name exactly one succeeds.
+   * Creates a segment.
+   *
+   * Of concurrent creations of one name, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `segment_exists`, `revision_mismatch` (with any
    * `ifRevision`)
@@ -63,8 +65,10 @@ export interface SegmentOperations {
   createSegment(input: NewSegment, context?: ChangeContext): Promise<Segment>;
 
   /**
-   * Changes a segment, for all strategies that use it at once. Crossing with a strategy of another project that begins to
-   * use it, exactly one of the two succeeds.
+   * Changes a segment for all strategies that use it.
+   *
+   * If a strategy of another project starts to use the segment while `project` changes, exactly one of both calls
+   * succeeds.
    *
    * @throws FlagsError `invalid_input`, `segment_not_found`, `segment_exists`, `project_not_found`, `segment_in_use`
    * (flags of other projects than the new `project` use it), `revision_mismatch`
@@ -74,8 +78,9 @@ export interface SegmentOperations {
   updateSegment(ref: SegmentRef, changes: SegmentChanges, context?: ChangeContext): Promise<Segment>;
 
   /**
-   * Deletes a segment that no strategy uses, archived flags included. Of this and a strategy that begins to use the segment at
-   * the same moment, exactly one succeeds.
+   * Deletes a segment that no strategy uses, including strategies of archived flags.
+   *
+   * If a strategy starts to use the segment concurrently, exactly one of both calls succeeds.
    *
    * @throws FlagsError `segment_not_found`, `segment_in_use`, `revision_mismatch`
    * @example
@@ -84,7 +89,7 @@ export interface SegmentOperations {
   deleteSegment(ref: SegmentRef, context?: ChangeContext): Promise<void>;
 
   /**
-   * One segment.
+   * Gets one segment.
    *
    * @throws FlagsError `segment_not_found`
    * @example
@@ -93,7 +98,7 @@ export interface SegmentOperations {
   getSegment(ref: SegmentRef): Promise<Segment>;
 
   /**
-   * All segments, or those that one strategy uses, by id.
+   * Lists all segments, or those of one strategy, by id.
    *
    * @example
    * const names = (await flags.listSegments()).map((segment) => segment.name);
@@ -101,7 +106,7 @@ export interface SegmentOperations {
   listSegments(query?: SegmentQuery): Promise<readonly Segment[]>;
 
   /**
-   * All segments by id, page by page.
+   * Lists all segments by id, page by page.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -110,7 +115,7 @@ export interface SegmentOperations {
   pageSegments(query?: PageQuery): Promise<Page<Segment>>;
 
   /**
-   * The strategies that use a segment, archived flags' included, by flag name.
+   * Lists the strategies that use a segment, including those of archived flags, by flag name.
    *
    * @throws FlagsError `segment_not_found`
    * @example

@@ -1,7 +1,6 @@
-import { tokenDocuments } from '../changes/aggregate.js';
 import type { Read } from '../changes/reader.js';
 import type { Storage } from '../storage/port.js';
-import { idOfHash, isSameHash, type TokenState } from './token.js';
+import { idOfHash, isSameHash, type TokenState, tokenDocuments } from './token.js';
 
 /** Bounds the cache of verified tokens. */
 const CACHED_TOKENS = 1000;

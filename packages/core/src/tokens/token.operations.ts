@@ -1,4 +1,3 @@
-import { projectDocuments, TOKEN_REGISTRY, tokenDocuments, tokenRegistries } from '../changes/aggregate.js';
 import { type DocumentChange, touch, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
@@ -6,9 +5,21 @@ import type { ChangeContext, Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { assertEnvironment, findProject } from '../flags/find.js';
 import { cutPage, pageBounds } from '../pages.js';
+import { projectDocuments } from '../projects/project.js';
 import { toTimestamp } from '../validation/primitives.js';
 import * as tokenRules from './token.js';
-import { createSecret, hashSecret, idOfHash, isCurrent, type StoredToken, type TokenState, toToken } from './token.js';
+import {
+  createSecret,
+  hashSecret,
+  idOfHash,
+  isCurrent,
+  type StoredToken,
+  TOKEN_REGISTRY,
+  type TokenState,
+  tokenDocuments,
+  tokenRegistries,
+  toToken,
+} from './token.js';
 import type { CreatedToken, NewToken, Token } from './token.types.js';
 
 export async function createToken(engine: Engine, input: NewToken, context?: ChangeContext): Promise<CreatedToken> {

@@ -29,17 +29,17 @@ export const newToken: ObjectSchema<NewToken> = {
 const RESERVED_NAME = 'system';
 
 /** What the JSON Schema of a new token cannot express. */
-export function findTokenFaults(token: NewToken): readonly ErrorDetail[] {
-  return [...findNameFaults(token), ...findScopeFaults(token)];
+export function findTokenIssues(token: NewToken): readonly ErrorDetail[] {
+  return [...findNameIssues(token), ...findScopeIssues(token)];
 }
 
-function findNameFaults({ name }: NewToken): readonly ErrorDetail[] {
+function findNameIssues({ name }: NewToken): readonly ErrorDetail[] {
   if (name.trim().toLowerCase() !== RESERVED_NAME) return [];
   return [{ message: 'must not be system, which names the library itself; choose another name', path: '/name' }];
 }
 
 /** An admin token is for everything; any other token is for one environment. */
-function findScopeFaults({ kind, project, projects, environment }: NewToken): readonly ErrorDetail[] {
+function findScopeIssues({ kind, project, projects, environment }: NewToken): readonly ErrorDetail[] {
   if (kind !== 'admin') {
     return environment === '*'
       ? [{ message: `must name one environment for a ${kind} token`, path: '/environment' }]

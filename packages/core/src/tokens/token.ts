@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Aggregate, Documents } from '../changes/aggregate.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { Token } from './token.types.js';
@@ -25,7 +26,7 @@ export function evolveToken(_token: TokenState | undefined, event: TokenEvent): 
 }
 
 /** What a new token must not repeat. */
-export interface TokenSurroundings {
+export interface TokenCreationContext {
   /** The token with the same secret. */
   readonly existing: TokenState | undefined;
   /** Whether a token with this secret was deleted before. */
@@ -34,7 +35,7 @@ export interface TokenSurroundings {
   readonly others: readonly StoredToken[];
 }
 
-export function createToken({ existing, wasDeleted, others }: TokenSurroundings, token: TokenState): TokenEvent[] {
+export function createToken({ existing, wasDeleted, others }: TokenCreationContext, token: TokenState): TokenEvent[] {
   const { kind, name } = token;
   if (existing) throw new FlagsError('token_exists', 'A token with this secret exists; choose another secret.');
   if (wasDeleted) {
@@ -56,7 +57,7 @@ export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): b
 }
 
 /** Whether the token names this project beside others. */
-export function isForSeveral({ projects = [] }: StoredToken, project: string): boolean {
+export function isSharedWith({ projects = [] }: StoredToken, project: string): boolean {
   return projects.includes(project);
 }
 
@@ -94,4 +95,27 @@ export function idOfHash(digest: string): string {
 /** Compares in a time that does not tell where the difference is. */
 export function isSameHash(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
+}
+
+export const tokenDocuments: Aggregate<TokenState, TokenEvent> = {
+  kind: 'token',
+  evolve: evolveToken,
+  parentOf: projectOfToken,
+  projectOf: projectOfToken,
+  summarize: (token): StoredToken => withoutHash(token),
+};
+
+/** Every new token writes it: those who give out a name at the same moment do so one after the other. */
+export interface TokenRegistry {
+  /** The id of the token that was created last. */
+  readonly lastToken: string;
+}
+
+/** There is one, with the id {@link TOKEN_REGISTRY}. */
+export const tokenRegistries: Documents<TokenRegistry> = { kind: 'token-registry', parentOf: () => null };
+export const TOKEN_REGISTRY = 'all';
+
+/** A token of several projects belongs to none of them alone. */
+function projectOfToken({ project, projects }: StoredToken): string | null {
+  return project === '*' || projects !== undefined ? null : project;
 }

@@ -1,60 +1,61 @@
 import type { ChangeContext, Page, PageQuery } from '../common.types.js';
 
-/** `admin` administers; `client` is for server-side SDKs, `frontend` for browsers. */
+/** `admin` may change flags; `client` is for server-side SDKs; `frontend` is for browsers. */
 export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
-/** An API token, without its secret: only a hash of that is stored. */
+/** An API token without its secret. Only a hash of the secret is stored. */
 export interface Token {
-  /** Derived from the secret's hash; names the token in {@link TokenOperations.deleteToken}. */
+  /** Derived from the hash of the secret. Identifies the token in {@link TokenOperations.deleteToken}. */
   readonly id: string;
-  /** What it is for; the actor of changes made with it. */
+  /** The purpose of the token, and the actor of changes made with it. */
   readonly name: string;
   readonly kind: TokenKind;
   /** The first of {@link projects}. */
   readonly project: string;
-  /** Ids of projects, or `*` alone for every project; `*` for admin. */
+  /** Ids of projects, or only `*` for every project. `*` for admin tokens. */
   readonly projects: readonly string[];
-  /** An environment's name; `*` for admin. */
+  /** The name of an environment; `*` for admin tokens. */
   readonly environment: string;
   /** ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;
-  /** From this moment on it is not accepted; null: never. */
+  /** When the token expires; null if it never does. ISO 8601, UTC, milliseconds. */
   readonly expiresAt: string | null;
 }
 
 export interface NewToken {
-  /** 1–100 characters, unique among the tokens of its kind; not `system`, the actor of the library itself. */
+  /** 1–100 characters, unique among tokens of the same kind; not `system`, the actor of the library itself. */
   readonly name: string;
   readonly kind: TokenKind;
-  /** A project's id, or `*` (when absent). */
+  /** The id of a project, or `*`. Default: `*`. */
   readonly project?: string;
-  /** 1–100 ids of projects, or `*`, for a token of several projects. Ignored when `project` is given. */
+  /** 1–100 ids of projects, or `*`, for a token of several projects. Ignored if `project` is given. */
   readonly projects?: readonly string[];
   /**
-   * The name of an environment. When absent, a `client` or `frontend` token gets the instance's environment
-   * (`settings.environment`). Absent or `*` for `admin`.
+   * The name of an environment. Default: the instance's environment (`settings.environment`) for `client` and
+   * `frontend` tokens. Must be absent or `*` for `admin`.
    */
   readonly environment?: string;
-  /** ISO 8601; absent or null: it does not expire. */
+  /** ISO 8601. Absent or null: the token does not expire. */
   readonly expiresAt?: string | null;
   /**
-   * A secret of your own, for a token given by configuration; 32–255 printable characters without spaces. When absent,
-   * the service creates `<project>:<environment>.<48 random hex digits>` (192 bits), with `[]` in place of the project
-   * for several projects.
+   * A given secret, for example from configuration: 32–255 printable ASCII characters without spaces. Default:
+   * `<project>:<environment>.<48 random hex digits>` (192 bits), with `[]` instead of the project for several projects.
    */
   readonly secret?: string;
 }
 
 export interface CreatedToken {
   readonly token: Token;
-  /** Shown once, here; it cannot be read again. */
+  /** Returned only here; it cannot be read later. */
   readonly secret: string;
 }
 
 export interface TokenOperations {
   /**
-   * Creates an API token. Of simultaneous creations with one secret, or with one name and kind, exactly one succeeds.
+   * Creates an API token.
+   *
+   * Of concurrent creations with the same secret, or the same name and kind, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `environment_not_found`, `token_exists` (the name or the
    * given secret is in use), `token_deleted` (a token with the given secret was deleted, and stays deleted),
@@ -65,7 +66,7 @@ export interface TokenOperations {
   createToken(input: NewToken, context?: ChangeContext): Promise<CreatedToken>;
 
   /**
-   * All tokens, expired ones included, oldest first.
+   * Lists all tokens, including expired ones, oldest first.
    *
    * @example
    * const admins = (await flags.listTokens()).filter((token) => token.kind === 'admin');
@@ -73,7 +74,7 @@ export interface TokenOperations {
   listTokens(): Promise<readonly Token[]>;
 
   /**
-   * The same tokens page by page.
+   * Lists tokens page by page, oldest first.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -82,7 +83,7 @@ export interface TokenOperations {
   pageTokens(query?: PageQuery): Promise<Page<Token>>;
 
   /**
-   * Deletes a token, named by its id or by its secret; it is refused from the moment this resolves.
+   * Deletes a token by its id or secret. The token is rejected from the moment this promise resolves.
    *
    * @throws FlagsError `token_not_found`, `revision_mismatch`
    * @example
@@ -91,7 +92,8 @@ export interface TokenOperations {
   deleteToken(ref: { readonly token: string }, context?: ChangeContext): Promise<void>;
 
   /**
-   * The token with this secret, or undefined when there is none or it has expired. Hashes are compared in constant time.
+   * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in
+   * constant time.
    *
    * @example
    * const token = await flags.verifyToken(secret);

@@ -24,8 +24,8 @@ export const jsonPatch: JsonSchema = {
   },
 };
 
-/** Each operation must have what it works with: `value` or `from`. */
-export function findPatchFaults(patch: JsonPatch): readonly ErrorDetail[] {
+/** Each operation needs its operand: `value` or `from`. */
+export function findPatchIssues(patch: JsonPatch): readonly ErrorDetail[] {
   return patch.flatMap((operation, index) => {
     const operand = operandOf(operation.op);
     if (operand === undefined || Object.hasOwn(operation, operand)) return [];

@@ -6,19 +6,19 @@ import { LIMITS } from './limits.js';
 
 const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
 
-/** The reference tokens of a JSON Pointer (RFC 6901), unescaped; none for the whole document. */
+/** Returns the unescaped reference tokens of a JSON Pointer (RFC 6901); none for the whole document. */
 export function parsePointer(pointer: string): readonly string[] {
   return pointer.split('/').slice(1).map(unescapeToken);
 }
 
-/** The top-level member that a JSON Pointer leads through; '' for the whole document. */
+/** Returns the top-level member that a JSON Pointer refers to; '' for the whole document. */
 export function topMember(pointer: string): string {
   return parsePointer(pointer)[0] ?? '';
 }
 
 /**
- * Says what is missing where a JSON Pointer leads: `existing` wants the target itself, `insertable` a place where it can
- * be put. Only own members count, and array indexes have no leading zeros. Undefined when nothing is missing.
+ * Describes why a JSON Pointer has no target: `existing` requires the target, `insertable` a container that can take
+ * it. Only own members count, and array indexes have no leading zeros. Returns undefined if the target is valid.
  */
 export function findMissingTarget(
   document: unknown,
@@ -37,7 +37,7 @@ export function findMissingTarget(
   return found ? undefined : `leads nowhere: there is no place ${last}`;
 }
 
-/** The member or item of a container that has it. */
+/** Returns a member or item that exists. */
 export function childOf(container: unknown, token: string): unknown {
   return (container as Readonly<Record<string, unknown>>)[token];
 }
@@ -57,46 +57,48 @@ function isObject(value: unknown): value is object {
 }
 
 function unescapeToken(token: string): string {
-  // Nearly all have nothing to unescape, and a patch may have half a million of them.
+  // Most tokens need no unescaping, and a patch may have half a million of them.
   return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token;
 }
 
 /*
- * Changes of a JSON document in place, by fast-json-patch. It would take inherited members for the document's own, so what
- * it is given are bare documents, whose objects inherit nothing: `__proto__` is a member like any other there. That there is
- * a place where the JSON Pointer leads has been found out before, by `findMissingTarget`.
+ * fast-json-patch changes documents in place, and treats inherited members as the document's own. So it gets documents
+ * without prototypes, in which `__proto__` is an ordinary member. `findMissingTarget` checks every JSON Pointer before.
  */
 
-// What applyOperation takes after the operation: `validateOperation`, `mutateDocument`, `banPrototypeModifications`.
+// Arguments of applyOperation: `validateOperation`, `mutateDocument`, `banPrototypeModifications`.
 const VALIDATED_BEFORE = false;
 const IN_PLACE = true;
 const PROTOTYPES_OUT_OF_REACH = false;
 
-/** A copy of a JSON value, as JSON keeps it, whose objects inherit nothing. */
-export function bareCopy<T>(value: T): T {
-  return toBare(JSON.parse(JSON.stringify(value))) as T;
+/** Copies a JSON value. Its objects have no prototypes. */
+export function cloneWithoutPrototypes<T>(value: T): T {
+  return withoutPrototypes(JSON.parse(JSON.stringify(value))) as T;
 }
 
-/** In place but for the objects. A reviver for `JSON.parse` takes ten times as long, as it is called for every text in a list. */
-function toBare(value: unknown): unknown {
+/**
+ * Changes arrays in place and replaces objects. A reviver for `JSON.parse` takes ten times as long, because it visits
+ * every text.
+ */
+function withoutPrototypes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
-      if (typeof value[at] === 'object') value[at] = toBare(value[at]);
+      if (typeof value[at] === 'object') value[at] = withoutPrototypes(value[at]);
     }
     return value;
   }
   const bare: Record<string, unknown> = Object.create(null);
-  for (const [name, member] of Object.entries(value)) bare[name] = toBare(member);
+  for (const [name, member] of Object.entries(value)) bare[name] = withoutPrototypes(member);
   return bare;
 }
 
-/** The value at a place that exists. */
+/** Returns the value at a pointer whose target exists. */
 export function valueAt(document: object, pointer: string): unknown {
   return parsePointer(pointer).reduce<unknown>(childOf, document);
 }
 
-/** Sets a member of an object; puts an item into an array before the one at the index, or at the end for `-`. */
+/** Sets a member of an object. In an array, inserts before the index, or at the end for `-`. */
 export function insertAt(document: object, path: string, value: unknown): void {
   apply(document, { op: 'add', path, value });
 }
@@ -114,19 +116,22 @@ function apply(document: object, operation: Operation): void {
   jsonpatch.applyOperation(document, operation, ...settings);
 }
 
-/** Refuses an operation because of one of its members. */
-export function patchRefusal(index: number, member: 'path' | 'from' | 'value', message: string): FlagsError {
+/** Creates the error for a member of an operation. */
+export function invalidPatch(index: number, member: 'path' | 'from' | 'value', message: string): FlagsError {
   const path = `/${index}/${member}`;
   return new FlagsError('invalid_patch', `The patch cannot be applied: ${path} ${message}.`, [{ message, path }]);
 }
 
-export function testFailure(index: number): FlagsError {
+export function patchTestFailed(index: number): FlagsError {
   const message = `The test in operation ${index} of the patch does not hold; read the current state and try again.`;
   return new FlagsError('patch_test_failed', message, [{ message: 'does not hold', path: `/${index}` }]);
 }
 
-/** Runs what recurses through a value; one that has no end, or none within the stack, is no JSON and no patch. */
-export function unlessTooDeep<T>(work: () => T): T {
+/**
+ * Runs work that recurses through a value. A cyclic or too deeply nested value exhausts the stack, and is an
+ * `invalid_patch`.
+ */
+export function withDepthGuard<T>(work: () => T): T {
   try {
     return work();
   } catch {
@@ -134,15 +139,15 @@ export function unlessTooDeep<T>(work: () => T): T {
   }
 }
 
-/** Which top-level members of a document a patch may touch. */
+/** The top-level members that a patch may use. */
 export interface PatchScope {
-  /** Members that it changes; every place of the document when absent. */
+  /** Members that the patch may change. Default: the whole document. */
   readonly changeable?: readonly string[];
-  /** Members that can be tested and copied from, while changes to them are left out without a word. */
-  readonly kept?: readonly string[];
+  /** Members that the patch may test and copy. Changes to them are ignored. */
+  readonly readOnly?: readonly string[];
 }
 
-/** The operation as it is carried out within the scope; undefined when it would only change what is kept. */
+/** Returns the operation to apply within the scope, or undefined if it would only change read-only members. */
 export function effectiveOperation(
   operation: JsonPatchOperation,
   index: number,
@@ -150,13 +155,13 @@ export function effectiveOperation(
 ): JsonPatchOperation | undefined {
   assertInScope(operation.path, { index, member: 'path', scope });
   if ('from' in operation) assertInScope(operation.from, { index, member: 'from', scope });
-  if (operation.op !== 'test' && isKept(operation.path, scope)) return undefined;
-  if (operation.op === 'move' && isKept(operation.from, scope)) return { ...operation, op: 'copy' };
+  if (operation.op !== 'test' && isReadOnly(operation.path, scope)) return undefined;
+  if (operation.op === 'move' && isReadOnly(operation.from, scope)) return { ...operation, op: 'copy' };
   return operation;
 }
 
-function isKept(pointer: string, { kept = [] }: PatchScope): boolean {
-  return kept.includes(topMember(pointer));
+function isReadOnly(pointer: string, { readOnly = [] }: PatchScope): boolean {
+  return readOnly.includes(topMember(pointer));
 }
 
 function assertInScope(
@@ -164,36 +169,36 @@ function assertInScope(
   { index, member, scope }: { index: number; member: 'path' | 'from'; scope: PatchScope },
 ): void {
   if (scope.changeable === undefined) return;
-  if (scope.changeable.includes(topMember(pointer)) || isKept(pointer, scope)) return;
+  if (scope.changeable.includes(topMember(pointer)) || isReadOnly(pointer, scope)) return;
   const place = pointer === '' ? 'the whole document' : pointer;
   const places = scope.changeable.map((name) => `/${name}`).join(', ');
-  throw patchRefusal(index, member, `leads to ${place}; a patch may change ${places}`);
+  throw invalidPatch(index, member, `leads to ${place}; a patch may change ${places}`);
 }
 
-/** The document under a root, so that the whole of it is a place like any other. */
+/** Holds the document as a member, so that a pointer to the whole document needs no special case. */
 interface Root {
   document?: unknown;
 }
 
 /**
- * Applies a JSON Patch (RFC 6902) to a copy of the document, all operations or none. Only own members count, whatever
- * their names. A patch that removes the whole document leaves null.
+ * Applies a JSON Patch (RFC 6902) to a copy of the document: all operations or none. Only own members count. A patch
+ * that removes the whole document returns null.
  *
- * @throws FlagsError `invalid_patch` naming the operation, `patch_test_failed`
+ * @throws FlagsError `invalid_patch` with the operation, `patch_test_failed`
  */
 export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScope): unknown {
   const root: Root = { document: copyOf(document) };
   let copied = 0;
   for (const [index, operation] of copyOf(patch).entries()) {
     const effective = effectiveOperation(operation, index, scope);
-    if (effective) copied += carryOut(root, effective, index);
-    if (copied > LIMITS.patchCopies) throw patchRefusal(index, 'path', 'copies more than a patch may');
+    if (effective) copied += applyOne(root, effective, index);
+    if (copied > LIMITS.patchCopies) throw invalidPatch(index, 'path', 'copies more than a patch may');
   }
-  return unlessTooDeep(() => JSON.parse(JSON.stringify(root.document ?? null)));
+  return withDepthGuard(() => JSON.parse(JSON.stringify(root.document ?? null)));
 }
 
-/** Carries one operation out; answers how much it has copied. */
-function carryOut(root: Root, operation: JsonPatchOperation, index: number): number {
+/** Applies one operation. Returns the number of characters of JSON that it copied. */
+function applyOne(root: Root, operation: JsonPatchOperation, index: number): number {
   switch (operation.op) {
     case 'copy':
       return copy(root, operation, index);
@@ -204,35 +209,39 @@ function carryOut(root: Root, operation: JsonPatchOperation, index: number): num
       remove(root, { pointer: operation.path, index, member: 'path' });
       return 0;
     default:
-      giveValue(root, operation, index);
+      applyWithValue(root, operation, index);
       return 0;
   }
 }
 
-function giveValue(root: Root, { op, path, value }: Extract<JsonPatchOperation, { value: unknown }>, index: number) {
-  // What JSON cannot express, such as a function, is gone from the copied patch.
-  if (value === undefined) throw patchRefusal(index, 'value', 'is required, as JSON');
+function applyWithValue(
+  root: Root,
+  { op, path, value }: Extract<JsonPatchOperation, { value: unknown }>,
+  index: number,
+) {
+  // The copy of the patch has lost values that JSON cannot express, such as functions.
+  if (value === undefined) throw invalidPatch(index, 'value', 'is required, as JSON');
   if (op === 'add') {
     insert(root, { path, value, index });
   } else if (op === 'replace') {
-    take(root, { pointer: path, index, member: 'path' });
+    readTarget(root, { pointer: path, index, member: 'path' });
     replaceAt(root, inRoot(path), value);
   } else if (findMissingTarget(root, inRoot(path), 'existing') || !isSame(valueAt(root, inRoot(path)), value)) {
-    throw testFailure(index);
+    throw patchTestFailed(index);
   }
 }
 
 type Transfer = Extract<JsonPatchOperation, { from: string }>;
 
 function copy(root: Root, { from, path }: Transfer, index: number): number {
-  const value = take(root, { pointer: from, index, member: 'from' });
+  const value = readTarget(root, { pointer: from, index, member: 'from' });
   insert(root, { path, value: copyOf(value), index });
   return JSON.stringify(value).length;
 }
 
-/** A removal and then an addition: the path counts in the document without what is moved. */
+/** Removes, then adds: the target path refers to the document without the moved value. */
 function move(root: Root, { from, path }: Transfer, index: number): void {
-  if (path.startsWith(`${from}/`)) throw patchRefusal(index, 'path', 'lies inside of what is moved');
+  if (path.startsWith(`${from}/`)) throw invalidPatch(index, 'path', 'lies inside of what is moved');
   insert(root, { path, value: remove(root, { pointer: from, index, member: 'from' }), index });
 }
 
@@ -242,21 +251,21 @@ interface Source {
   readonly member: 'path' | 'from';
 }
 
-function take(root: Root, { pointer, index, member }: Source): unknown {
+function readTarget(root: Root, { pointer, index, member }: Source): unknown {
   const missing = findMissingTarget(root, inRoot(pointer), 'existing');
-  if (missing) throw patchRefusal(index, member, missing);
+  if (missing) throw invalidPatch(index, member, missing);
   return valueAt(root, inRoot(pointer));
 }
 
 function remove(root: Root, source: Source): unknown {
-  const value = take(root, source);
+  const value = readTarget(root, source);
   removeAt(root, inRoot(source.pointer));
   return value;
 }
 
 function insert(root: Root, { path, value, index }: { path: string; value: unknown; index: number }): void {
   const missing = findMissingTarget(root, inRoot(path), 'insertable');
-  if (missing) throw patchRefusal(index, 'path', missing);
+  if (missing) throw invalidPatch(index, 'path', missing);
   insertAt(root, inRoot(path), value);
 }
 
@@ -265,9 +274,9 @@ function inRoot(pointer: string): string {
 }
 
 function isSame(actual: unknown, expected: unknown): boolean {
-  return unlessTooDeep(() => isSameJson(actual, expected));
+  return withDepthGuard(() => isSameJson(actual, expected));
 }
 
 function copyOf<T>(value: T): T {
-  return unlessTooDeep(() => bareCopy(value));
+  return withDepthGuard(() => cloneWithoutPrototypes(value));
 }

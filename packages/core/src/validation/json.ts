@@ -1,6 +1,6 @@
 /**
- * Whether two JSON values are the same; the order of members does not matter. Unlike Node's own comparison it does not
- * look at prototypes, which differ where a test runner gives each test file a realm of its own.
+ * Whether two JSON values are equal; the order of members does not matter. Unlike Node's `isDeepStrictEqual` it ignores
+ * prototypes, which differ between the realms of a test runner.
  */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
@@ -11,7 +11,7 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   return members.every((member) => Object.hasOwn(other, member) && isSameJson(one[member], other[member]));
 }
 
-/** Lists may have hundreds of thousands of items, whose indexes are not made into texts. */
+/** Compares without converting indexes to text: lists may have hundreds of thousands of items. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]));
 }
@@ -21,8 +21,8 @@ function isContainer(value: unknown): value is Readonly<Record<string, unknown>>
 }
 
 /**
- * The members, of those named, that the changes really change: their new values and their old ones. Undefined when all
- * stay as they are. Absent members are left alone.
+ * Returns the new and old values of those `members` that the changes modify; undefined if none is modified. Ignores
+ * absent members.
  */
 export function pickChanged<T extends object>(
   state: T,
@@ -40,7 +40,7 @@ export function pickChanged<T extends object>(
   return Object.keys(data).length > 0 ? { data, before } : undefined;
 }
 
-/** Freezes a value and all that is in it; what is frozen is taken to be so throughout. */
+/** Freezes a value recursively. Assumes that a frozen object is frozen throughout. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(Object.freeze(value))) deepFreeze(member);

@@ -1,17 +1,17 @@
-/** How much of anything the engine takes; texts in characters. */
+/** All limits of inputs and stored state. Texts are in characters. */
 export const LIMITS = {
-  /** Of flags, projects, environments, variants. */
+  /** Names of flags, projects, environments and variants. */
   name: 100,
-  /** A display name, a context field, a stickiness, the name of a strategy, segment or token. */
+  /** Display names, context fields, stickiness, and names of strategies, segments and tokens. */
   label: 100,
-  /** Of a project, and what an application tells of itself. */
+  /** Descriptions of projects, and details of reporting applications. */
   shortDescription: 1000,
-  /** Of a flag or segment: with its document around it, at most {@link documentBytes} in ASCII. */
+  /** Descriptions of flags and segments. In ASCII, the document around one still fits in {@link documentBytes}. */
   description: 1_000_000,
   title: 1000,
-  /** Of a token. */
+  /** The longest token secret. */
   secret: 255,
-  /** The shortest secret that a new token may be given. */
+  /** The shortest secret that a new token may have. */
   shortestSecret: 32,
   projectsPerToken: 100,
   strategiesPerEnvironment: 100,
@@ -25,57 +25,57 @@ export const LIMITS = {
   overrides: 1000,
   payloadText: 262_144,
   dependencies: 100,
-  /** A stored document, in bytes of its JSON in UTF-8. */
+  /** One stored document: bytes of its JSON in UTF-8. */
   documentBytes: 1_048_576,
   patchOperations: 1000,
-  /** In characters of JSON: `copy` can double a document with every operation. */
+  /** Characters of JSON that one patch may copy: each `copy` can double a document. */
   patchCopies: 500_000,
   pattern: 1000,
-  /** In instructions; a pattern of this weight takes some ten milliseconds to compile. */
+  /** Instructions of a compiled pattern. One of this weight takes some ten milliseconds to compile. */
   patternWeight: 1000,
-  /** A longer value of a context counts as absent. */
+  /** A longer context value counts as absent. */
   contextValue: 4096,
-  /** A longer text matches no pattern: matching takes a time per character, of some ten nanoseconds per instruction. */
+  /** A longer text matches no pattern: a match takes some ten nanoseconds per character and instruction. */
   patternText: 500,
-  /** A longer text is no number, no version and no date. */
+  /** A longer text is not a number, version or date. */
   operandText: 256,
   /**
-   * What the strategies of one flag may cost in one environment, with their segments: about microseconds, for the context that
-   * takes longest. Also of one segment alone. One pattern of the largest weight fits. See `evaluation/constraints/cost.ts`.
+   * The cost of a flag's strategies in one environment, with their segments, and of one segment alone: about
+   * microseconds for the slowest context. One pattern of the largest weight fits. See `evaluation/cost.ts`.
    */
   flagCost: 21_000,
-  /** The parents of one flag together. */
+  /** The cost of all parents of one flag. */
   parentsCost: 40_000,
-  /** Of an application, an instance and its SDK; of a flag in a report. */
+  /** Names of applications, instances and SDKs, and of flags in reports. */
   reportedName: 255,
   strategiesPerRegistration: 1000,
-  /** Bytes of JSON: one registration. */
+  /** One registration: bytes of JSON. */
   registrationSize: 65_536,
-  /** Bytes of JSON: all registrations of one batch. */
+  /** All registrations of one batch: bytes of JSON. */
   registrationsSizePerBatch: 1_048_576,
   flagsPerReport: 10_000,
   applicationsPerBatch: 1000,
   metricsPerBatch: 10_000,
-  /** Of metrics: an application beyond these is not stored. */
+  /** Metrics do not store further applications. */
   applications: 10_000,
-  /** Of metrics: beyond these the least recently seen instance is dropped. */
+  /** Metrics drop the least recently seen instance beyond this number. */
   instancesPerApplication: 1000,
-  /** Names that are no flag's: beyond these the least recently reported name is dropped. */
+  /** Names of unknown flags. Metrics drop the least recently reported name beyond this number. */
   unknownNamesPerApplication: 100,
-  /** The same, of one call that reports for many applications. */
+  /** Names of unknown flags in one call that reports for many applications. */
   unknownNamesPerBatch: 1000,
-  /** The same, over all applications. */
+  /** Names of unknown flags, for all applications. */
   unknownNames: 10_000,
-  /** Estimated bytes: all applications, instances and usage that metrics in memory hold. */
+  /** Estimated bytes of all applications, instances and usage in the memory metrics. */
   applicationsInMemory: 33_554_432,
   eventsPerPage: 1000,
   itemsPerPage: 1000,
-  /** Bytes of JSON: a page ends before it has more, but has one item at least. */
+  /** Bytes of JSON on one page. A page has at least one item, whatever its size. */
   pageSize: 1_048_576,
-  /** Of one error: nobody looks for more. */
+  /** Issues in one error. Validation stops at this number. */
   issues: 100,
-  /** The message of an error or an issue, which may echo input. */
+  /** The message of an error or an issue, which may quote input. */
   issueMessage: 1000,
-  /** The JSON Pointer of an issue, whose tokens may be names from the input. */
+  /** The JSON Pointer of an issue, which may contain names from the input. */
   issuePath: 200,
 } as const;

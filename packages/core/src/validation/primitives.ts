@@ -1,14 +1,13 @@
-import { isIP } from 'node:net';
 import type { PageQuery } from '../common.types.js';
 import { LIMITS } from './limits.js';
 
-/** A JSON Schema, of the keywords that draft 7 and 2020-12 have in common. */
+/** A JSON Schema with keywords that draft 7 and 2020-12 share. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
 type RequiredKeys<T> = Exclude<keyof T, OptionalKeys<T>>;
 
-/** The schema of an object type: it names all members of the type, and no others, so that the two cannot drift. */
+/** The schema of an object type. It must name exactly the members of the type, so that both stay in step. */
 export interface ObjectSchema<T> extends JsonSchema {
   readonly type: 'object';
   readonly properties: { readonly [K in keyof Required<T>]: JsonSchema };
@@ -16,7 +15,7 @@ export interface ObjectSchema<T> extends JsonSchema {
   readonly additionalProperties?: false;
 }
 
-/** Names of flags, projects, environments and variants: what `encodeURIComponent` leaves alone, not `.` or `..`. */
+/** Names of flags, projects, environments and variants: unchanged by `encodeURIComponent`, and not `.` or `..`. */
 export const name: JsonSchema = {
   type: 'string',
   minLength: 1,
@@ -25,7 +24,7 @@ export const name: JsonSchema = {
   description: "1–100 of the characters A–Z a–z 0–9 - _ . ! ~ * ' ( ), and not . or ..",
 };
 
-/** Text that can be stored and shown anywhere: no unpaired surrogates. */
+/** Text that every storage accepts: no unpaired surrogates. */
 export function text(maxLength: number): JsonSchema {
   return { ...possiblyEmptyText(maxLength), minLength: 1 };
 }
@@ -41,7 +40,7 @@ export function possiblyEmptyText(maxLength: number): JsonSchema {
 
 export const dateTime: JsonSchema = { type: 'string', maxLength: 64, format: 'date-time' };
 
-/** Of a client: ISO 8601, or epoch milliseconds in the years that ISO 8601 has. */
+/** A time in client reports: ISO 8601, or epoch milliseconds in the years of ISO 8601. */
 export const clientTime: JsonSchema = {
   type: ['string', 'number'],
   maxLength: 64,
@@ -61,40 +60,42 @@ export const pageQuery: ObjectSchema<PageQuery> = {
 };
 
 const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|z|[+-]\d{2}:?\d{2})?)?$/;
-/** As `Date.prototype.toISOString` writes it, and so most programs. */
-const WRITTEN_BY_DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+/** The output of `Date.prototype.toISOString`, and the usual form in reports. */
+const DATE_OUTPUT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Epoch milliseconds of an ISO 8601 date or date-time, or undefined when it is none. Without an offset it is UTC;
- * fractions finer than a millisecond are cut. In UTC it must lie in the years 0000 to 9999: later and earlier times are
- * written with more digits, and would not sort as text.
+ * Parses an ISO 8601 date or date-time to epoch milliseconds; returns undefined for other text. Without an offset the
+ * time is UTC. Truncates fractions below a millisecond. In UTC, the year must be 0000 to 9999: other years have more
+ * digits and would not sort as text.
  */
 export function parseIsoDate(text: string): number | undefined {
-  return timeWrittenByDate(text) ?? timeOfAnyForm(text);
+  return parseDateOutput(text) ?? parseAnyForm(text);
 }
 
-/** Epoch milliseconds of a time that is ISO 8601 text or epoch milliseconds already. */
+/** Returns the epoch milliseconds of ISO 8601 text or of epoch milliseconds. */
 export function parseClientTime(time: string | number): number | undefined {
   return typeof time === 'number' ? Math.floor(time) : parseIsoDate(time);
 }
 
-/** Undefined also for a few unusual times, such as 24:00: reports hold several dates each, so the usual form is quick. */
-function timeWrittenByDate(text: string): number | undefined {
-  if (!WRITTEN_BY_DATE.test(text)) return undefined;
+/**
+ * A fast path for the usual form: reports hold several dates each. Also returns undefined for rare times such as 24:00.
+ */
+function parseDateOutput(text: string): number | undefined {
+  if (!DATE_OUTPUT.test(text)) return undefined;
   const date = new Date(text);
   return date.getUTCDate() === Number(text.slice(8, 10)) ? date.getTime() : undefined;
 }
 
-function timeOfAnyForm(text: string): number | undefined {
+function parseAnyForm(text: string): number | undefined {
   const match = ISO_8601.exec(text);
   if (!match || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined;
   const time = Date.parse(normalize(text, match[4]));
   return time >= EARLIEST && time <= LATEST ? time : undefined;
 }
 
-/** The same moment as UTC with milliseconds: the only form that is stored. */
+/** Converts ISO 8601 text to UTC with milliseconds, the only stored form. */
 export function toTimestamp(text: string): string {
   const time = parseIsoDate(text);
   if (time === undefined) throw new RangeError(`Not an ISO 8601 date: ${text}`);
@@ -113,31 +114,9 @@ function normalize(text: string, offset: string | undefined): string {
   return offset === undefined ? `${fraction}Z` : fraction;
 }
 
-/** The finite number that a text is, or undefined: no empty text, no surrounding space, no hexadecimal. */
+/** Parses a finite decimal number. Returns undefined for empty text, surrounding space and hexadecimal numbers. */
 export function parseNumber(text: string): number | undefined {
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return undefined;
   const number = Number(text);
   return Number.isFinite(number) ? number : undefined;
-}
-
-/** Whether a text is an IPv4 or IPv6 address, or a network of them in CIDR notation. */
-export function isAddressOrNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = address.includes('%') ? 0 : isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  if (prefix === undefined) return true;
-  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
-}
-
-/** Semantic Versioning 2.0, the grammar of https://semver.org/spec/v2.0.0.html. Longer texts are no versions. */
-const MAX_LENGTH = 256;
-const NUMBER = '(?:0|[1-9][0-9]*)';
-const PRERELEASE = '(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)';
-const BUILD = '[0-9A-Za-z-]+';
-const SEMVER = new RegExp(
-  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${PRERELEASE}(?:\\.${PRERELEASE})*)?(?:\\+${BUILD}(?:\\.${BUILD})*)?$`,
-);
-
-export function isSemver(text: string): boolean {
-  return text.length <= MAX_LENGTH && SEMVER.test(text);
 }

@@ -4,15 +4,15 @@ import { LIMITS } from './limits.js';
 import { type JsonSchema, parseIsoDate } from './primitives.js';
 
 const OPTIONS = { allowUnionTypes: true, validateFormats: true };
-/** Stops at the first error. Not verbose: each function would keep its last invalid input. */
-const deciding = withFormats(new Ajv(OPTIONS));
+/** Stops at the first error. Not verbose, because each function would keep its last invalid input. */
+const firstErrorAjv = withFormats(new Ajv(OPTIONS));
 /**
- * Gives all errors, with their schemas for the messages. Ajv cannot stop in between, so it only sees schemas whose errors are
- * few.
+ * Returns all errors, with their schemas for the messages. Ajv cannot stop early, so it only checks schemas with few
+ * possible errors.
  */
-const listing = withFormats(new Ajv({ ...OPTIONS, allErrors: true, verbose: true }));
+const allErrorsAjv = withFormats(new Ajv({ ...OPTIONS, allErrors: true, verbose: true }));
 
-/** Keywords about the contents of a value. */
+/** Keywords about the items or members of a value. */
 const CONTENT_KEYWORDS = ['items', 'properties', 'additionalProperties', 'propertyNames'];
 /** Keywords that give at most one error, or one per member that the schema names. */
 const OWN_KEYWORDS = [
@@ -22,25 +22,25 @@ const OWN_KEYWORDS = [
 /** Keywords that combine schemas. */
 const COMBINING_KEYWORDS = ['if', 'then', 'else', 'not', 'allOf', 'anyOf', 'oneOf'];
 
-/** Decides whether a value fits a schema. */
-export function compileDecision<T>(schema: JsonSchema): ValidateFunction<T> {
+/** Compiles a schema to a function that only decides whether a value is valid. */
+export function compileSchema<T>(schema: JsonSchema): ValidateFunction<T> {
   const text = JSON.stringify(schema);
-  const compiled = decisions.get(text) ?? deciding.compile(schema);
-  decisions.set(text, compiled);
+  const compiled = compiledSchemas.get(text) ?? firstErrorAjv.compile(schema);
+  compiledSchemas.set(text, compiled);
   return compiled as ValidateFunction<T>;
 }
 
 /**
- * By the schema's text: engines and routers with the same settings share one compilation. Ajv keeps every compiled schema
- * object for ever, so a process that opens many engines, as tests do, must not compile a copy for each.
+ * Keyed by the schema's text, so that instances with equal settings share one compilation. Ajv never releases a
+ * compiled schema, so a process that opens many instances must not compile copies.
  */
-const decisions = new Map<string, ValidateFunction>();
+const compiledSchemas = new Map<string, ValidateFunction>();
 
 /**
- * The issues of a value that does not fit a schema, in the order of Ajv, at most {@link LIMITS.issues}. A list or object that is
- * too large is not looked into. Ajv itself would make an error object for each of half a million items.
+ * Lists the issues of an invalid value, in the order of Ajv, at most {@link LIMITS.issues}. Does not look into a list
+ * or object that is too large: Ajv itself would create an error object for each of half a million items.
  *
- * A part of the schema that cannot be divided, such as `anyOf` about items, gives its first issue only.
+ * An indivisible part of the schema, such as `anyOf` about items, gives its first issue only.
  */
 export function listIssues(schema: SchemaNode, value: unknown): readonly ErrorDetail[] {
   const issues: ErrorDetail[] = [];
@@ -48,12 +48,12 @@ export function listIssues(schema: SchemaNode, value: unknown): readonly ErrorDe
   return issues;
 }
 
-/** A schema, divided into what it says of a value itself and what it says of the contents. */
+/** A schema, divided into its rules for the value itself and its rules for items and members. */
 export interface SchemaNode {
   readonly own: () => ValidateFunction;
   readonly items: SchemaNode | undefined;
   readonly members: ReadonlyMap<string, SchemaNode>;
-  /** Of members that are not named; false when there must not be any. */
+  /** For members that the schema does not name; false forbids them. */
   readonly otherMembers: SchemaNode | false | undefined;
   readonly names: SchemaNode | undefined;
 }
@@ -63,7 +63,7 @@ export function toSchemaNode(schema: JsonSchema): SchemaNode {
   const { items, properties = {}, additionalProperties, propertyNames } = isDivisible ? schema : {};
   const members = Object.entries(properties as Readonly<Record<string, JsonSchema>>);
   return {
-    own: isDivisible ? compiledOnce(listing, withoutContents(schema)) : compiledOnce(deciding, schema),
+    own: isDivisible ? compileLazily(allErrorsAjv, withoutContents(schema)) : compileLazily(firstErrorAjv, schema),
     items: nodeOf(items),
     members: new Map(members.map(([name, member]) => [name, toSchemaNode(member)])),
     otherMembers: additionalProperties === false ? false : nodeOf(additionalProperties),
@@ -71,7 +71,7 @@ export function toSchemaNode(schema: JsonSchema): SchemaNode {
   };
 }
 
-/** Whether a schema says nothing of the contents of a value, so that it gives few errors. */
+/** Whether a schema has no rules for items and members, and so gives few errors. */
 function isFlat(schema: JsonSchema): boolean {
   return Object.entries(schema).every(([keyword, value]) => {
     if (OWN_KEYWORDS.includes(keyword)) return true;
@@ -79,17 +79,17 @@ function isFlat(schema: JsonSchema): boolean {
   });
 }
 
-interface Place {
+interface Location {
   readonly value: unknown;
   readonly path: string;
   readonly issues: ErrorDetail[];
 }
 
-function collectIssues(schema: SchemaNode, { value, path, issues }: Place): void {
+function collectIssues(schema: SchemaNode, { value, path, issues }: Location): void {
   const own = schema.own();
   if (!own(value)) {
     const errors = own.errors ?? [];
-    // Verbose errors hold the input, and would be kept until the next one.
+    // Releases the input, which verbose errors hold until the next error.
     own.errors = null;
     append(
       issues,
@@ -103,7 +103,7 @@ function collectIssues(schema: SchemaNode, { value, path, issues }: Place): void
 
 function collectFromItems(
   { items: schema }: SchemaNode,
-  { items, path, issues }: Omit<Place, 'value'> & { readonly items: readonly unknown[] },
+  { items, path, issues }: Omit<Location, 'value'> & { readonly items: readonly unknown[] },
 ): void {
   if (!schema) return;
   for (let index = 0; index < items.length && !isFull(issues); index++) {
@@ -113,7 +113,7 @@ function collectFromItems(
 
 function collectFromMembers(
   { names, members, otherMembers }: SchemaNode,
-  { value, path, issues }: Place & { readonly value: object },
+  { value, path, issues }: Location & { readonly value: object },
 ): void {
   const own = Object.keys(value);
   for (const name of names ? own : []) {
@@ -134,7 +134,10 @@ function collectFromMembers(
   }
 }
 
-function collectFromName(names: SchemaNode, { value: name, path, issues }: Place & { readonly value: string }): void {
+function collectFromName(
+  names: SchemaNode,
+  { value: name, path, issues }: Location & { readonly value: string },
+): void {
   const before = issues.length;
   collectIssues(names, { value: name, path, issues });
   if (issues.length === before) return;
@@ -149,7 +152,7 @@ function isFull(issues: readonly ErrorDetail[]): boolean {
   return issues.length >= LIMITS.issues;
 }
 
-/** `if` only repeats what the branch it chose has reported, and `enum` what the type has. */
+/** Drops repeated errors: `if` repeats the errors of its branch, and `enum` those of `type`. */
 function errorsToReport(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
   return errors.filter(
@@ -180,7 +183,7 @@ function messageOf(error: ErrorObject): string {
   }
 }
 
-/** A JSON Pointer (RFC 6901) to a member. The name may be as long as the input. */
+/** Creates a JSON Pointer (RFC 6901) to a member. Shortens the name, which may be as long as the input. */
 function childPath(path: string, name: string): string {
   return `${path}/${shorten(name, LIMITS.issuePath).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
@@ -201,7 +204,7 @@ function withFormats(ajv: Ajv): Ajv {
   return ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
 }
 
-function compiledOnce(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
+function compileLazily(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
   let compiled: ValidateFunction | undefined;
   return () => {
     compiled ??= ajv.compile(schema);

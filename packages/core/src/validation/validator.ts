@@ -2,17 +2,18 @@ import type { ValidateFunction } from 'ajv';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import { LIMITS } from './limits.js';
 import type { JsonSchema } from './primitives.js';
-import { compileDecision, listIssues, toSchemaNode } from './schema-issues.js';
+import { compileSchema, listIssues, toSchemaNode } from './schema-issues.js';
 
 /**
- * Makes a validator. It returns its input, typed, or refuses it with `invalid_input` and one detail per issue, each with a JSON
- * Pointer. Nothing is coerced and nothing is filled in; unknown members pass unless the schema forbids them.
+ * Creates a validator. The validator returns its input, typed, or throws `invalid_input` with one detail per issue,
+ * each with a JSON Pointer. It converts nothing and adds no defaults. Unknown members pass unless the schema forbids
+ * them.
  *
- * The search for issues stops at 100. A list or object that is too large is refused without a look at its contents.
+ * Validation stops at 100 issues. It does not look into a list or object that is too large.
  *
  * @param schema compiled at the first use
- * @param findIssues rules that a schema cannot state; asked only about input that the schema accepts. A generator is best where
- * there may be many issues: it is not asked for more than 100.
+ * @param findIssues rules that a schema cannot state; called only with input that the schema accepts. Use a generator if
+ * there may be many issues: the validator reads at most 100.
  * @example
  * const validate = createValidator<{ name: string }>({
  *   type: 'object', properties: { name: { type: 'string' } }, required: ['name'],
@@ -26,11 +27,11 @@ export function createValidator<T>(
   let decide: ValidateFunction<T> | undefined;
   let node: ReturnType<typeof toSchemaNode> | undefined;
   return (input) => {
-    decide ??= compileDecision<T>(schema);
+    decide ??= compileSchema<T>(schema);
     if (!decide(input)) {
       node ??= toSchemaNode(schema);
       const issues = listIssues(node, input);
-      // Ajv also looks at inherited members.
+      // Ajv also validates inherited members, which the list of issues does not cover.
       throw invalidInput(issues.length > 0 ? issues : [{ message: 'has the wrong shape', path: '' }]);
     }
     const issues = takeIssues(findIssues(input));
@@ -48,7 +49,7 @@ function takeIssues(found: Iterable<ErrorDetail>): readonly ErrorDetail[] {
   return issues;
 }
 
-/** Refuses input for these issues; the message names the first of them. */
+/** Creates the `invalid_input` error for these issues. The message names the first one. */
 export function invalidInput(issues: readonly ErrorDetail[]): FlagsError {
   const [first] = issues;
   const place = first?.path ? `${first.path} ` : '';
@@ -56,7 +57,7 @@ export function invalidInput(issues: readonly ErrorDetail[]): FlagsError {
   return new FlagsError('invalid_input', message, issues);
 }
 
-/** Nobody has looked for issues beyond the limit. */
+/** At the limit, the total number of issues is unknown. */
 function othersOf({ length }: readonly ErrorDetail[]): string {
   if (length < 2) return '';
   return length < LIMITS.issues ? ` (and ${length - 1} more)` : ` (and at least ${LIMITS.issues - 1} more)`;

@@ -146,7 +146,7 @@ describe('a patch', () => {
 });
 
 describe('the scope of a patch', () => {
-  const scope = { changeable: ['a', 'b'], kept: ['id'] };
+  const scope = { changeable: ['a', 'b'], readOnly: ['id'] };
   const document = { id: 7, a: 1, b: { c: 2 } };
 
   function patched(operation: JsonPatchOperation): unknown {

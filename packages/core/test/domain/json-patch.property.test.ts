@@ -37,7 +37,7 @@ const operation = fc.oneof(
   fc.record({ op: fc.constantFrom('move', 'copy'), from: pointer, path: pointer }),
 );
 const patch = fc.array(operation, { maxLength: 6 }).map((operations) => operations as JsonPatch);
-const scope = fc.constantFrom({}, { changeable: ['a', '__proto__'], kept: ['b', ''] });
+const scope = fc.constantFrom({}, { changeable: ['a', '__proto__'], readOnly: ['b', ''] });
 
 /** The outcome of a patch: the document after it, or the code that it is refused with. */
 function outcomeOf(...input: Parameters<typeof applyPatch>): { document: unknown } | { code: string } {
@@ -89,7 +89,7 @@ describe('any patch of any document', () => {
     );
     fc.assert(
       fc.property(fc.array(change, { maxLength: 5 }), (operations) => {
-        const outcome = outcomeOf(kept, operations as JsonPatch, { changeable: ['a', 'b'], kept: ['id'] });
+        const outcome = outcomeOf(kept, operations as JsonPatch, { changeable: ['a', 'b'], readOnly: ['id'] });
         if ('document' in outcome) expect(outcome.document).toMatchObject({ id: kept.id });
         else expect(outcome.code).toBe('invalid_patch');
       }),

@@ -3,7 +3,7 @@ import {
   deleteToken,
   evolveToken,
   isCurrent,
-  isForSeveral,
+  isSharedWith,
   type TokenState,
   toToken,
   withoutHash,
@@ -45,7 +45,7 @@ describe('a token', () => {
     expect(toToken(TOKEN).projects).toEqual(['*']);
     const several = { ...TOKEN, project: 'a', projects: ['a', 'b'] };
     expect(toToken(several).projects).toEqual(['a', 'b']);
-    expect([isForSeveral(several, 'b'), isForSeveral({ ...TOKEN, project: 'b' }, 'b')]).toEqual([true, false]);
+    expect([isSharedWith(several, 'b'), isSharedWith({ ...TOKEN, project: 'b' }, 'b')]).toEqual([true, false]);
   });
 
   it('is gone when it is deleted', () => {

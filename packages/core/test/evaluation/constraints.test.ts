@@ -1,4 +1,4 @@
-import { compareSemver, isSemver } from '../../src/evaluation/constraints.js';
+import { compareSemver, isSemver } from '../../src/evaluation/semver.js';
 import { withConstraint } from './one-flag.js';
 
 const holds = (constraint: object, value: unknown) =>

@@ -1,15 +1,12 @@
-import {
-  type Aggregate,
-  dependencyEdges,
-  flagDocuments,
-  projectDocuments,
-  segmentDocuments,
-  segmentRegistries,
-  tokenDocuments,
-} from '../../src/changes/aggregate.js';
+import type { Aggregate } from '../../src/changes/aggregate.js';
+import { dependencyEdges, flagDocuments } from '../../src/flags/flag-documents.js';
 import { createFlags, type Flags, type MetricsStorage, memoryMetrics } from '../../src/index.js';
+import { projectDocuments } from '../../src/projects/project.js';
+import { segmentDocuments } from '../../src/segments/segment.js';
+import { segmentRegistries } from '../../src/segments/segment-registry.js';
 import type { Storage } from '../../src/storage/port.js';
 import { type FaultyMetrics, type FaultyStorage, faultyMetrics, faultyStorage } from '../../src/testing.js';
+import { tokenDocuments } from '../../src/tokens/token.js';
 import { SILENT } from '../live/silent.js';
 import { settableClock } from '../rules/settable-clock.js';
 import { furnish } from './operations.js';

@@ -1,14 +1,12 @@
-import {
-  type Aggregate,
-  flagDocuments,
-  projectDocuments,
-  segmentDocuments,
-  tokenDocuments,
-} from '../../src/changes/aggregate.js';
+import type { Aggregate } from '../../src/changes/aggregate.js';
 import { nameOf } from '../../src/changes/reader.js';
 import type { FlagState } from '../../src/flags/flag.js';
+import { flagDocuments } from '../../src/flags/flag-documents.js';
 import type { ProjectState } from '../../src/projects/project.js';
+import { projectDocuments } from '../../src/projects/project.js';
+import { segmentDocuments } from '../../src/segments/segment.js';
 import type { Storage } from '../../src/storage/port.js';
+import { tokenDocuments } from '../../src/tokens/token.js';
 import { expectSoundReferences } from './references.js';
 import { type Content, contentOf } from './stored-content.js';
 

@@ -1,5 +1,7 @@
-import { type Aggregate, flagDocuments, segmentDocuments } from '../../src/changes/aggregate.js';
+import type { Aggregate } from '../../src/changes/aggregate.js';
+import { flagDocuments } from '../../src/flags/flag-documents.js';
 import { createFlags, memoryStorage } from '../../src/index.js';
+import { segmentDocuments } from '../../src/segments/segment.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 
 const SEGMENT = { segment: 1 };

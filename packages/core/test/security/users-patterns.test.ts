@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
+import { isPattern } from '../../src/evaluation/pattern.js';
 import { createFlags, memoryStorage } from '../../src/index.js';
-import { isPattern } from '../../src/validation/pattern.js';
 import { parseNumber } from '../../src/validation/primitives.js';
 import { SILENT } from '../live/silent.js';
 import { DEFAULT, PRODUCTION } from '../rules/references.js';

@@ -1,4 +1,4 @@
-import { isPattern } from '../../src/validation/pattern.js';
+import { isPattern } from '../../src/evaluation/pattern.js';
 
 describe('a pattern', () => {
   it.each([

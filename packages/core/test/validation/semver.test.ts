@@ -1,4 +1,4 @@
-import { isSemver } from '../../src/validation/primitives.js';
+import { isSemver } from '../../src/evaluation/semver.js';
 
 /** The examples that https://semver.org gives for its regular expression. */
 const VALID = `0.0.4 1.2.3 10.20.30 1.1.2-prerelease+meta 1.1.2+meta 1.1.2+meta-valid 1.0.0-alpha 1.0.0-beta

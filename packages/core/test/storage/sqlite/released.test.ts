@@ -2,16 +2,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import {
-  type Aggregate,
-  flagDocuments,
-  projectDocuments,
-  segmentDocuments,
-  tokenDocuments,
-} from '../../../src/changes/aggregate.js';
+import type { Aggregate } from '../../../src/changes/aggregate.js';
+import { flagDocuments } from '../../../src/flags/flag-documents.js';
 import { createFlags } from '../../../src/index.js';
+import { projectDocuments } from '../../../src/projects/project.js';
+import { segmentDocuments } from '../../../src/segments/segment.js';
 import type { Storage } from '../../../src/storage/port.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
+import { tokenDocuments } from '../../../src/tokens/token.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { ADMIN_SECRET, CHECKOUT } from './released/lived-in.js';
 import { storedIn } from './released/stored.js';
