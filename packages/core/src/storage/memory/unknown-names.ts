@@ -21,7 +21,7 @@ interface UnknownName {
   readonly seconds: readonly SecondCount[];
 }
 
-/** The names of all applications are in one map and in the map of their application, the least recent first. */
+/** Stores each name in one map of all names and in one map per application, the least recent first. */
 export function memoryUnknownNames(): UnknownNames {
   const all = new Map<string, UnknownName>();
   const byApplication = new Map<string, Map<string, UnknownName>>();

@@ -3,7 +3,7 @@ import { boundedSum, type FlagUsage, type UsageQuery, type UsageReport } from '.
 import { SLICE_ROWS } from '../slices.js';
 import { prepare, type SqliteDatabase } from './database.js';
 
-/** Reads a table of applications, flags and counts, whole or a page at a time. */
+/** Returns a function that reads a table of applications, flags and counts: all rows, or a page. */
 export function sqliteUsagePages(database: SqliteDatabase, table: string): (query: UsageQuery) => FlagUsage[] {
   const select = (first: string, second: string) =>
     prepare(
@@ -26,11 +26,11 @@ export interface SqliteUsage {
   read(query: UsageQuery): FlagUsage[];
   flagsOf(application: string): string[];
   forget(flag: string): void;
-  /** Removes a part of an application's usage; whether more is left. */
+  /** Deletes a part of an application's usage. Returns whether more is left. */
   removeSlice(application: string): boolean;
 }
 
-/** Sums stop at the largest exact number instead of failing a report. */
+/** Sums stop at the largest safe integer, so that no report fails. */
 export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsage {
   const table = `${prefix}usage`;
   const add = prepare(
