@@ -1,5 +1,4 @@
 import { compareCodePoints } from '../collections.js';
-import { mergeUsage } from './memory/usage.js';
 import {
   type ApplicationQuery,
   type ApplicationRegistration,
@@ -181,4 +180,40 @@ export function withChangeHook(metrics: MetricsStorage, onChange: () => void): M
       return metrics.prune(retention);
     },
   };
+}
+
+/** Merges two sorted pages of the same query into one. Adds up the counts of a pair that is in both. */
+function mergeUsage(
+  flags: readonly FlagUsage[],
+  unknown: readonly FlagUsage[],
+  { order = 'application', limit = Number.POSITIVE_INFINITY }: UsageQuery,
+): FlagUsage[] {
+  if (unknown.length === 0) return [...flags];
+  const merged: FlagUsage[] = [];
+  let [one, other] = [0, 0];
+  while (merged.length < limit) {
+    const [left, right] = [flags[one], unknown[other]];
+    const next = left === undefined ? 1 : right === undefined ? -1 : compareUsage(order, left, right);
+    if (left !== undefined && right !== undefined && next === 0) {
+      merged.push({ ...left, count: boundedSum(left.count, right.count) });
+    } else {
+      const first = next < 0 ? left : right;
+      if (first === undefined) break;
+      merged.push(first);
+    }
+    if (next <= 0) one += 1;
+    if (next >= 0) other += 1;
+  }
+  return merged;
+}
+
+/** Compares two pairs in the order of a usage query. */
+export function compareUsage(
+  order: 'application' | 'flag',
+  one: Pick<FlagUsage, 'application' | 'flag'>,
+  other: Pick<FlagUsage, 'application' | 'flag'>,
+): number {
+  const byApplication = () => compareCodePoints(one.application, other.application);
+  const byFlag = () => compareCodePoints(one.flag, other.flag);
+  return order === 'application' ? byApplication() || byFlag() : byFlag() || byApplication();
 }

@@ -1,6 +1,6 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import { addToSums, type UnknownNames } from '../metrics-composition.js';
+import { addToSums, compareUsage, type UnknownNames } from '../metrics-composition.js';
 import {
   boundedSum,
   counterSecond,
@@ -11,7 +11,6 @@ import {
 } from '../metrics-port.js';
 import { visitInSlices } from '../slices.js';
 import { addSecond, type SecondCount } from '../unknown-counters.js';
-import { compareUsage } from './usage.js';
 
 interface UnknownName {
   readonly application: string;

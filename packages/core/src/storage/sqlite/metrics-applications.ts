@@ -1,10 +1,10 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import { mergedRows } from '../memory/metrics.js';
 import type { Applications, Sighting } from '../metrics-composition.js';
 import type { ApplicationRegistration, InstanceSighting, StoredApplication, StoredInstance } from '../metrics-port.js';
 import { repeatInSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
+import { createRowMerger } from './metrics-batches.js';
 import { sqliteUsage } from './metrics-usage.js';
 
 export interface SqliteInstances {
@@ -27,7 +27,7 @@ export function sqliteInstances(database: SqliteDatabase, prefix: string): Sqlit
 
   return {
     see(sightings) {
-      const rows = mergedRows<string, InstanceRow>(mergeSightings);
+      const rows = createRowMerger<string, InstanceRow>(mergeSightings);
       for (const { application, instance, at } of sightings) rows.add(application, instance.id, rowOf(instance, at));
       const grown = new Set<string>();
       rows.forEach((row, application, id) => {

@@ -1,7 +1,7 @@
-import { mergedRows } from '../memory/metrics.js';
 import { boundedSum, type FlagUsage, type UsageQuery, type UsageReport } from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
 import { prepare, type SqliteDatabase } from './database.js';
+import { createRowMerger } from './metrics-batches.js';
 
 /** Returns a function that reads a table of applications, flags and counts: all rows, or a page. */
 export function sqliteUsagePages(database: SqliteDatabase, table: string): (query: UsageQuery) => FlagUsage[] {
@@ -49,7 +49,7 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
 
   return {
     add(reports) {
-      const rows = mergedRows<string, number>(boundedSum);
+      const rows = createRowMerger<string, number>(boundedSum);
       for (const { application, counts } of reports) {
         for (const { flag, yes, no } of counts) rows.add(application, flag, boundedSum(yes, no));
       }

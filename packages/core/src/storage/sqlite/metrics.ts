@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { mergedRows } from '../memory/metrics.js';
 import {
   addToSums,
   type Counters,
@@ -15,7 +14,7 @@ import { createDroppedCount } from '../unknown-counters.js';
 import { readWhenFree } from './busy.js';
 import { type Connection, inSnapshot, prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { sqliteApplications } from './metrics-applications.js';
-import { createReportBatcher } from './metrics-batches.js';
+import { createReportBatcher, createRowMerger } from './metrics-batches.js';
 import { sqliteUnknownNames } from './unknown-names.js';
 import type { WriteQueue } from './write-queue.js';
 
@@ -28,7 +27,7 @@ export function sqliteCounters(database: SqliteDatabase, prefix: string): Counte
 
   return {
     add(reports) {
-      const rows = mergedRows<number, FlagCount>(addCounts);
+      const rows = createRowMerger<number, FlagCount>(addCounts);
       for (const { stop, counts } of reports) {
         for (const count of counts) rows.add(counterSecond(stop), count.flag, count);
       }
