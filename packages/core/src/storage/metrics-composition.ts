@@ -1,5 +1,4 @@
 import { compareCodePoints } from '../collections.js';
-import { mergeUsage } from './memory/usage.js';
 import {
   type ApplicationQuery,
   type ApplicationRegistration,
@@ -20,50 +19,50 @@ import type { SlicedWork } from './slices.js';
 /** Counts per second and flag. */
 export interface Counters {
   add(reports: readonly UsageReport[]): void;
-  /** Adds the counters after a time to the sums. */
+  /** Adds the counts of the seconds after a time to the sums. */
   sumAfter(time: number, sums: FlagSums): SlicedWork;
   forget(flag: string): void;
   dropUntil(time: number): SlicedWork;
 }
 
-/** When each flag was last counted. */
-export interface Sightings {
+/** Last-seen times of flags. */
+export interface LastSeen {
   add(reports: readonly UsageReport[]): void;
   of(flags: readonly string[]): Map<string, number>;
   forget(flag: string): void;
-  /** Drops the names that are no flag's and were last seen before the time, and hands each to `onDropped`. */
-  dropStrangers(retention: Retention, onDropped: (flag: string) => void): SlicedWork;
+  /** Deletes names that are not flags and were last seen before `unseenSince`; calls `onDropped` with each. */
+  dropUnknown(retention: Retention, onDropped: (flag: string) => void): SlicedWork;
 }
 
-/** That an application was there. */
+/** An instance of an application that sent a report or a registration. */
 export interface Sighting {
   readonly application: string;
   readonly instance: InstanceSighting;
   readonly at: number;
 }
 
-/** The applications with their instances and with the flags they have evaluated. */
+/** Applications with their instances and the flags that they evaluated. */
 export interface Applications {
-  /** Marks applications as seen; creates the unknown ones while there is room. Gives the names of those that are there. */
+  /** Marks applications as seen, and creates unknown ones within the limits. Returns the names of those that exist. */
   admit(sightings: readonly Sighting[]): ReadonlySet<string>;
-  /** Of admitted applications. */
+  /** The applications must have been admitted. */
   add(reports: readonly UsageReport[]): void;
-  /** Of an admitted application. */
+  /** The application must have been admitted. */
   register(registration: ApplicationRegistration): void;
   has(name: string): boolean;
   list(query: ApplicationQuery): StoredApplication[];
   detail(name: string): Omit<StoredApplicationDetail, 'droppedNames'> | undefined;
   usage(query: UsageQuery): FlagUsage[];
   forget(flag: string): void;
-  /** Removes a part of an application; whether more is left to do. */
+  /** Deletes a part of an application. Returns whether more is left. */
   removeSlice(name: string): boolean;
-  /** In several steps, one after the other. */
+  /** Returns steps to run one after the other. */
   dropUnseenSince(time: number, onDropped: (name: string) => void): readonly SlicedWork[];
 }
 
-/** What applications report under names that are no flag's. */
+/** Counts of names that are not flags. */
 export interface UnknownNames {
-  /** Of admitted applications. Gives how many names were dropped. */
+  /** The applications must have been admitted. Returns the number of dropped names. */
   add(reports: readonly UsageReport[]): number;
   /** As {@link Counters.sumAfter}. */
   sumAfter(time: number, sums: FlagSums): SlicedWork;
@@ -72,7 +71,7 @@ export interface UnknownNames {
   droppedOf(application: string): number;
   forget(flag: string): void;
   removeApplication(name: string): void;
-  /** Drops names last reported, and counters that ended, before what is retained. */
+  /** Deletes what the retention no longer keeps. */
   drop(retention: Retention): readonly SlicedWork[];
 }
 
@@ -81,16 +80,16 @@ export type FlagSums = Map<string, FlagCount>;
 
 export interface MetricsParts {
   readonly counters: Counters;
-  readonly sightings: Sightings;
+  readonly lastSeen: LastSeen;
   readonly applications: Applications;
   readonly unknownNames: UnknownNames;
 }
 
-/** The calls of the port that take one transaction or one read: each is done when it returns. Long work comes in slices. */
+/** The methods of the port, synchronous. The caller runs each in one transaction or read; long work comes in slices. */
 export type SynchronousMetrics = ReturnType<typeof composeMetrics>;
 
-/** What each call of the port means to the parts, the same for every storage built of them. */
-export function composeMetrics({ counters, sightings, applications, unknownNames }: MetricsParts) {
+/** Builds the methods of the metrics port from its parts, for memory and SQLite. */
+export function composeMetrics({ counters, lastSeen, applications, unknownNames }: MetricsParts) {
   function register(registrations: readonly ApplicationRegistration[]): DroppedMetrics {
     const known = applications.admit(registrations);
     const admitted = registrations.filter(({ application }) => known.has(application));
@@ -102,7 +101,7 @@ export function composeMetrics({ counters, sightings, applications, unknownNames
     record(reports: readonly UsageReport[], registrations: readonly ApplicationRegistration[] = []): DroppedMetrics {
       const refused = register(registrations).reports;
       counters.add(reports);
-      sightings.add(reports);
+      lastSeen.add(reports);
       const known = applications.admit(reports);
       const admitted = reports.filter(({ application }) => known.has(application));
       applications.add(admitted);
@@ -123,14 +122,14 @@ export function composeMetrics({ counters, sightings, applications, unknownNames
       return { ...detail, flags, ...(droppedNames > 0 && { droppedNames }) };
     },
     usage: (query: UsageQuery = {}) => mergeUsage(applications.usage(query), unknownNames.usage(query), query),
-    lastSeen: (flags: readonly string[]) => sightings.of(flags),
+    lastSeen: (flags: readonly string[]) => lastSeen.of(flags),
     forget(flag: string): void {
       counters.forget(flag);
-      sightings.forget(flag);
+      lastSeen.forget(flag);
       applications.forget(flag);
       unknownNames.forget(flag);
     },
-    /** Removes a part of an application; whether more is left. */
+    /** Deletes a part of an application. Returns whether more is left. */
     removeSlice(name: string): boolean {
       unknownNames.removeApplication(name);
       return applications.removeSlice(name);
@@ -140,45 +139,81 @@ export function composeMetrics({ counters, sightings, applications, unknownNames
       counters.dropUntil(retention.countersUntil),
       ...unknownNames.drop(retention),
       ...applications.dropUnseenSince(retention.unseenSince, (name) => unknownNames.removeApplication(name)),
-      sightings.dropStrangers(retention, (flag) => applications.forget(flag)),
+      lastSeen.dropUnknown(retention, (flag) => applications.forget(flag)),
     ],
   };
 }
 
-/** Adds a count to the sum of its flag; the sums keep objects of their own. */
+/** Adds a count to the sum of its flag. The sums do not share objects with the caller. */
 export function addToSums(sums: FlagSums, { flag, yes, no }: FlagCount): void {
   const known = sums.get(flag);
   sums.set(flag, { flag, yes: boundedSum(yes, known?.yes ?? 0), no: boundedSum(no, known?.no ?? 0) });
 }
 
-/** The sums by name in code-point order. */
+/** Returns the sums by name in code-point order. */
 export function sortedSums(sums: FlagSums): FlagCount[] {
   return [...sums.values()].sort((one, other) => compareCodePoints(one.flag, other.flag));
 }
 
-/** Metrics that call `note` with every change. */
-export function withChangeHook(metrics: MetricsStorage, note: () => void): MetricsStorage {
+/** Wraps metrics so that they call `onChange` before every change. */
+export function withChangeHook(metrics: MetricsStorage, onChange: () => void): MetricsStorage {
   return {
     ...metrics,
     record(reports, registrations) {
-      note();
+      onChange();
       return metrics.record(reports, registrations);
     },
     register(registration) {
-      note();
+      onChange();
       return metrics.register(registration);
     },
     forget(flag) {
-      note();
+      onChange();
       return metrics.forget(flag);
     },
     forgetApplication(name) {
-      note();
+      onChange();
       return metrics.forgetApplication(name);
     },
     prune(retention) {
-      note();
+      onChange();
       return metrics.prune(retention);
     },
   };
+}
+
+/** Merges two sorted pages of the same query into one. Adds up the counts of a pair that is in both. */
+function mergeUsage(
+  flags: readonly FlagUsage[],
+  unknown: readonly FlagUsage[],
+  { order = 'application', limit = Number.POSITIVE_INFINITY }: UsageQuery,
+): FlagUsage[] {
+  if (unknown.length === 0) return [...flags];
+  const merged: FlagUsage[] = [];
+  let [one, other] = [0, 0];
+  while (merged.length < limit) {
+    const [left, right] = [flags[one], unknown[other]];
+    const next = left === undefined ? 1 : right === undefined ? -1 : compareUsage(order, left, right);
+    if (left !== undefined && right !== undefined && next === 0) {
+      merged.push({ ...left, count: boundedSum(left.count, right.count) });
+    } else {
+      const first = next < 0 ? left : right;
+      if (first === undefined) break;
+      merged.push(first);
+    }
+    if (next <= 0) one += 1;
+    if (next >= 0) other += 1;
+  }
+  return merged;
+}
+
+/** Compares two pairs in the order of a usage query. */
+export function compareUsage(
+  order: 'application' | 'flag',
+  one: Pick<FlagUsage, 'application' | 'flag'>,
+  other: Pick<FlagUsage, 'application' | 'flag'>,
+): number {
+  const byApplication = () => compareCodePoints(one.application, other.application);
+  const byFlag = () => compareCodePoints(one.flag, other.flag);
+  return order === 'application' ? byApplication() || byFlag() : byFlag() || byApplication();
 }

@@ -1,22 +1,22 @@
 import { lowerBound } from '../collections.js';
 
-/** So many ids are moved at most to make room for one. */
+/** Maximum length of a run, and so of the ids that one insertion moves. */
 const LONGEST_RUN = 512;
 
-/** Ids in code-point order. */
+/** A set of ids in code-point order. */
 export interface OrderedIds {
-  /** The id must not be among them. */
+  /** The id must not be in the set. */
   add(id: string): void;
   remove(id: string): void;
-  /** At most `limit`, all when it is undefined, that come after an id; from the first when that is undefined. */
+  /** Returns at most `limit` ids that are greater than `id`. Undefined: no limit; from the first id. */
   after(id: string | undefined, limit: number | undefined): readonly string[];
 }
 
-/** Keeps them in runs, one after the other: adding one among 100,000 to a single list moves half of it. */
+/** Stores the ids in sorted runs: an insertion into one list of 100,000 ids would move half of them. */
 export function createOrderedIds(): OrderedIds {
   const runs: string[][] = [];
 
-  /** The run that an id is in, or belongs in: the last one that does not begin after it. */
+  /** Returns the index of the run for an id: the last run that does not begin after it. */
   function runFor(id: string): number {
     const next = lowerBound(runs, id, firstOf);
     const begins = runs[next]?.[0] === id;
@@ -52,7 +52,7 @@ export function createOrderedIds(): OrderedIds {
   };
 }
 
-/** The index of the first id that comes after `id`. */
+/** Returns the index of the first id that is greater than `id`. */
 function placeAfter(ids: readonly string[], id: string): number {
   const place = lowerBound(ids, id, itself);
   return ids[place] === id ? place + 1 : place;

@@ -1,19 +1,19 @@
 import type { Awaitable } from '../common.types.js';
 
-/** Does a part of long work, of a few milliseconds, and tells whether more is left. */
+/** Does a few milliseconds of long work. Returns whether more is left. */
 export type SlicedWork = () => boolean;
 
-/** How many rows one slice reads or drops at most. */
+/** Maximum number of rows that one slice reads or deletes. */
 export const SLICE_ROWS = 500;
-/** How long a slice without a number of rows works, in milliseconds. */
+/** Duration of a slice that does not count rows, in milliseconds. */
 const SLICE_TIME = 4;
 
-/** Runs work slice by slice, each through `run`. */
+/** Runs work slice by slice; `run` decides where and when each slice runs. */
 export async function runSlices(work: SlicedWork, run: (slice: SlicedWork) => Awaitable<boolean>): Promise<void> {
   while (await run(work));
 }
 
-/** Work that visits every item; the collection may change meanwhile. */
+/** Visits every item in slices. The collection may change between slices. */
 export function visitInSlices<Item>(items: Iterable<Item>, visit: (item: Item) => void): SlicedWork {
   const iterator = items[Symbol.iterator]();
   return repeatInSlices(() => {
@@ -23,7 +23,7 @@ export function visitInSlices<Item>(items: Iterable<Item>, visit: (item: Item) =
   });
 }
 
-/** Work that repeats a step until it tells that nothing is left. */
+/** Repeats a step in slices until it returns false. */
 export function repeatInSlices(step: () => boolean): SlicedWork {
   return () => {
     const end = performance.now() + SLICE_TIME;

@@ -1,16 +1,18 @@
 import { boundedSum, type DroppedMetrics } from './metrics-port.js';
 
-/** What was counted of an unknown name in one second. */
+/** The counts of an unknown name in one second. */
 export type SecondCount = readonly [second: number, yes: number, no: number];
 
-/** More seconds than this are merged where they are old. */
+/** Maximum number of seconds before the old ones are merged. */
 const EXACT = 120;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
 /**
- * Adds a second's counts, in the order of the seconds. Bounded: when there are many, those older than two minutes are
- * merged by the minute, and those older than the last hour are left out.
+ * Adds the counts of one second, and returns all in the order of the seconds.
+ *
+ * Bounded: beyond {@link EXACT} seconds, it merges those older than two minutes by the minute, and drops those older than an
+ * hour.
  */
 export function addSecond(counts: readonly SecondCount[], added: SecondCount): readonly SecondCount[] {
   const next = merged([...counts, added]);
@@ -34,7 +36,7 @@ function merged(counts: readonly SecondCount[]): readonly SecondCount[] {
   return [...sums.values()].sort(([one], [other]) => one - other);
 }
 
-/** Adds up what limits keep from being stored. */
+/** Sums up what limits kept from being stored. */
 export function createDroppedCount() {
   let [names, reports] = [0, 0];
   const dropped: DroppedMetrics = {
@@ -54,15 +56,15 @@ export function createDroppedCount() {
   };
 }
 
-/** So many names may be reported in one millisecond. */
+/** Number of ranks per millisecond, so that names of one moment have an order. */
 const PER_MILLISECOND = 1000;
 
-/** The least rank of a name that was reported at a time. */
+/** Returns the lowest rank of a time. */
 export function rankOf(at: number): number {
   return at * PER_MILLISECOND;
 }
 
-/** Gives every reported name a greater rank than the one before, so that the most recent of one moment are known too. */
+/** Returns a function that returns a greater rank with each call. */
 export function createRanks(): (at: number) => number {
   let latest = 0;
   return (at) => {

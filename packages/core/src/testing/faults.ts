@@ -4,8 +4,8 @@ import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 
 /**
- * The names of the methods of a port that may fail. What only subscribes, or tells a number at once, does not: it is not asked of
- * the storage's connection.
+ * The names of the methods of a port that can fail. Methods that only subscribe or return a number at once (`watch`,
+ * `walBytes`) do not use the storage's connection, and are left out.
  */
 export type MethodOf<Port> = {
   [Name in keyof Port]-?: NonNullable<Port[Name]> extends (...input: never[]) => infer Answer
@@ -15,7 +15,7 @@ export type MethodOf<Port> = {
     : never;
 }[keyof Port];
 
-/** One call of a port, as the engine made it. */
+/** A call of a port by the engine. */
 export type PortCall<Port> = {
   [Name in MethodOf<Port>]: {
     readonly method: Name;
@@ -24,80 +24,82 @@ export type PortCall<Port> = {
 }[MethodOf<Port>];
 
 /**
- * Something that goes wrong with calls of a port. With neither `error`, `delay` nor `hang` the calls fail: with
- * `storage_unavailable` before the storage has heard of them, with `outcome_unknown` after it has carried them out. With
- * `delay` or `hang` they go on late; with `error` as well they fail late.
+ * A fault to inject into calls of a port.
+ *
+ * Without `error`, `delay` and `hang` a call throws `storage_unavailable` before it reaches the storage, or
+ * `outcome_unknown` after the storage has executed it. With `delay` or `hang` it continues late; with `error` too, it fails
+ * late.
  */
 export interface Fault<Port> {
-  /** The method, or several, whose calls are meant; every method but `close` when absent. */
+  /** The methods that the fault applies to. Default: all except `close`. */
   readonly method?: MethodOf<Port> | readonly MethodOf<Port>[];
-  /** Narrows the calls that are meant. */
+  /** Selects calls of these methods. Default: all calls. */
   readonly when?: (call: PortCall<Port>) => boolean;
-  /** Strikes with this one of the calls that are meant, from 1; with the first when absent. */
+  /** The first selected call to hit, counted from 1. Default 1. */
   readonly nth?: number;
-  /** Strikes so many of them in a row; one where `nth` is given, else all, when absent. */
+  /** Number of consecutive calls to hit. Default: one if `nth` is given, otherwise all. */
   readonly times?: number;
   /**
-   * `before`: the storage does not hear of the call (until a delay is over). `after`: the storage has carried the call
-   * out, and its answer is lost or late; what the storage itself refuses keeps its own error. `before` when absent.
+   * `before`: the fault hits before the storage gets the call. `after`: it hits after the storage has executed the call, and
+   * the answer is lost or late; errors of the storage itself remain. Default `before`.
    */
   readonly point?: 'before' | 'after';
-  /** What the calls fail with. */
+  /** The error that the calls throw. */
   readonly error?: unknown;
-  /** Milliseconds that the calls wait. */
+  /** How long the calls wait, in milliseconds. */
   readonly delay?: number;
-  /** The calls wait until they are released. */
+  /** Makes the calls wait until {@link InjectedFault.release}. */
   readonly hang?: true;
 }
 
-/** A fault in place. */
+/** An injected fault. */
 export interface InjectedFault {
-  /** How many calls it has struck. */
+  /** Returns the number of calls that the fault has hit. */
   strikes(): number;
-  /** Lets go of the calls that hang, and has later ones hang no more. */
+  /** Releases the calls that hang. Later calls do not hang. */
   release(): void;
-  /** Takes it away, and lets go of the calls that hang. Doing so again does nothing. */
+  /** Removes the fault and releases the calls that hang. Calling it again has no effect. */
   remove(): void;
 }
 
-/** What can be done to a port that is made to fail. */
+/** Injects faults into a port. */
 export interface FaultInjector<Port> {
-  /** Has calls go wrong from now on. Of several faults that strike one call at one point the earliest comes first. */
+  /** Injects a fault into later calls. If several faults hit one call at one point, they apply in the order of injection. */
   inject(fault: Fault<Port>): InjectedFault;
-  /** Takes all faults away, and lets go of the calls that hang. */
+  /** Removes all faults and releases the calls that hang. */
   heal(): void;
-  /** Every call so far, those that failed among them. */
+  /** All calls so far, including failed ones. */
   readonly calls: readonly PortCall<Port>[];
 }
 
 type Point = 'before' | 'after';
 
-/** A fault with the count of its calls. */
+/** A fault that counts its calls. */
 export interface ArmedFault<Port> extends InjectedFault {
   readonly point: Point;
-  /** Counts the call if it is meant; tells whether it strikes. */
-  meets(call: PortCall<Port>): boolean;
-  /** Makes a call wait, or fail, or both. */
-  strike(): Promise<void>;
+  /** Counts a selected call, and returns whether the fault hits it. */
+  hits(call: PortCall<Port>): boolean;
+  /** Makes a call wait, fail, or both. */
+  apply(): Promise<void>;
 }
 
-/** @param remove called once when the fault is taken away */
+/** @param remove removes the fault from its port */
 export function armFault<Port>(fault: Fault<Port>, remove: () => void): ArmedFault<Port> {
   const { nth = 1, times = fault.nth === undefined ? Number.POSITIVE_INFINITY : 1, point = 'before' } = fault;
   const gate = createGate();
-  let meant = 0;
+  let selected = 0;
   let strikes = 0;
 
   return {
     point,
-    meets(call) {
-      if (!isMeant(fault, call)) return false;
-      meant += 1;
-      const hit = meant >= nth && meant < nth + times;
-      if (hit) strikes += 1;
-      return hit;
+    hits(call) {
+      if (!isSelected(fault, call)) return false;
+      selected += 1;
+      const isHit = selected >= nth && selected < nth + times;
+      if (isHit) strikes += 1;
+      return isHit;
     },
-    async strike() {
+    async apply() {
       if (fault.delay !== undefined) await setTimeout(fault.delay);
       if (fault.hang) await gate.opened;
       if ('error' in fault) throw fault.error;
@@ -112,7 +114,7 @@ export function armFault<Port>(fault: Fault<Port>, remove: () => void): ArmedFau
   };
 }
 
-function isMeant<Port>({ method, when }: Fault<Port>, call: PortCall<Port>): boolean {
+function isSelected<Port>({ method, when }: Fault<Port>, call: PortCall<Port>): boolean {
   const isNamed = method === undefined ? call.method !== 'close' : [method].flat().includes(call.method);
   return isNamed && (when === undefined || when(call));
 }
@@ -128,27 +130,30 @@ function createGate(): { readonly opened: Promise<void>; readonly open: () => vo
 function standardError(point: Point): FlagsError {
   return point === 'before'
     ? new FlagsError('storage_unavailable', 'Injected fault: the storage cannot be reached. Nothing was changed.')
-    : new FlagsError('outcome_unknown', 'Injected fault: the answer of the storage was lost. Look before you repeat.');
+    : new FlagsError(
+        'outcome_unknown',
+        'Injected fault: the answer of the storage was lost. Read the state before you repeat the call.',
+      );
 }
 
-/** The names of all methods: one that is added to a port does not compile until it is here. */
+/** All method names: a method that is added to a port does not compile until it is listed. */
 export type AllMethods<Port> = Readonly<Record<MethodOf<Port> & string, true>>;
 
 export type FaultyPort<Port> = Pick<Port, MethodOf<Port>> & FaultInjector<Port>;
 
 type AnyMethod = (...input: readonly unknown[]) => unknown;
 
-/** A port whose methods go through faults that come and go. */
+/** Wraps the methods of a port so that faults can be injected. */
 export function faultyPort<Port extends object>(port: Port, methods: AllMethods<Port>): FaultyPort<Port> {
   const faults = new Set<ArmedFault<Port>>();
   const calls: PortCall<Port>[] = [];
 
   async function perform(call: PortCall<Port>): Promise<unknown> {
     calls.push(call);
-    const striking = [...faults].filter((fault) => fault.meets(call));
-    await strikeAll(striking, 'before');
+    const hitting = [...faults].filter((fault) => fault.hits(call));
+    await applyAll(hitting, 'before');
     const answer = await (port[call.method] as AnyMethod)(...(call.input as readonly unknown[]));
-    await strikeAll(striking, 'after');
+    await applyAll(hitting, 'after');
     return answer;
   }
 
@@ -170,17 +175,19 @@ export function faultyPort<Port extends object>(port: Port, methods: AllMethods<
   };
 }
 
-async function strikeAll<Port>(faults: readonly ArmedFault<Port>[], point: 'before' | 'after'): Promise<void> {
-  for (const fault of faults) if (fault.point === point) await fault.strike();
+async function applyAll<Port>(faults: readonly ArmedFault<Port>[], point: 'before' | 'after'): Promise<void> {
+  for (const fault of faults) if (fault.point === point) await fault.apply();
 }
 
-/** A storage that fails when it is told to. */
+/** A storage with injectable faults. */
 export type FaultyStorage = Storage & FaultInjector<Storage>;
 
 /**
- * A storage that goes on working on the given one until faults are injected: any method, before or after it took effect,
- * at once, late or never. For tests of what your service does while its flags cannot be stored. Its `metrics`,
- * `watch` and `walBytes` are those of the given storage and do not fail; for metrics see {@link faultyMetrics}.
+ * Wraps a storage so that tests can inject faults: in any method, before or after it takes effect, at once, late or never.
+ * Use it to test your service while its storage fails.
+ *
+ * Without faults it behaves like the given storage. `metrics`, `watch` and `walBytes` are those of the given storage and do
+ * not fail; for metrics use {@link faultyMetrics}.
  *
  * @example
  * const storage = faultyStorage(memoryStorage());
@@ -190,10 +197,10 @@ export type FaultyStorage = Storage & FaultInjector<Storage>;
  * await expect(api.post('/checkout/enable')).resolves.toMatchObject({ status: 503 });
  * storage.heal();
  *
- * // The change is made, and the answer lost.
+ * // The change is made, but its answer is lost.
  * storage.inject({ method: 'commit', point: 'after', nth: 1 });
  *
- * // Nothing is answered until it is released.
+ * // All calls hang until they are released.
  * const hanging = storage.inject({ hang: true });
  * hanging.release();
  */
@@ -214,7 +221,7 @@ export function faultyStorage(storage: Storage): FaultyStorage {
   };
 }
 
-/** A metrics storage that fails when it is told to. */
+/** A metrics storage with injectable faults. */
 export type FaultyMetrics = MetricsStorage & FaultInjector<MetricsStorage>;
 
 const METHODS: AllMethods<MetricsStorage> = {
@@ -232,7 +239,7 @@ const METHODS: AllMethods<MetricsStorage> = {
 };
 
 /**
- * As {@link faultyStorage}, for metrics.
+ * Wraps a metrics storage so that tests can inject faults. See {@link faultyStorage}.
  *
  * @example
  * const metrics = faultyMetrics(memoryMetrics());

@@ -10,10 +10,10 @@ interface KnownApplication {
   readonly instances: Map<string, StoredInstance>;
 }
 
-/** What an object of each kind takes beside its texts, in bytes: an estimate. */
+/** Estimated size of an object without its texts, in bytes. */
 const OBJECT = 200;
 
-/** Nothing is added that would exceed `LIMITS.applicationsInMemory`; what is known is kept up to date. */
+/** Adds nothing that would exceed `LIMITS.applicationsInMemory`. Known applications are still updated. */
 export function memoryApplications(): Applications {
   const known = new Map<string, KnownApplication>();
   const budget = createMemoryBudget();

@@ -2,11 +2,11 @@ import { type CommitTarget, createDocumentMap, type PreparedContent } from '../c
 import { createOrderedIds, type OrderedIds } from '../ordered-ids.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
 
-/** The ids of existing documents, by kind and by parent, each list in code-point order. */
+/** The ids of existing documents by kind and by parent, in code-point order. */
 export interface DocumentIndex {
   /** The document must not be in the index. */
   add(key: DocumentKey, parent: string | null): void;
-  /** With the parent that it was added under. */
+  /** The parent must be the one that the document was added with. */
   remove(key: DocumentKey, parent: string | null): void;
   ids(query: Omit<ListQuery, 'part'>): readonly string[];
 }
@@ -46,11 +46,11 @@ export type MemoryDocuments = CommitTarget['documents'] & {
 interface Row {
   readonly parent: string | null;
   readonly revision: number;
-  /** null: deleted. */
+  /** null for a deleted document. */
   readonly content: PreparedContent | null;
 }
 
-/** Contents are kept as JSON text, so that every reader gets a copy of its own. */
+/** Stores contents as JSON text, so that every reader gets a copy. */
 export function memoryDocuments(): MemoryDocuments {
   const rows = createDocumentMap<Row>();
   const index = createDocumentIndex();

@@ -6,7 +6,7 @@ export type MemoryEvents = CommitTarget['events'] & {
 };
 
 interface Row {
-  /** One more than the row's index. */
+  /** The index of the row plus one. */
   readonly position: number;
   readonly revision: number;
   readonly event: PreparedEvent;

@@ -4,7 +4,7 @@ import {
   type Counters,
   composeMetrics,
   type FlagSums,
-  type Sightings,
+  type LastSeen,
   sortedSums,
 } from '../metrics-composition.js';
 import { counterSecond, type FlagCount, lastSecondUntil, type MetricsStorage } from '../metrics-port.js';
@@ -13,7 +13,7 @@ import { createDroppedCount } from '../unknown-counters.js';
 import { memoryApplications } from './applications.js';
 import { memoryUnknownNames } from './unknown-names.js';
 
-/** A window is summed, and what has expired is dropped, by whole seconds. */
+/** Stores counters per second: sums and deletions work on whole seconds. */
 export function memoryCounters(): Counters {
   const seconds = new Map<number, FlagSums>();
   return {
@@ -38,13 +38,13 @@ export function memoryCounters(): Counters {
   };
 }
 
-/** The counters of every second after a time. */
+/** Yields the counts of every second after a time. */
 export function* countsAfter(seconds: ReadonlyMap<number, FlagSums>, time: number): Iterable<FlagCount> {
   const until = lastSecondUntil(time);
   for (const [second, sums] of seconds) if (second > until) yield* sums.values();
 }
 
-export function memorySightings(): Sightings {
+export function memoryLastSeen(): LastSeen {
   const lastSeen = new Map<string, number>();
   return {
     add(reports) {
@@ -63,7 +63,7 @@ export function memorySightings(): Sightings {
     forget(flag) {
       lastSeen.delete(flag);
     },
-    dropStrangers: ({ isFlag, unseenSince }, onDropped) =>
+    dropUnknown: ({ isFlag, unseenSince }, onDropped) =>
       visitInSlices(lastSeen, ([flag, at]) => {
         if (at >= unseenSince || isFlag(flag)) return;
         lastSeen.delete(flag);
@@ -73,9 +73,10 @@ export function memorySightings(): Sightings {
 }
 
 /**
- * Metrics in this process's memory: nothing to install, gone when the process ends, invisible to other processes.
- * Applications and their instances are bounded in all by `LIMITS.applicationsInMemory`: nothing new is kept beyond.
- * `close` keeps nothing open and changes nothing.
+ * Creates metrics in the memory of this process. Other processes cannot see them, and they end with the process.
+ *
+ * Applications and their instances take at most `LIMITS.applicationsInMemory` bytes, by an estimate; further ones are not
+ * stored. Safe to call concurrently. `close` has no effect.
  *
  * @example
  * const metrics = memoryMetrics();
@@ -93,12 +94,12 @@ export function memorySightings(): Sightings {
 export function memoryMetrics(): MetricsStorage {
   const metrics = composeMetrics({
     counters: memoryCounters(),
-    sightings: memorySightings(),
+    lastSeen: memoryLastSeen(),
     applications: memoryApplications(),
     unknownNames: memoryUnknownNames(),
   });
   const { dropped, add } = createDroppedCount();
-  // Work of one slice is done at once; before every further one the process does what else there is to do.
+  // Lets other work of the process run between slices.
   const yielding = async (slice: SlicedWork): Promise<boolean> => slice() && setImmediate(true);
 
   return {
@@ -124,27 +125,5 @@ export function memoryMetrics(): MetricsStorage {
     },
     dropped,
     close() {},
-  };
-}
-
-/** Rows with a key of two parts, each key once: rows of one key are merged into one. */
-export interface MergedRows<First, Row> {
-  add(first: First, second: string, row: Row): void;
-  /** By the order in which the keys came. */
-  forEach(visit: (row: Row, first: First, second: string) => void): void;
-}
-
-export function mergedRows<First, Row>(merge: (one: Row, next: Row) => Row): MergedRows<First, Row> {
-  const groups = new Map<First, Map<string, Row>>();
-  return {
-    add(first, second, row) {
-      const group = groups.get(first) ?? new Map<string, Row>();
-      const before = group.get(second);
-      group.set(second, before === undefined ? row : merge(before, row));
-      groups.set(first, group);
-    },
-    forEach(visit) {
-      for (const [first, group] of groups) for (const [second, row] of group) visit(row, first, second);
-    },
   };
 }

@@ -7,12 +7,13 @@ import { memoryEvents } from './events.js';
 import { memoryMetrics } from './metrics.js';
 
 /**
- * Keeps everything in this process's memory: nothing to install, gone when the process ends, invisible to other
- * processes. Within the process it gives every guarantee of {@link Storage}: of two simultaneous commits that expect
- * the same revision exactly one succeeds.
+ * Creates a storage in the memory of this process. Other processes cannot see it, and it ends with the process.
  *
- * After `close` every call fails with `closed`. A value that JSON cannot express (a cycle, a `bigint`) fails with the
- * `TypeError` of `JSON.stringify` and changes nothing.
+ * Within the process it gives every guarantee of {@link Storage}: of two concurrent commits that expect the same revision
+ * exactly one succeeds.
+ *
+ * After `close` every call throws `closed`. A value that JSON cannot express (a cycle, a `bigint`) throws the `TypeError` of
+ * `JSON.stringify` and changes nothing.
  *
  * @example
  * const flags = await createFlags({ storage: memoryStorage() });
@@ -40,7 +41,7 @@ export function memoryStorage(): Storage {
       assertOpen();
       return documents.list(query);
     },
-    // Without an await between the checks and the writes: that is what makes the commit atomic.
+    // Atomic, because nothing awaits between the checks and the writes.
     async commit(commit) {
       assertOpen();
       changes += 1;

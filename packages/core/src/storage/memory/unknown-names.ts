@@ -1,6 +1,6 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import { addToSums, type UnknownNames } from '../metrics-composition.js';
+import { addToSums, compareUsage, type UnknownNames } from '../metrics-composition.js';
 import {
   boundedSum,
   counterSecond,
@@ -11,7 +11,6 @@ import {
 } from '../metrics-port.js';
 import { visitInSlices } from '../slices.js';
 import { addSecond, type SecondCount } from '../unknown-counters.js';
-import { compareUsage } from './usage.js';
 
 interface UnknownName {
   readonly application: string;
@@ -21,7 +20,7 @@ interface UnknownName {
   readonly seconds: readonly SecondCount[];
 }
 
-/** The names of all applications are in one map and in the map of their application, the least recent first. */
+/** Stores each name in one map of all names and in one map per application, the least recent first. */
 export function memoryUnknownNames(): UnknownNames {
   const all = new Map<string, UnknownName>();
   const byApplication = new Map<string, Map<string, UnknownName>>();

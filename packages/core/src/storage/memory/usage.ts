@@ -2,10 +2,10 @@ import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
 import { boundedSum, type FlagCount, type FlagUsage, type UsageQuery } from '../metrics-port.js';
 
-/** How much of the memory for applications is taken, by an estimate in bytes. */
+/** Counts the memory that applications take, in estimated bytes. */
 export interface MemoryBudget {
   hasRoom(size: number): boolean;
-  /** Takes some, or gives it back when negative. */
+  /** Takes memory, or releases it if `size` is negative. */
   take(size: number): void;
 }
 
@@ -19,7 +19,7 @@ export function createMemoryBudget(): MemoryBudget {
   };
 }
 
-/** Which application has evaluated which flag, and how often. A new pair is left out when there is no room. */
+/** Counts how often each application evaluated each flag. A new pair is not stored if the budget is exhausted. */
 export function createMemoryUsage(budget: MemoryBudget) {
   const counts = new Map<string, Map<string, number>>();
   const applications = new Map<string, Set<string>>();
@@ -90,48 +90,13 @@ export function createMemoryUsage(budget: MemoryBudget) {
   };
 }
 
-/** The names from one on, in code-point order. */
+/** Returns the names from `first` on, in code-point order. */
 function sortedFrom(names: Iterable<string>, first: string | undefined): string[] {
   const later = [...names].filter((name) => first === undefined || compareCodePoints(name, first) >= 0);
   return later.sort(compareCodePoints);
 }
 
-/** The pair's share of both maps. */
+/** Estimated size of a pair in both maps, in bytes. */
 function sizeOf(flag: string): number {
   return 150 + flag.length;
-}
-
-/** One page of two pages of the same query, each in its order; a pair that is in both is added up. */
-export function mergeUsage(
-  flags: readonly FlagUsage[],
-  unknown: readonly FlagUsage[],
-  { order = 'application', limit = Number.POSITIVE_INFINITY }: UsageQuery,
-): FlagUsage[] {
-  if (unknown.length === 0) return [...flags];
-  const merged: FlagUsage[] = [];
-  let [one, other] = [0, 0];
-  while (merged.length < limit) {
-    const [left, right] = [flags[one], unknown[other]];
-    const next = left === undefined ? 1 : right === undefined ? -1 : compareUsage(order, left, right);
-    if (left !== undefined && right !== undefined && next === 0) {
-      merged.push({ ...left, count: boundedSum(left.count, right.count) });
-    } else {
-      const first = next < 0 ? left : right;
-      if (first === undefined) break;
-      merged.push(first);
-    }
-    if (next <= 0) one += 1;
-    if (next >= 0) other += 1;
-  }
-  return merged;
-}
-
-export function compareUsage(
-  order: 'application' | 'flag',
-  one: Pick<FlagUsage, 'application' | 'flag'>,
-  other: Pick<FlagUsage, 'application' | 'flag'>,
-): number {
-  const byApplication = () => compareCodePoints(one.application, other.application);
-  const byFlag = () => compareCodePoints(one.flag, other.flag);
-  return order === 'application' ? byApplication() || byFlag() : byFlag() || byApplication();
 }

@@ -7,15 +7,16 @@ import { assertOpen, busyError, pause, readWhenFree } from './busy.js';
 import type { BackupProgress, Connection } from './database.js';
 import { createPrivateFile } from './private-file.js';
 
-/** The file has its name, but a power cut may take the name from it. */
+/** The file has its name, but may lose it in a power cut. */
 export class NameNotDurable extends Error {
   override readonly name = 'NameNotDurable';
 }
 
 /**
- * Gives a finished file its name, in one step and durably: nobody sees it unfinished, not even after a power cut. Fails with
- * `EEXIST` when something has that name, but for file systems without hard links, where it would be replaced; with
- * {@link NameNotDurable} when the file is there, and its directory cannot be flushed.
+ * Renames a complete file to its final name, atomically and durably.
+ *
+ * Throws `EEXIST` if the name is taken; a file system without hard links replaces the file instead. Throws
+ * {@link NameNotDurable} if the file has its name, but its directory cannot be flushed.
  */
 export async function publishFile(finished: string, path: string): Promise<void> {
   try {
@@ -35,7 +36,7 @@ function isWithoutLinks(error: unknown): boolean {
   return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(codeOf(error));
 }
 
-/** Windows does not open directories, and needs none of this. */
+/** Windows cannot open directories, and needs no flush. */
 async function flushDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const directory = await open(path);
@@ -48,7 +49,7 @@ async function flushDirectory(path: string): Promise<void> {
   }
 }
 
-/** Some file systems on a network flush files alone; SQLite leaves it at that too. */
+/** Some network file systems cannot flush directories. SQLite ignores that too. */
 function isWithoutDirectoryFlush(error: unknown): boolean {
   return ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(codeOf(error));
 }
@@ -57,11 +58,11 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code);
 }
 
-/** So many pages are copied before others get their turn; a page mostly has 4 KiB. */
+/** Pages to copy before other work runs. A page usually has 4 KiB. */
 const PAGES_PER_STEP = 100;
-const MOST_PAGES = 2 ** 31 - 1;
+const MAX_PAGES = 2 ** 31 - 1;
 
-/** Copies the whole database into a new file; see `SqliteStorage.backup`. */
+/** Copies the whole database into a new file. See `SqliteStorage.backup`. */
 export async function backUp(connection: Connection, path: string): Promise<void> {
   const target = assertTarget(path);
   const partial = `${target}.${randomUUID()}.partial`;
@@ -88,8 +89,8 @@ function assertTarget(path: string): string {
 }
 
 /**
- * Begins where no transaction of the host's is open, which the copy would be without, or wait for. The driver takes a
- * database that it meets locked at the first step for one without pages, and leaves the file empty.
+ * Starts the copy when the host has no transaction open, and retries while the database is locked: if it is locked at the
+ * first step, the driver finds no pages and leaves the file empty.
  */
 async function copyWhenFree(connection: Connection, partial: string): Promise<void> {
   const { database, busyTimeout } = connection;
@@ -105,8 +106,10 @@ async function copyWhenFree(connection: Connection, partial: string): Promise<vo
 }
 
 /**
- * Says how many pages come next. What this connection writes meanwhile is copied along; a commit of another connection
- * makes SQLite begin anew. Each time, steps get twice as large, until the copy fits between two commits of the others.
+ * Returns the callback that decides how many pages to copy next.
+ *
+ * SQLite copies later writes of this connection too. A commit of another connection makes it restart the copy. After each
+ * restart the step doubles, until the copy fits between two commits of other connections.
  */
 function pace(connection: Connection): (progress: BackupProgress) => number {
   let pages = PAGES_PER_STEP;
@@ -115,9 +118,9 @@ function pace(connection: Connection): (progress: BackupProgress) => number {
   return ({ totalPages, remainingPages }) => {
     const now = performance.now();
     const reached = totalPages - remainingPages;
-    const isBegunAnew = reached <= copied && reached === Math.min(pages, totalPages);
-    if (isBegunAnew) pages = Math.min(pages * 2, MOST_PAGES);
-    if (isBegunAnew || reached > copied) movedAt = now;
+    const isRestarted = reached <= copied && reached === Math.min(pages, totalPages);
+    if (isRestarted) pages = Math.min(pages * 2, MAX_PAGES);
+    if (isRestarted || reached > copied) movedAt = now;
     if (now - movedAt > connection.busyTimeout) throw busyError(connection);
     copied = reached;
     return pages;
@@ -142,7 +145,7 @@ function explain(connection: Connection, target: string, error: unknown): unknow
   );
 }
 
-/** The copy itself was flushed before it got its name. */
+/** The copy itself is complete and flushed. */
 function nameNotDurable(target: string, { message, cause }: NameNotDurable): FlagsError {
   const text =
     `The backup ${target} is there, complete and flushed, but its directory could not be flushed (${message}): ` +

@@ -14,8 +14,8 @@ const REASONS: readonly { readonly codes: RegExp; readonly reason: string }[] = 
 ];
 
 /**
- * Turns what a disk does to an open database into `storage_unavailable`, with the driver's error as its cause; gives other
- * errors back as they are. SQLite undoes what such a fault interrupts.
+ * Turns a driver error of a failing disk into `storage_unavailable`, with the driver error as its cause. Returns other errors
+ * unchanged. SQLite rolls back what such a fault interrupts.
  */
 export function explainRunning(error: unknown): unknown {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
@@ -27,16 +27,18 @@ export function explainRunning(error: unknown): unknown {
   return isWithoutTables ? unavailable('The tables are no longer in the SQLite database', error) : error;
 }
 
-/** @param reason a clause that names what has happened, without a full stop */
+/** @param reason a sentence without a full stop */
 export function unavailable(reason: string, cause?: unknown): FlagsError {
   const message = `${reason}. Nothing was changed; try again when that is put right.`;
   return new FlagsError('storage_unavailable', message, undefined, cause === undefined ? undefined : { cause });
 }
 
 /**
- * Runs a synchronous read at once and gives what it gives; or, while another connection holds the lock, or the host is inside a
- * transaction of its own or iterates over a query, promises to run it as soon as that is over: a read among what the host
- * reads could see an older state than was already acknowledged. Fails with `storage_busy` after `busyTimeout`.
+ * Runs a synchronous read at once and returns its result, or a promise if the connection is busy.
+ *
+ * The connection is busy while another connection holds the lock, and while the host has a transaction or an iterator open
+ * on it: a read inside them could return an older state than an acknowledged one. Rejects with `storage_busy` after
+ * `busyTimeout`, and with `closed` if the host has closed the database.
  */
 export function readWhenFree<T>(connection: Connection, read: () => T): Awaitable<T> {
   try {
@@ -62,13 +64,13 @@ async function readLater<T>(connection: Connection, read: () => T): Promise<T> {
 function readUnlessBusy<T>(connection: Connection, read: () => T): { readonly value: T } | 'busy' {
   if (!connection.isHosts) return unlessBusy(connection, read);
   return unlessBusy(connection, () => {
-    // The driver reads beside an open iterator, from its old snapshot; it executes nothing there, not even an empty text.
+    // Beside an open iterator the driver would read its old snapshot. It refuses to execute anything, even an empty text.
     connection.database.exec('');
     return read();
   });
 }
 
-/** The value, or `'busy'` when the connection cannot be used at the moment. Other faults are thrown, explained. */
+/** Returns the result of `work`, or `'busy'` if the connection cannot be used now. Throws explained driver errors. */
 export function unlessBusy<T>({ database }: Connection, work: () => T): { readonly value: T } | 'busy' {
   if (database.inTransaction) return 'busy';
   try {
@@ -79,12 +81,12 @@ export function unlessBusy<T>({ database }: Connection, work: () => T): { readon
   }
 }
 
-/** A pause between two attempts; of random length, so that waiting processes do not try in step. */
+/** Waits between two attempts, for a random time, so that waiting processes do not retry in step. */
 export async function pause(): Promise<void> {
   await setTimeout(5 + Math.random() * 20);
 }
 
-/** Fails with `closed` when the host has closed its handle under the storage. */
+/** Throws `closed` if the host has closed the database that the storage uses. */
 export function assertOpen({ database }: Connection): void {
   if (!database.open) throw new FlagsError('closed', 'The SQLite database has been closed.');
 }
@@ -98,8 +100,8 @@ export function busyError({ busyTimeout }: Connection): FlagsError {
 }
 
 /**
- * Locked by another connection, or in the middle of a query that the host iterates over on this one. Told by code and
- * text: the driver's errors may come from another realm.
+ * Returns whether another connection holds the lock, or the host iterates over a query on this one. Compares code and
+ * text, because driver errors may come from another realm.
  */
 function isBusy(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };

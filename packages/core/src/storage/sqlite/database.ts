@@ -1,6 +1,6 @@
 /**
- * What the library needs of a `better-sqlite3` database, typed by its structure: core does not depend on the driver,
- * and the host passes the handle that it already has.
+ * The part of a `better-sqlite3` database that the library uses. Typed by structure, because core does not depend on the
+ * driver and hosts pass their own handle.
  */
 export interface SqliteDatabase {
   readonly open: boolean;
@@ -8,12 +8,12 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
-  /** Needed for backups alone. */
+  /** Needed for backups only. */
   backup?(path: string, options: { progress: (progress: BackupProgress) => number }): Promise<unknown>;
   close(): unknown;
 }
 
-/** How far a backup is; the answer is how many pages to copy next. */
+/** Progress of a backup. The callback returns the number of pages to copy next. */
 export interface BackupProgress {
   readonly totalPages: number;
   readonly remainingPages: number;
@@ -23,26 +23,27 @@ export interface BackupProgress {
 export interface SqliteStatement {
   run(...parameters: unknown[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
   get(...parameters: unknown[]): unknown;
-  /** Test runners that isolate tests see an array of another realm: give callers a copy made with `Array.from`. */
+  /** In isolated tests the array comes from another realm: return a copy made with `Array.from` to callers. */
   all(...parameters: unknown[]): unknown[];
   safeIntegers(toggle?: boolean): unknown;
-  /** Rows as arrays, which cost less to make than objects. */
+  /** Returns rows as arrays, which are cheaper than objects. */
   raw(toggle?: boolean): unknown;
-  /** The first column alone. */
+  /** Returns only the first column. */
   pluck(toggle?: boolean): unknown;
 }
 
-/** One database connection, and how long (in milliseconds) work may wait while another connection holds the lock. */
+/** A database connection. */
 export interface Connection {
   readonly database: SqliteDatabase;
+  /** How long work waits for a lock, in milliseconds. */
   readonly busyTimeout: number;
-  /** The host works on it as well. */
+  /** The host has opened the connection and uses it too. */
   readonly isHosts?: boolean;
 }
 
 /**
- * Prepares a statement that gives integers as numbers, also where the host made `bigint` the default of its handle.
- * Every integer that the library stores is a safe one.
+ * Prepares a statement that returns integers as numbers, even if the host made `bigint` the default of its handle. The
+ * library stores safe integers only.
  */
 export function prepare(database: SqliteDatabase, sql: string): SqliteStatement {
   const statement = database.prepare(sql);
@@ -50,21 +51,21 @@ export function prepare(database: SqliteDatabase, sql: string): SqliteStatement 
   return statement;
 }
 
-/** Prepares a statement whose rows are arrays of their columns: for what is read often, or in long lists. */
+/** Prepares a statement that returns rows as arrays of columns, for frequent reads and long lists. */
 export function prepareRaw(database: SqliteDatabase, sql: string): SqliteStatement {
   const statement = prepare(database, sql);
   statement.raw();
   return statement;
 }
 
-/** Prepares a statement whose rows are the value of their only column. */
+/** Prepares a statement that returns the value of its only column. */
 export function preparePluck(database: SqliteDatabase, sql: string): SqliteStatement {
   const statement = prepare(database, sql);
   statement.pluck();
   return statement;
 }
 
-/** Prepares each text once, with rows as arrays; for statements whose few texts differ by what a query names. */
+/** Caches prepared statements by their text. For queries with few forms; rows are arrays. */
 export function statementsByText(database: SqliteDatabase): (sql: string) => SqliteStatement {
   const prepared = new Map<string, SqliteStatement>();
   return (sql) => {
@@ -74,18 +75,18 @@ export function statementsByText(database: SqliteDatabase): (sql: string) => Sql
   };
 }
 
-/** The statements that begin and end transactions, prepared: they are run more often than any other. */
+/** The prepared statements that begin and end transactions. */
 export interface Transactions {
-  /** Begins one that takes the lock for writing with its first statement, or never. */
+  /** Begins a transaction that takes the write lock with its first write. */
   readonly begin: SqliteStatement;
-  /** Begins one that takes the lock for writing at once. */
+  /** Begins a transaction that takes the write lock at once. */
   readonly beginImmediate: SqliteStatement;
   readonly commit: SqliteStatement;
 }
 
 const prepared = new WeakMap<SqliteDatabase, Transactions>();
 
-/** Prepares them once for each database. */
+/** Prepares the statements once per database. */
 export function transactionsOf(database: SqliteDatabase): Transactions {
   const known = prepared.get(database);
   if (known) return known;
@@ -98,14 +99,14 @@ export function transactionsOf(database: SqliteDatabase): Transactions {
   return statements;
 }
 
-/** Lets several reads see the same state, whatever other connections commit meanwhile. */
+/** Runs several reads on one consistent state, whatever other connections commit meanwhile. */
 export function inSnapshot<T>(database: SqliteDatabase, read: () => T): T {
   const { begin, commit } = transactionsOf(database);
   begin.run();
   try {
     return read();
   } finally {
-    // SQLite ends the transaction itself after some faults.
+    // SQLite has ended the transaction itself after some faults.
     if (database.inTransaction) commit.run();
   }
 }

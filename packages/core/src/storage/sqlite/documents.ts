@@ -4,8 +4,10 @@ import { prepare, preparePluck, prepareRaw, type SqliteDatabase, statementsByTex
 
 export type SqliteDocuments = CommitTarget['documents'] & {
   /**
-   * Puts a document if it is as expected, and under the parent that it had, or if its id was never used: looking and writing
-   * in one statement. False when nothing was written, which does not tell that the document has moved.
+   * Checks and writes a document in one statement. Updates it if the revision is as expected and the parent unchanged;
+   * creates it if its id was never used.
+   *
+   * Returns false if nothing was written. That is not yet a conflict: the caller then checks and writes separately.
    */
   putExpected(write: PreparedWrite): boolean;
   get(key: DocumentKey): StoredDocument | undefined;
@@ -15,7 +17,7 @@ export type SqliteDocuments = CommitTarget['documents'] & {
 type DocumentRow = readonly [parent: string | null, revision: number, body: string];
 type ListedRow = readonly [id: string, parent: string | null, revision: number, content: string];
 
-/** Synchronous; the caller sees to transactions. */
+/** Synchronous. The caller runs the transactions. */
 export function sqliteDocuments(database: SqliteDatabase, prefix: string): SqliteDocuments {
   const table = `${prefix}documents`;
   const statements = prepareStatements(database, table);
@@ -66,7 +68,7 @@ function prepareStatements(database: SqliteDatabase, table: string) {
       `INSERT INTO ${table} (kind, id, parent, revision, summary, body) VALUES (?, ?, ?, 1, ?, ?)
       ON CONFLICT (kind, id) DO NOTHING`,
     ),
-    // Under the same parent as before: an index that is told of nothing new is not written.
+    // Does not set the parent, so that SQLite does not write the index of parents.
     putExpected: prepare(
       database,
       `UPDATE ${table} SET revision = revision + 1, summary = ?, body = ?
@@ -87,7 +89,7 @@ function prepareStatements(database: SqliteDatabase, table: string) {
   };
 }
 
-/** Deleted documents have neither body nor parent, so those under a parent all exist. */
+/** Deleted documents have neither body nor parent, so every document with a parent exists. */
 function toListing({ kind, parent, part, after, limit }: ListQuery, table: string) {
   const under = parent === undefined ? 'body IS NOT NULL' : 'parent = ?';
   const from = after === undefined ? '' : ' AND id > ?';

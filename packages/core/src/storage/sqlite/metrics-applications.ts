@@ -1,10 +1,10 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import { mergedRows } from '../memory/metrics.js';
 import type { Applications, Sighting } from '../metrics-composition.js';
 import type { ApplicationRegistration, InstanceSighting, StoredApplication, StoredInstance } from '../metrics-port.js';
 import { repeatInSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
+import { createRowMerger } from './metrics-batches.js';
 import { sqliteUsage } from './metrics-usage.js';
 
 export interface SqliteInstances {
@@ -17,7 +17,7 @@ export interface SqliteInstances {
 export function sqliteInstances(database: SqliteDatabase, prefix: string): SqliteInstances {
   const statements = instanceStatements(database, `${prefix}instances`);
 
-  /** Whether the instance is a new one. */
+  /** Returns whether the instance is new. */
   function write(application: string, id: string, row: InstanceRow): boolean {
     const { createdAt, ...seen } = row;
     if (statements.update.run({ application, id, ...seen }).changes > 0) return false;
@@ -27,7 +27,7 @@ export function sqliteInstances(database: SqliteDatabase, prefix: string): Sqlit
 
   return {
     see(sightings) {
-      const rows = mergedRows<string, InstanceRow>(addSightings);
+      const rows = createRowMerger<string, InstanceRow>(mergeSightings);
       for (const { application, instance, at } of sightings) rows.add(application, instance.id, rowOf(instance, at));
       const grown = new Set<string>();
       rows.forEach((row, application, id) => {
@@ -91,7 +91,7 @@ function instanceStatements(database: SqliteDatabase, table: string) {
   };
 }
 
-/** What several sightings of one instance write. */
+/** The merged sightings of one instance. */
 interface InstanceRow {
   readonly clientIp: string | null;
   readonly sdkVersion: string | null;
@@ -103,7 +103,7 @@ function rowOf({ clientIp, sdkVersion }: InstanceSighting, at: number): Instance
   return { clientIp: clientIp ?? null, sdkVersion: sdkVersion ?? null, createdAt: at, seenAt: at };
 }
 
-function addSightings(one: InstanceRow, next: InstanceRow): InstanceRow {
+function mergeSightings(one: InstanceRow, next: InstanceRow): InstanceRow {
   return {
     clientIp: next.clientIp ?? one.clientIp,
     sdkVersion: next.sdkVersion ?? one.sdkVersion,
@@ -112,7 +112,7 @@ function addSightings(one: InstanceRow, next: InstanceRow): InstanceRow {
   };
 }
 
-/** The list of strategies is kept as JSON. */
+/** The list of strategies is stored as JSON. */
 type ApplicationRow = Omit<StoredApplication, 'strategies'> & { readonly strategies: string };
 
 export function sqliteApplications(database: SqliteDatabase, prefix: string): Applications {
@@ -174,7 +174,7 @@ export function sqliteApplications(database: SqliteDatabase, prefix: string): Ap
   };
 }
 
-/** As the page of all applications would be, of few. */
+/** Filters, sorts and limits the named applications as the page query does. */
 function selectNamed(
   rows: readonly ApplicationRow[],
   { seenSince, after, limit }: { seenSince: number; after: string; limit: number },
@@ -239,7 +239,7 @@ interface SeenApplication {
   readonly seenAt: number;
 }
 
-/** Each application once: made when it was first seen here, if it has to be made, and seen last at the latest time. */
+/** Returns each application once: a new one gets the time of its first sighting, and all get the latest time. */
 function seenApplications(sightings: readonly Sighting[]): Iterable<SeenApplication> {
   const seen = new Map<string, SeenApplication>();
   for (const { application: name, at } of sightings) {

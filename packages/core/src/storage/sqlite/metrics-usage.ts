@@ -1,9 +1,9 @@
-import { mergedRows } from '../memory/metrics.js';
 import { boundedSum, type FlagUsage, type UsageQuery, type UsageReport } from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
 import { prepare, type SqliteDatabase } from './database.js';
+import { createRowMerger } from './metrics-batches.js';
 
-/** Reads a table of applications, flags and counts, whole or a page at a time. */
+/** Returns a function that reads a table of applications, flags and counts: all rows, or a page. */
 export function sqliteUsagePages(database: SqliteDatabase, table: string): (query: UsageQuery) => FlagUsage[] {
   const select = (first: string, second: string) =>
     prepare(
@@ -26,11 +26,11 @@ export interface SqliteUsage {
   read(query: UsageQuery): FlagUsage[];
   flagsOf(application: string): string[];
   forget(flag: string): void;
-  /** Removes a part of an application's usage; whether more is left. */
+  /** Deletes a part of an application's usage. Returns whether more is left. */
   removeSlice(application: string): boolean;
 }
 
-/** Sums stop at the largest exact number instead of failing a report. */
+/** Sums stop at the largest safe integer, so that no report fails. */
 export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsage {
   const table = `${prefix}usage`;
   const add = prepare(
@@ -49,7 +49,7 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
 
   return {
     add(reports) {
-      const rows = mergedRows<string, number>(boundedSum);
+      const rows = createRowMerger<string, number>(boundedSum);
       for (const { application, counts } of reports) {
         for (const { flag, yes, no } of counts) rows.add(application, flag, boundedSum(yes, no));
       }

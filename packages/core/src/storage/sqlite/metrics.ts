@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { mergedRows } from '../memory/metrics.js';
 import {
   addToSums,
   type Counters,
   composeMetrics,
   type FlagSums,
-  type Sightings,
+  type LastSeen,
   sortedSums,
 } from '../metrics-composition.js';
 import { boundedSum, counterSecond, type FlagCount, lastSecondUntil, type MetricsStorage } from '../metrics-port.js';
@@ -15,20 +14,20 @@ import { createDroppedCount } from '../unknown-counters.js';
 import { readWhenFree } from './busy.js';
 import { type Connection, inSnapshot, prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { sqliteApplications } from './metrics-applications.js';
-import { createReportBatcher } from './metrics-batches.js';
+import { createReportBatcher, createRowMerger } from './metrics-batches.js';
 import { sqliteUnknownNames } from './unknown-names.js';
 import type { WriteQueue } from './write-queue.js';
 
-/** One slice sums up so many rows, and those of the second in which it ends. */
+/** Rows that one slice sums up. It also completes the second in which it ends. */
 const SUMMED_ROWS = 10_000;
 
-/** Sums stop at the largest exact number instead of failing a report, and `total` cannot overflow as `sum` can. */
+/** Sums stop at the largest safe integer, so that no report fails. `total` cannot overflow, unlike `sum`. */
 export function sqliteCounters(database: SqliteDatabase, prefix: string): Counters {
   const { add, sum, endOfSlice, nextSecond, remove, dropUntil } = counterStatements(database, `${prefix}counters`);
 
   return {
     add(reports) {
-      const rows = mergedRows<number, FlagCount>(addCounts);
+      const rows = createRowMerger<number, FlagCount>(addCounts);
       for (const { stop, counts } of reports) {
         for (const count of counts) rows.add(counterSecond(stop), count.flag, count);
       }
@@ -43,7 +42,7 @@ export function sqliteCounters(database: SqliteDatabase, prefix: string): Counte
         return end < Number.MAX_SAFE_INTEGER;
       };
     },
-    // The key begins with the second: one look-up for each is less than a look at all rows.
+    // The key begins with the second: one look-up per second is cheaper than a scan.
     forget(flag) {
       let second = nextSecond.get(Number.MIN_SAFE_INTEGER) as number | undefined;
       while (second !== undefined) {
@@ -88,7 +87,7 @@ function addCounts(one: FlagCount, next: FlagCount): FlagCount {
   return { flag: one.flag, yes: boundedSum(one.yes, next.yes), no: boundedSum(one.no, next.no) };
 }
 
-export function sqliteSightings(database: SqliteDatabase, prefix: string): Sightings {
+export function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
   const see = prepare(
     database,
     `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
@@ -109,7 +108,7 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
       }
       for (const [flag, at] of latest) see.run(flag, at);
     },
-    // One look-up per name: the number of values that a single statement may bind is limited, that of names is not.
+    // One look-up per name, because a statement may bind a limited number of values.
     of(flags) {
       const found = new Map<string, number>();
       for (const flag of flags) {
@@ -121,7 +120,7 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
     forget(flag) {
       forget.run(flag);
     },
-    dropStrangers({ isFlag, unseenSince }, onDropped) {
+    dropUnknown({ isFlag, unseenSince }, onDropped) {
       let last = '';
       return () => {
         const page = findAfter.all(last, SLICE_ROWS) as [string, number][];
@@ -139,20 +138,22 @@ export function sqliteSightings(database: SqliteDatabase, prefix: string): Sight
 
 export interface SqliteMetricsOptions {
   readonly connection: Connection;
-  /** The connection's queue: reports that arrive together are added up and share one transaction. */
+  /** The connection's queue. */
   readonly writeQueue: WriteQueue;
-  /** The prefix that `metricsTables` created the tables with. */
+  /** The prefix of the tables. */
   readonly tablePrefix: string;
 }
 
 /**
- * Metrics in the tables of a SQLite storage, on its connection, which stays open when the metrics are closed. A call
- * that writes resolves once its transaction is committed; when it rejects, nothing of it was written.
+ * Creates metrics in the tables of a SQLite storage, on its connection. `close` leaves the connection open.
+ *
+ * A write resolves after its transaction has been committed. If it rejects, nothing was written, unless the code is
+ * `outcome_unknown`.
  */
 export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMetricsOptions): MetricsStorage {
   const metrics = composeMetrics({
     counters: sqliteCounters(connection.database, tablePrefix),
-    sightings: sqliteSightings(connection.database, tablePrefix),
+    lastSeen: sqliteLastSeen(connection.database, tablePrefix),
     applications: sqliteApplications(connection.database, tablePrefix),
     unknownNames: sqliteUnknownNames(connection.database, tablePrefix),
   });
@@ -187,7 +188,7 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     usage: (query) => readWhenFree(connection, () => metrics.usage(query)),
     lastSeen(flags) {
       const look = () => metrics.lastSeen(flags);
-      // Each of several look-ups would take and leave the file's lock for itself, which costs several times as much.
+      // A snapshot takes the file's lock once. Each look-up by itself would take and release it, at several times the cost.
       return readWhenFree(connection, flags.length > 1 ? () => inSnapshot(connection.database, look) : look);
     },
     dropped,

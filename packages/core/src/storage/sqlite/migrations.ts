@@ -2,11 +2,12 @@ import { FlagsError } from '../../errors.js';
 import { preparePluck, type SqliteDatabase } from './database.js';
 
 /**
- * The tables of the metrics, for the SQLite storage's migrations. `prefix` heads every name and must be a valid start
- * of an identifier.
+ * Tables of the metrics in version 1.
  *
- * Counters are clustered by second: a report writes neighbouring rows, a window is one range, and so is what expires.
- * Text is compared by bytes, which in UTF-8 is code-point order.
+ * Counters are clustered by second, so that a report, a window and an expired period are each a range of rows. SQLite
+ * compares text by bytes, which in UTF-8 is code-point order.
+ *
+ * @param prefix prefix of every name; must begin a valid identifier
  */
 export function metricsTables(prefix: string): string {
   return `
@@ -56,10 +57,11 @@ export function metricsTables(prefix: string): string {
 }
 
 /**
- * What version 2 adds. When an application was last seen stands apart from its registration, which may be long: a report
- * writes the short row alone. `applications.seen_at` is no longer read.
+ * Tables of the metrics that version 2 adds.
  *
- * The seconds of an unknown name are a JSON list. `rank` tells which name was reported more recently: time and a number.
+ * The last-seen time of an application has its own table, so that a report writes a short row and not the registration.
+ * `applications.seen_at` is no longer read. The seconds of an unknown name are a JSON list. `rank` orders names by the time
+ * of their last report.
  */
 export function unknownNameTables(prefix: string): string {
   return `
@@ -90,12 +92,12 @@ export function unknownNameTables(prefix: string): string {
 }
 
 /**
- * The tables of documents and events. Text is compared by bytes, which in UTF-8 is code-point order.
+ * Tables of documents and events in version 1. SQLite compares text by bytes, which in UTF-8 is code-point order.
  *
- * A summary stands before its body, so that reading it does not touch the pages that a large body overflows into.
- * A deleted document keeps its row and revision; parent, summary and body are NULL.
- * Positions of events come from AUTOINCREMENT, so that none is ever given twice; they are given inside the write
- * transaction, so that their order is that of the commits and a reader cannot overtake a writer.
+ * - The summary precedes the body, so that reading it does not load the overflow pages of a large body.
+ * - A deleted document keeps its row and revision. Parent, summary and body are NULL.
+ * - AUTOINCREMENT never reuses a position. Positions are assigned inside the write transaction, so they follow the order of
+ *   commits and a reader cannot skip an event.
  */
 export function documentTables(prefix: string): string {
   return `
@@ -132,7 +134,7 @@ export function documentTables(prefix: string): string {
   `;
 }
 
-/** Which API token the actor of an event used; NULL where there was none, and in earlier events. */
+/** The API token that the actor of an event used; NULL without a token, and in events of version 1. */
 export function actorTokenColumns(prefix: string): string {
   return `
     ALTER TABLE ${prefix}events ADD COLUMN actor_token_id TEXT;
@@ -140,22 +142,20 @@ export function actorTokenColumns(prefix: string): string {
   `;
 }
 
-/** Every step from one schema version to the next, the first from an empty database to version 1. Only ever appended to. */
+/** The steps between schema versions; the first creates version 1. Never change a released step; append a new one. */
 const MIGRATIONS: readonly ((prefix: string) => string)[] = [
   (prefix) => documentTables(prefix) + metricsTables(prefix),
   (prefix) => actorTokenColumns(prefix) + unknownNameTables(prefix),
 ];
 
 /**
- * Brings the tables to the version that this library knows. Has to run in a write transaction: of several processes that
- * open a new file at the same moment one creates the tables, and the others find them.
- *
- * Fails with `storage_unsupported` when a newer library has been here.
+ * Migrates the tables to the newest version. Must run in a write transaction, so that only one of several processes
+ * migrates a file. Throws `storage_unsupported` if a newer version of the library has migrated the tables.
  */
 export function migrate(database: SqliteDatabase, prefix: string): void {
   const version = readVersion(database, prefix);
   if (version > MIGRATIONS.length) throw newerSchema(version, prefix);
-  // Writes nothing, and yet fails where nothing can be written: BEGIN IMMEDIATE succeeds on a read-only database.
+  // Changes nothing, but fails on a read-only database. BEGIN IMMEDIATE succeeds there.
   database.exec(`DELETE FROM ${prefix}meta WHERE false`);
   if (version === MIGRATIONS.length) return;
   for (const step of MIGRATIONS.slice(version)) database.exec(step(prefix));
@@ -165,8 +165,8 @@ export function migrate(database: SqliteDatabase, prefix: string): void {
 }
 
 /**
- * Gives a check that no newer version of the library has changed the tables since: the statements of this one may not fit
- * them any more. Fails with `storage_unsupported`.
+ * Returns a check that throws `storage_unsupported` if a newer version of the library has migrated the tables: the
+ * statements of this version may not fit them.
  */
 export function createVersionCheck(database: SqliteDatabase, prefix: string): () => void {
   const find = preparePluck(database, versionQuery(prefix));

@@ -8,8 +8,8 @@ import { createPrivateFile } from './private-file.js';
 import { limitLog } from './write-ahead-log.js';
 
 /**
- * Why this driver must not be used on this Node, or undefined. better-sqlite3 13 ends the whole process when it opens a
- * database on a Node before 22.14, and nothing can catch that.
+ * Returns why this driver must not be used on this Node, or undefined. better-sqlite3 13 crashes the process when it opens a
+ * database on a Node before 22.14.
  */
 export function driverRefusal({ driver, node }: { driver: string; node: string }): string | undefined {
   if (isAtLeast(node, [22, 14]) || !isAtLeast(driver, [13, 0])) return undefined;
@@ -20,8 +20,8 @@ export function driverRefusal({ driver, node }: { driver: string; node: string }
 }
 
 /**
- * The version of the better-sqlite3 package that a file belongs to. The package's own `exports` do not let its
- * `package.json` be required, so it is looked for on disk; undefined when it is not there, as in a bundle.
+ * Returns the version of the better-sqlite3 package that contains a file; undefined if there is no `package.json`, as in a
+ * bundle. Searches the disk, because the `exports` of the package do not include its `package.json`.
  */
 export function driverVersion(file: string): string | undefined {
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
@@ -58,7 +58,7 @@ const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
   },
 ];
 
-/** Turns what the host can put right into `storage_unsupported` with advice; gives other errors back as they are. */
+/** Turns an error that the host can fix into `storage_unsupported` with advice. Returns other errors unchanged. */
 export function explainOpening(error: unknown, name: string): unknown {
   const cause = isFlagsError(error) ? error.cause : error;
   const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
@@ -69,23 +69,23 @@ export function explainOpening(error: unknown, name: string): unknown {
 }
 
 /**
- * How long, in milliseconds, SQLite may stop the event loop to wait for a lock before it is asked again later. Most locks are
- * gone within 10; 50 commits no more, and stops the loops of four busy writers three times as long. Without any wait, writers
- * that find the lock taken by turns sleep more than they write.
+ * How long SQLite may block the event loop to wait for a lock, in milliseconds, before the storage retries later. Most locks
+ * are released in this time. A longer wait commits no more and blocks longer; without a wait, writers sleep more than they
+ * write.
  */
 const BLOCKING_WAIT = 10;
 
 type Driver = new (path: string, options: { timeout: number }) => SqliteDatabase;
 
 /**
- * Opens a database file with the host's own better-sqlite3; `:memory:` opens one in memory. A new file gets mode 0600. What is
- * acknowledged on this connection survives a power cut.
+ * Opens a database file, or `:memory:`, with the installed better-sqlite3. A new file gets mode 0600. Acknowledged commits of
+ * this connection survive a power cut.
  */
 export async function openDatabase({ path, busyTimeout }: { path: string; busyTimeout: number }): Promise<Connection> {
   const database = open(path);
   const connection = { database, busyTimeout };
   try {
-    // Changing the journal meets a lock when several processes open a new file at the same moment.
+    // The journal mode needs a lock, which another process may hold that opens the same new file.
     await readWhenFree(connection, () => database.pragma('journal_mode = WAL'));
     database.pragma('synchronous = FULL');
     limitLog(database);
@@ -98,7 +98,7 @@ export async function openDatabase({ path, busyTimeout }: { path: string; busyTi
 
 function open(givenPath: string): SqliteDatabase {
   const Database = findDriver();
-  // The driver trims it too.
+  // The driver trims the path too.
   const path = givenPath.trim();
   const isFile = path !== ':memory:';
   if (isFile && !existsSync(dirname(path))) {
@@ -115,7 +115,7 @@ function open(givenPath: string): SqliteDatabase {
   }
 }
 
-/** Fails with `storage_unsupported` when the driver is missing, or would crash. */
+/** Throws `storage_unsupported` if the driver is missing or would crash. */
 function findDriver(): Driver {
   try {
     const refusal = driverRefusal({

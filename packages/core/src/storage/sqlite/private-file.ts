@@ -1,17 +1,17 @@
 import { closeSync, existsSync, openSync, readlinkSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Only the owner may read and write: the database holds token hashes and everybody's changes. */
+/** Only the owner may read and write, because the database holds token hashes and the event log. */
 const OWNER_ONLY = 0o600;
-/** As many as SQLite follows itself. */
+/** The number of symbolic links that SQLite follows. */
 const MOST_LINKS = 100;
 
 /**
- * Creates an empty file that only its owner can read, unless the path is taken; an existing file keeps its mode. SQLite takes
- * an empty file for a new database, and gives its mode to the journal, `-wal` and `-shm` beside it.
+ * Creates an empty file that only its owner can read. An existing file keeps its mode.
  *
- * Never opens an existing file: closing it would release the locks that other connections of this process hold on it. Does
- * not fail either: SQLite finds the same fault when it opens the path.
+ * SQLite opens an empty file as a new database, and gives its mode to the journal, `-wal` and `-shm`. The function never opens
+ * an existing file: closing it would release the locks that other connections of this process hold. It never throws:
+ * SQLite reports the same fault when it opens the path.
  */
 export function createPrivateFile(path: string): void {
   let target = path;
@@ -33,7 +33,7 @@ function tryToCreate(path: string): 'created' | 'taken' | 'failed' {
   }
 }
 
-/** Where a symbolic link leads that points to no file yet. */
+/** Returns the target of a symbolic link whose target does not exist yet. */
 function targetOfLink(path: string): string | undefined {
   try {
     return resolve(dirname(path), readlinkSync(path));

@@ -20,12 +20,12 @@ interface Target {
   readonly events: SqliteEvents;
 }
 
-/** Most commits put one document that is as expected: that takes one statement. All others are looked through first. */
+/** Most commits write one document that is as expected: they take one statement. Others are checked first. */
 export function applyToSqlite(commit: PreparedCommit, target: Target): CommitResult {
   return putOne(commit, target) ?? applyCommit(commit, target);
 }
 
-/** Undefined when nothing was written. */
+/** Returns undefined if nothing was written. */
 function putOne({ writes, checks, vacant, events }: PreparedCommit, target: Target): CommitResult | undefined {
   const [write] = writes;
   if (!write || writes.length > 1 || vacant.length > 0) return undefined;
@@ -37,8 +37,8 @@ function putOne({ writes, checks, vacant, events }: PreparedCommit, target: Targ
 }
 
 /**
- * Reads what moves with every change of the database: SQLite counts the rows that this connection has changed, and tells
- * whether any other connection has committed.
+ * Returns a function that reads the data version: the number of rows that this connection has changed, and SQLite's version
+ * for commits of other connections.
  */
 export function dataVersionReader(database: SqliteDatabase): () => string {
   const own = preparePluck(database, 'SELECT total_changes()');
@@ -46,20 +46,23 @@ export function dataVersionReader(database: SqliteDatabase): () => string {
   return () => `${others.get()}.${own.get()}`;
 }
 
-/** A storage in a SQLite database, which can be backed up. */
+/** A storage in a SQLite database, with backups. */
 export interface SqliteStorage extends Storage {
   /**
-   * Copies the database into a new file, while everybody goes on reading and writing. The copy is the state of one moment:
-   * all that was acknowledged before the call, and of what is written meanwhile everything up to some commit. It is the
-   * whole database, the host's own tables included where the handle is the host's. To restore it, stop every process and
-   * put the file in the database's place; there must be no `-wal` and `-shm` of the old database beside it.
+   * Copies the database into a new file, while any process reads and writes.
    *
-   * The file gets its name when it is complete and flushed to disk: a crash leaves no half backup, at most files
-   * `<path>.<id>.partial*`. It has mode 0600. Nothing is overwritten. `close` waits for backups that are under way.
+   * The copy holds one consistent state: every change that was acknowledged before the call, and later changes up to some
+   * commit. It contains the whole database, including the host's own tables.
    *
-   * @throws FlagsError `invalid_input` (no usable path, or one that exists), `storage_unavailable` (the file cannot be
-   * written), `storage_busy` (a transaction of the host's stayed open), `storage_unsupported` (a handle without
-   * `backup`), `closed`
+   * The file has mode 0600. It gets its name when it is complete and flushed; a crash leaves at most files named
+   * `<path>.<id>.partial*`. Existing files are never overwritten. `close` waits for running backups. Safe to call
+   * concurrently.
+   *
+   * To restore, stop every process, remove the `-wal` and `-shm` of the old database, and put the backup in its place.
+   *
+   * @param path the file to create, in an existing directory
+   * @throws FlagsError `invalid_input` (the path is unusable or exists), `storage_unavailable` (the file cannot be written),
+   * `storage_busy` (a transaction of the host stayed open), `storage_unsupported` (the handle has no `backup`), `closed`
    * @example
    * const storage = await sqliteStorage('./flags.db');
    * const flags = await createFlags({ storage });
@@ -69,23 +72,27 @@ export interface SqliteStorage extends Storage {
 }
 
 /**
- * Keeps everything in a SQLite database, for any number of processes on one machine. Nothing is acknowledged before it is
- * durable; commits that arrive together share one transaction and one flush to disk, and are still checked and answered
- * each for itself. While another connection holds the lock, calls wait without stopping the event loop.
+ * Opens a storage in a SQLite database, for any number of processes on one machine. Creates or migrates its tables.
  *
- * Creates its tables, or brings them up to date. `close` finishes what was asked before, and closes the database only when
- * the storage has opened it; afterwards every call fails with `closed`.
+ * A change is acknowledged when it is durable. Commits that arrive together share one transaction and one flush to disk;
+ * each is still checked and answered by itself. While another connection holds the lock, calls wait without blocking the
+ * event loop.
  *
- * Empties the write-ahead log of a database that it opened after five seconds without a write. On a handle of the host's,
- * checkpoints are the host's.
+ * The storage empties the write-ahead log of a database that it opened after five seconds without a write. On a handle of
+ * the host it leaves checkpoints to the host. `close` completes earlier calls, and closes the database only if the storage
+ * opened it.
  *
- * What a disk does later (full, failing, damaged, files removed or replaced) makes the calls that it concerns fail with
- * `storage_unavailable`, nothing changed; others go on, and so do these as soon as it is put right. A disk that fails to
- * flush a commit, and goes on failing, leaves `outcome_unknown`.
+ * Later calls throw:
  *
- * Fails with `storage_unsupported` when better-sqlite3 is missing or does not fit this Node, when the database cannot be
- * opened or written to, or when a newer version of the library has made its tables; with `invalid_input` for
- * impossible options; with `storage_busy` when the database stays locked for `busyTimeout`, as every later call may.
+ * - `storage_busy`: the database stayed locked for `busyTimeout`; nothing has changed
+ * - `storage_unavailable`: the disk is full, failing or damaged, or the files were removed or replaced; nothing has changed.
+ *   Calls succeed again when the cause is removed
+ * - `outcome_unknown`: the disk failed while it flushed the commit; read the state before you repeat the change
+ * - `storage_unsupported`: a newer version of the library has migrated the tables
+ * - `closed`: the storage or its database has been closed
+ *
+ * @throws FlagsError `invalid_input` (invalid options), `storage_unsupported` (better-sqlite3 is missing or does not fit this
+ * Node; the database cannot be opened or written to; its tables are newer), `storage_busy`
  *
  * @example
  * const storage = await sqliteStorage('./flags.db');
@@ -100,7 +107,7 @@ export async function sqliteStorage(options: SqliteStorageOptions): Promise<Sqli
   const { source, tablePrefix, busyTimeout } = assertOptions(options);
   const { connection, name, release } = await connect(source, busyTimeout);
   try {
-    // Within the transaction: the -wal that is there then is this connection's, not one that its last user takes along.
+    // Inside the transaction, because only then the -wal belongs to this connection, and not to a process that is closing.
     const assertFile = await createWriteQueue(connection).run(() => {
       prepareSchema(connection, tablePrefix);
       return createFileCheck(connection.database);
@@ -114,9 +121,9 @@ export async function sqliteStorage(options: SqliteStorageOptions): Promise<Sqli
 
 interface Session {
   readonly connection: Connection;
-  /** Tells people which database is meant. */
+  /** The database in error messages. */
   readonly name: string;
-  /** Closes the connection, unless it is the host's. */
+  /** Closes the connection, unless the host opened it. */
   readonly release: () => void;
 }
 
@@ -146,7 +153,7 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
 
 function storageOn(opened: Opened): SqliteStorage {
   const { connection, assertFile, release } = opened;
-  const { writeQueue, documents, events, stamp, metrics, backups, logCleaner, walBytes } = partsOn(opened);
+  const { writeQueue, documents, events, dataVersion, metrics, backups, logCleaner, walBytes } = partsOn(opened);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
@@ -169,11 +176,11 @@ function storageOn(opened: Opened): SqliteStorage {
     metrics,
     get: (key) => read(() => documents.get(key)),
     list: (query) => read(() => documents.list(query)),
-    dataVersion: () => read(stamp),
+    dataVersion: () => read(dataVersion),
     walBytes,
     events: (query) =>
       read(() => {
-        // A log can still be read; a feed promises what other processes do as well, and they no longer use this file.
+        // A feed must return the events of other processes, which do not write to a removed file. A log may still be read.
         if (query.order === 'oldest-first') assertFile();
         return query.total ? inSnapshot(connection.database, () => events.query(query)) : events.query(query);
       }),
@@ -196,12 +203,12 @@ function closedError(): FlagsError {
   return new FlagsError('closed', 'The storage has been closed.');
 }
 
-/** What works on the connection. */
+/** Creates the parts that use the connection. */
 function partsOn({ connection, assertFile, tablePrefix }: Opened) {
   const { database } = connection;
   const assertVersion = createVersionCheck(database, tablePrefix);
   const logCleaner = connection.isHosts ? undefined : createLogCleaner(database);
-  // A process that was killed may have left a large log.
+  // A killed process may have left a large log.
   logCleaner?.noteWrite();
   const writeQueue = createWriteQueue(connection, () => {
     assertFile();
@@ -212,7 +219,7 @@ function partsOn({ connection, assertFile, tablePrefix }: Opened) {
     writeQueue,
     documents: sqliteDocuments(database, tablePrefix),
     events: sqliteEvents(database, tablePrefix),
-    stamp: dataVersionReader(database),
+    dataVersion: dataVersionReader(database),
     metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }),
     backups: createBackups(connection),
     logCleaner,
@@ -220,7 +227,7 @@ function partsOn({ connection, assertFile, tablePrefix }: Opened) {
   };
 }
 
-/** Backups need the connection until they have ended. */
+/** Tracks running backups, because they need the connection. */
 function createBackups(connection: Connection) {
   const underWay = new Set<Promise<void>>();
   return {

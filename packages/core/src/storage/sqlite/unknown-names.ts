@@ -28,7 +28,7 @@ export function sqliteUnknownNames(database: SqliteDatabase, prefix: string): Un
     statements.put.run(application, flag, nextRank(at), count, JSON.stringify(seconds));
   }
 
-  /** Drops the least recent names beyond the limits; gives of which applications. */
+  /** Deletes the least recent names beyond the limits. Returns the application of each deleted name. */
   function trim(reports: readonly UsageReport[]): string[] {
     const dropped: string[] = [];
     for (const application of new Set(reports.map((report) => report.application))) {

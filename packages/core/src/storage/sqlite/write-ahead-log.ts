@@ -3,19 +3,19 @@ import type { SqliteDatabase } from './database.js';
 import { pathOf } from './file-in-place.js';
 
 /**
- * Bytes that the write-ahead log keeps when SQLite starts it anew. SQLite moves its pages into the database after every
- * 4 MiB, so only large commits and long reads take it beyond this size.
+ * Size in bytes to which SQLite truncates the write-ahead log when it restarts it. SQLite checkpoints every 4 MiB, so only
+ * large commits and long reads exceed this size.
  */
 const LOG_LIMIT = 16 * 1024 * 1024;
-/** How long, in milliseconds, this connection writes nothing before the log is emptied. */
+/** Time without a write after which the log is emptied, in milliseconds. */
 const IDLE = 5_000;
 
-/** Limits the log of a connection that the storage has opened. */
+/** Limits the log of a connection that the storage opened. */
 export function limitLog(database: SqliteDatabase): void {
   database.pragma(`journal_size_limit = ${LOG_LIMIT}`);
 }
 
-/** Bytes of the write-ahead log on disk; undefined when there is none. */
+/** Returns a function that reads the size of the write-ahead log in bytes; undefined if there is none. */
 export function logSizeReader(database: SqliteDatabase): () => number | undefined {
   const path = pathOf(database);
   if (path === '') return () => undefined;
@@ -29,15 +29,15 @@ export function logSizeReader(database: SqliteDatabase): () => number | undefine
 }
 
 export interface LogCleaner {
-  /** Call it with every write. */
+  /** Call this with every write. */
   noteWrite(): void;
-  /** Ends the timer. */
+  /** Stops the timer. */
   stop(): void;
 }
 
 /**
- * Empties the write-ahead log when the connection has not written for a while. A log that another connection still reads is
- * left alone and tried again later. The timer keeps no process alive.
+ * Empties the write-ahead log when the connection has not written for a while. If another connection still reads the log,
+ * the cleaner retries later. The timer does not keep the process alive.
  *
  * @param idle milliseconds
  */
@@ -45,29 +45,31 @@ export function createLogCleaner(database: SqliteDatabase, idle = IDLE): LogClea
   let timer: NodeJS.Timeout | undefined;
   let lastWrite = 0;
 
-  function wait(time: number): void {
-    timer = setTimeout(look, time).unref();
+  function schedule(time: number): void {
+    timer = setTimeout(tick, time).unref();
   }
 
-  function look(): void {
+  function tick(): void {
     timer = undefined;
     const rest = lastWrite + idle - performance.now();
-    if (rest > 0) wait(rest);
-    else if (!emptyLog(database)) wait(idle);
+    if (rest > 0) schedule(rest);
+    else if (!emptyLog(database)) schedule(idle);
   }
 
   return {
     noteWrite() {
       lastWrite = performance.now();
-      if (timer === undefined) wait(idle);
+      if (timer === undefined) schedule(idle);
     },
     stop: () => clearTimeout(timer),
   };
 }
 
 /**
- * False when it has to be tried again. Moves the pages without a lock first, beside readers and writers; the lock that keeps
- * writers out is then taken without waiting, and only for as long as truncating a file takes.
+ * Returns false if the caller should retry later.
+ *
+ * Copies the pages without a lock first, beside readers and writers. It then takes the write lock without waiting, and only
+ * while it truncates the file.
  */
 function emptyLog(database: SqliteDatabase): boolean {
   try {
@@ -77,7 +79,7 @@ function emptyLog(database: SqliteDatabase): boolean {
     if (checkpointed < log) return false;
     return truncateLog(database);
   } catch {
-    // A failing disk: everything is still in the log, and the next commit reports the fault.
+    // The disk fails. Everything is still in the log, and the next commit reports the fault.
     return false;
   }
 }

@@ -5,31 +5,37 @@ import { applicationRules, instanceRules, registrationRules } from './applicatio
 import { countRules, nameRules, usageRules, windowRules } from './counting.js';
 import { limitRules, unknownNameRules } from './limits.js';
 import { readingRules } from './reading.js';
-import { batchRules, simultaneousRules } from './recording.js';
-import { closingRules, copyRules, forgettingRules, pruningRules, sightingRules } from './retention.js';
+import { batchRules, concurrencyRules } from './recording.js';
+import { closingRules, copyRules, forgettingRules, lastSeenRules, pruningRules } from './retention.js';
 
-/** A metrics storage to be examined. Every rule opens one of its own. */
+/** A metrics storage under test. The suite opens a new one for every rule. */
 export interface MetricsUnderTest {
-  /** Empty. The suite closes it. */
+  /** An empty storage. The suite closes it. */
   readonly metrics: MetricsStorage;
   /**
-   * Opens another instance on the same data, as a second process would; the suite closes it. Leave it out only when
-   * the data can have no second instance, as with memory: the one instance then plays both parts.
+   * Opens another instance on the same data, as a second process would. The suite closes it. Leave it out only if the data
+   * cannot have a second instance, as in memory: the suite then uses the one instance for both.
    */
   readonly again?: () => Awaitable<MetricsStorage>;
   /**
-   * From now on has the database fail on a write that counts this flag, as by a trigger that raises an error: whether a
-   * batch that fails in its middle leaves something. Leave it out only when no write can fail, as with memory.
+   * Makes the database fail on every later write of a count of this flag, for example with a trigger that raises an error.
+   * The suite then proves that a batch that fails in the middle records nothing. Leave it out only if no write can fail,
+   * as in memory.
    */
   readonly refuse?: (flag: string) => Awaitable<void>;
-  /** Clears away, after all instances have been closed. */
+  /** Deletes the data. Called after all instances have been closed. */
   readonly dispose?: () => Awaitable<void>;
 }
 
 /**
- * Declares the tests that a {@link MetricsStorage} has to pass, simultaneous reports included. Call it at the top of a
- * test file, under any runner with global `describe` and `it`. Nothing depends on the time of day or waits for time to
- * pass: all times are passed in.
+ * Declares the tests that every `MetricsStorage` must pass, including concurrent reports. Call it at the top level of a test
+ * file, with any test runner that has global `describe` and `it`.
+ *
+ * The suite passes all times as parameters: it neither waits nor depends on the clock.
+ *
+ * @param name the storage in the names of the tests
+ * @param open opens an empty storage; called once per rule
+ * @throws Error if there is no global `describe` and `it`
  *
  * @example
  * metricsConformance('our metrics', async () => {
@@ -61,9 +67,9 @@ export function metricsConformance(name: string, open: () => Awaitable<MetricsUn
 
 const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
   ['counts', countRules],
-  ['a batch', batchRules],
+  ['a batch of reports', batchRules],
   ['windows', windowRules],
-  ['last-seen times', sightingRules],
+  ['last-seen times', lastSeenRules],
   ['usage', usageRules],
   ['registrations', registrationRules],
   ['applications', applicationRules],
@@ -74,7 +80,7 @@ const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
   ['forgetting', forgettingRules],
   ['pruning', pruningRules],
   ['names', nameRules],
-  ['simultaneous callers', simultaneousRules],
+  ['concurrent callers', concurrencyRules],
   ['returned values', copyRules],
   ['closing', closingRules],
 ];

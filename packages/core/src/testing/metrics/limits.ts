@@ -9,7 +9,7 @@ function names(count: number, prefix = 'name'): string[] {
 }
 
 export function limitRules(rule: MetricsRule): void {
-  rule('applications beyond the limit are not stored, and their flags count', async (metrics) => {
+  rule('does not store applications beyond the limit, but counts their flags', async (metrics) => {
     const applications = names(LIMITS.applications);
     for (let first = 0; first < applications.length; first += 1000) {
       const batch = applications.slice(first, first + 1000);
@@ -31,7 +31,7 @@ export function limitRules(rule: MetricsRule): void {
     assert.equal((await metrics.application('further'))?.name, 'further');
   });
 
-  rule('of too many instances the least recently seen are dropped', async (metrics) => {
+  rule('drops the least recently seen instances beyond the limit', async (metrics) => {
     const ids = names(LIMITS.instancesPerApplication);
     await metrics.record(
       [],
@@ -46,7 +46,7 @@ export function limitRules(rule: MetricsRule): void {
 }
 
 export function unknownNameRules(rule: MetricsRule): void {
-  rule('are counted beside flags, and tell nothing of when a flag was seen', async (metrics) => {
+  rule('counts unknown names beside flags, without last-seen times', async (metrics) => {
     const unknown = [{ flag: 'chekcout', yes: 2, no: 3 }];
     await metrics.record([report({ counts: once('banner', 'checkout'), unknown })]);
     await metrics.record([report({ unknown, counts: [] })]);
@@ -66,7 +66,7 @@ export function unknownNameRules(rule: MetricsRule): void {
     assertSame([...(await metrics.lastSeen(['chekcout', 'checkout'])).keys()], ['checkout']);
   });
 
-  rule('are added to a flag of that name', async (metrics) => {
+  rule('adds the counts of an unknown name to those of a flag with that name', async (metrics) => {
     await metrics.record([report({ counts: [], unknown: once('checkout') })]);
     await metrics.record([report()]);
     assertSame(await metrics.counts({ after: 0 }), [{ flag: 'checkout', yes: 2, no: 0 }]);
@@ -74,22 +74,25 @@ export function unknownNameRules(rule: MetricsRule): void {
     assertSame((await metrics.application('shop'))?.flags, ['checkout']);
   });
 
-  rule('beyond the limit of an application replace the least recent, and are counted', async (metrics) => {
-    const [first = '', ...rest] = names(LIMITS.unknownNamesPerApplication);
-    await metrics.record([report({ counts: once('checkout'), unknown: once(first, ...rest) })]);
-    await metrics.record([report({ counts: [], unknown: once(first) })]);
-    await metrics.record([report({ application: 'other', counts: [], unknown: once('theirs') })]);
-    await metrics.record([report({ counts: [], unknown: once('z1', 'z2'), droppedNames: 5 })]);
-    const detail = await metrics.application('shop');
-    assertSame(detail?.flags, ['checkout', first, ...rest.slice(2), 'z1', 'z2']);
-    assert.equal(detail?.droppedNames, 7);
-    assert.equal((await metrics.application('other'))?.droppedNames, undefined);
-    assertSame([metrics.dropped.names, metrics.dropped.reports], [7, 0]);
-    const counted = (await metrics.counts({ after: 0 })).map(({ flag }) => flag);
-    assertSame(counted, ['checkout', first, ...rest.slice(2), 'theirs', 'z1', 'z2']);
-  });
+  rule(
+    'replaces the least recent name of an application beyond its limit, and counts the dropped ones',
+    async (metrics) => {
+      const [first = '', ...rest] = names(LIMITS.unknownNamesPerApplication);
+      await metrics.record([report({ counts: once('checkout'), unknown: once(first, ...rest) })]);
+      await metrics.record([report({ counts: [], unknown: once(first) })]);
+      await metrics.record([report({ application: 'other', counts: [], unknown: once('theirs') })]);
+      await metrics.record([report({ counts: [], unknown: once('z1', 'z2'), droppedNames: 5 })]);
+      const detail = await metrics.application('shop');
+      assertSame(detail?.flags, ['checkout', first, ...rest.slice(2), 'z1', 'z2']);
+      assert.equal(detail?.droppedNames, 7);
+      assert.equal((await metrics.application('other'))?.droppedNames, undefined);
+      assertSame([metrics.dropped.names, metrics.dropped.reports], [7, 0]);
+      const counted = (await metrics.counts({ after: 0 })).map(({ flag }) => flag);
+      assertSame(counted, ['checkout', first, ...rest.slice(2), 'theirs', 'z1', 'z2']);
+    },
+  );
 
-  rule('beyond the limit of all applications replace the least recent', async (metrics) => {
+  rule('replaces the least recent name beyond the limit of all applications', async (metrics) => {
     const unknown = once(...names(LIMITS.unknownNamesPerApplication));
     const count = LIMITS.unknownNames / LIMITS.unknownNamesPerApplication;
     for (const application of names(count, 'app')) await metrics.record([report({ application, counts: [], unknown })]);
@@ -99,7 +102,7 @@ export function unknownNameRules(rule: MetricsRule): void {
     assert.equal((await metrics.application('app-10000'))?.droppedNames, 2);
   });
 
-  rule('stay within the limit when callers are simultaneous', async (metrics, again) => {
+  rule('keeps the limit with concurrent callers', async (metrics, again) => {
     const instances = [metrics, await again()];
     const record = async (caller: number) =>
       instances[caller % 2]?.record([report({ counts: [], unknown: once(...names(20, `caller-${caller}`)) })]);
@@ -111,7 +114,7 @@ export function unknownNameRules(rule: MetricsRule): void {
     assert.equal(detail?.droppedNames, 501);
   });
 
-  rule('are forgotten like flags, and with their application', async (metrics) => {
+  rule('forgets unknown names like flags, and with their application', async (metrics) => {
     await metrics.record([report({ counts: [], unknown: once('a', 'b'), droppedNames: 1 })]);
     await metrics.forget('a');
     assertSame((await metrics.application('shop'))?.flags, ['b']);
@@ -123,7 +126,7 @@ export function unknownNameRules(rule: MetricsRule): void {
     assertSame(await metrics.counts({ after: 0 }), []);
   });
 
-  rule('are pruned when they were last reported before the given time', async (metrics) => {
+  rule('prunes unknown names that were last reported before the given time', async (metrics) => {
     await metrics.record([report({ at: NOW - MINUTE, stop: NOW - MINUTE, counts: [], unknown: once('old') })]);
     await metrics.record([report({ counts: [], unknown: once('new') })]);
     await metrics.prune({ countersUntil: NOW - MINUTE, unseenSince: NOW, isFlag: () => false });
@@ -131,7 +134,7 @@ export function unknownNameRules(rule: MetricsRule): void {
     assertSame(await metrics.counts({ after: 0 }), once('new'));
   });
 
-  rule('take many seconds, of which the last two minutes are exact', async (metrics) => {
+  rule('counts many seconds, and the last two minutes exactly', async (metrics) => {
     const seconds = 3600;
     for (let age = seconds - 1; age >= 0; age -= 30) {
       const reports = Array.from({ length: 30 }, (_, index) => NOW - (age - index) * 1000);

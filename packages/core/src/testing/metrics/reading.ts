@@ -8,7 +8,7 @@ const PAIRS = ['billing', 'search', 'shop'].flatMap((application) =>
 );
 const BY_FLAG = [...PAIRS].sort((one, other) => one.flag.localeCompare(other.flag));
 
-/** Half of the names of every application are unknown ones. */
+/** Half of the names of every application are unknown names. */
 async function fill(metrics: MetricsStorage): Promise<void> {
   for (const application of ['shop', 'billing', 'search']) {
     await metrics.record([report({ application, counts: once('a', 'c'), unknown: once('b') })]);
@@ -26,7 +26,7 @@ async function pagesOf(metrics: MetricsStorage, order: 'application' | 'flag', l
 }
 
 export function readingRules(rule: MetricsRule): void {
-  rule('of usage goes page by page, by application or by flag', async (metrics) => {
+  rule('returns pages of usage, by application or by flag', async (metrics) => {
     await fill(metrics);
     for (const limit of [1, 2, 4, 9, 100]) {
       assertSame(await pagesOf(metrics, 'application', limit), PAIRS);
@@ -36,7 +36,7 @@ export function readingRules(rule: MetricsRule): void {
     assertSame(await metrics.usage({ order: 'flag' }), BY_FLAG);
   });
 
-  rule('of applications goes page by page, and by name', async (metrics) => {
+  rule('returns pages of applications, and named applications', async (metrics) => {
     for (const application of ['d', 'b', 'a', 'c']) await metrics.register(registration({ application }));
     await metrics.register(registration({ application: 'old', at: NOW - 1 }));
     const found = async (query: Partial<Parameters<MetricsStorage['applications']>[0]>) =>
@@ -48,7 +48,7 @@ export function readingRules(rule: MetricsRule): void {
     assertSame(await found({ names: [] }), []);
   });
 
-  rule('gives nothing more of an application that was forgotten, and keeps what it counted', async (metrics) => {
+  rule('returns nothing of a forgotten application, but keeps the counts of its flags', async (metrics) => {
     await fill(metrics);
     assert.equal(await metrics.forgetApplication('unknown'), false);
     assert.equal(await metrics.forgetApplication('shop'), true);

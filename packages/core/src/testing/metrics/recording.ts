@@ -7,7 +7,7 @@ import { MINUTE, NOW, once, registration, report, SECOND } from './samples.js';
 const NAMES = ['shop', 'billing', 'new', '__proto__'];
 const FLAGS = ['checkout', 'banner', '__proto__'];
 
-/** Every row of every kind is met by several of them, in an order that is not that of time. */
+/** Several reports change every row, and they are not in the order of time. */
 const REPORTS: readonly UsageReport[] = [
   report({ counts: once(...FLAGS) }),
   report({ at: NOW - MINUTE, stop: NOW - MINUTE, instance: { id: 'shop-1', clientIp: '192.0.2.1' } }),
@@ -23,7 +23,7 @@ const REGISTRATIONS: readonly ApplicationRegistration[] = [
   registration({ application: 'new', instance: { id: 'm' }, at: NOW + 1, strategies: [], url: 'https://new.example' }),
 ];
 
-/** Renewed by the registrations, or left alone by the reports. */
+/** Applications that registrations update, or that only reports mention. */
 const KNOWN = [
   registration({ description: 'The web shop', url: 'https://shop.example', color: 'red', icon: 'cart' }),
   registration({ application: 'billing', description: 'Invoices', color: 'blue', at: NOW - MINUTE }),
@@ -41,7 +41,7 @@ async function contentOf(metrics: MetricsStorage): Promise<unknown> {
 }
 
 export function batchRules(rule: MetricsRule): void {
-  rule('has the outcome of its registrations and reports one by one', async (metrics) => {
+  rule('has the same outcome as its registrations and reports one by one', async (metrics) => {
     const oneByOne = memoryMetrics();
     for (const storage of [metrics, oneByOne]) for (const known of KNOWN) await storage.register(known);
     await metrics.record(REPORTS, REGISTRATIONS);
@@ -50,34 +50,34 @@ export function batchRules(rule: MetricsRule): void {
     assertSame(await contentOf(metrics), await contentOf(oneByOne));
   });
 
-  rule('has the outcome of its reports one by one where there are no registrations', async (metrics) => {
+  rule('has the same outcome as its reports one by one, without registrations', async (metrics) => {
     const oneByOne = memoryMetrics();
     await metrics.record(REPORTS);
     for (const one of REPORTS) await oneByOne.record([one]);
     assertSame(await contentOf(metrics), await contentOf(oneByOne));
   });
 
-  rule('takes registrations alone', async (metrics) => {
+  rule('accepts registrations without reports', async (metrics) => {
     await metrics.record([], REGISTRATIONS);
     assertSame((await metrics.application('shop'))?.strategies, ['default', 'own']);
     assertSame(await metrics.counts({ after: 0 }), []);
   });
 
-  rule('does nothing when it is empty', async (metrics) => {
+  rule('does nothing if it is empty', async (metrics) => {
     const before = await contentOf(metrics);
     await metrics.record([]);
     await metrics.record([], []);
     assertSame(await contentOf(metrics), before);
   });
 
-  rule('takes a thousand reports', async (metrics) => {
+  rule('accepts a thousand reports', async (metrics) => {
     const reports = Array.from({ length: 1000 }, (_, index) => report({ instance: { id: `shop-${index % 300}` } }));
     await metrics.record(reports);
     assertSame(await metrics.counts({ after: 0 }), [{ flag: 'checkout', yes: 1000, no: 0 }]);
     assert.equal((await metrics.application('shop'))?.instances.length, 300);
   });
 
-  rule('counts once beside others that come at the same time', async (metrics, again) => {
+  rule('counts once beside concurrent batches', async (metrics, again) => {
     const instances = [metrics, await again()];
     const record = async (caller: number) =>
       instances[caller % 2]?.record(
@@ -93,7 +93,7 @@ export function batchRules(rule: MetricsRule): void {
     assert.equal((await metrics.applications({ seenSince: 0 })).length, 22);
   });
 
-  rule('leaves nothing when the storage fails in its middle', async (metrics, _, refuse) => {
+  rule('records nothing if the storage fails in the middle', async (metrics, _, refuse) => {
     if (!refuse) return;
     await metrics.record([report({ counts: once('banner') })]);
     const before = await contentOf(metrics);
@@ -105,7 +105,7 @@ export function batchRules(rule: MetricsRule): void {
     }
   });
 
-  rule('that fails takes no other with it that came at the same time', async (metrics, _, refuse) => {
+  rule('does not make concurrent batches fail when it fails', async (metrics, _, refuse) => {
     if (!refuse) return;
     await refuse('poison');
     const batches = [once('a'), once('b', 'poison'), once('c')].map((counts) => [report({ counts }), report()]);
@@ -125,15 +125,15 @@ export function batchRules(rule: MetricsRule): void {
 
 const CALLERS = Array.from({ length: 200 }, (_, index) => index);
 
-export function simultaneousRules(rule: MetricsRule): void {
-  rule('two hundred reports at once all count', async (metrics) => {
+export function concurrencyRules(rule: MetricsRule): void {
+  rule('counts two hundred concurrent reports', async (metrics) => {
     const counts = [{ flag: 'checkout', yes: 2, no: 1 }];
     await Promise.all(CALLERS.map(async () => metrics.record([report({ counts })])));
     assertSame(await metrics.counts({ after: 0 }), [{ flag: 'checkout', yes: 400, no: 200 }]);
     assertSame(await metrics.usage(), [{ application: 'shop', flag: 'checkout', count: 600 }]);
   });
 
-  rule('two hundred reports at once through two instances all count', async (metrics, again) => {
+  rule('counts two hundred concurrent reports of two instances', async (metrics, again) => {
     const instances = [metrics, await again()];
     const record = async (caller: number) => instances[caller % 2]?.record([report({ counts: once('a', 'b') })]);
     await Promise.all(CALLERS.map(record));
@@ -149,7 +149,7 @@ export function simultaneousRules(rule: MetricsRule): void {
     }
   });
 
-  rule('the latest of many last-seen times wins, whoever comes last', async (metrics, again) => {
+  rule('stores the latest of many concurrent last-seen times', async (metrics, again) => {
     const instances = [metrics, await again()];
     const record = async (caller: number) =>
       instances[caller % 2]?.record([report({ at: NOW + MINUTE, stop: NOW - Math.abs(caller - 100) })]);
@@ -157,7 +157,7 @@ export function simultaneousRules(rule: MetricsRule): void {
     assert.equal((await metrics.lastSeen(['checkout'])).get('checkout'), NOW);
   });
 
-  rule('reports in crossing order of flags all count', async (metrics, again) => {
+  rule('counts concurrent reports that list flags in opposite orders', async (metrics, again) => {
     const instances = [metrics, await again()];
     const orders = [once('a', 'b', 'c'), once('c', 'b', 'a')];
     const record = async (caller: number) =>
@@ -167,7 +167,7 @@ export function simultaneousRules(rule: MetricsRule): void {
     assertSame(sums, [200, 200, 200]);
   });
 
-  rule('many instances that register at once make one application', async (metrics, again) => {
+  rule('creates one application for many instances that register concurrently', async (metrics, again) => {
     const instances = [metrics, await again()];
     const register = async (caller: number) =>
       instances[caller % 2]?.register(registration({ instance: { id: `shop-${caller}` } }));
@@ -176,7 +176,7 @@ export function simultaneousRules(rule: MetricsRule): void {
     assert.equal((await metrics.application('shop'))?.instances.length, CALLERS.length);
   });
 
-  rule('what one instance has acknowledged another sees', async (metrics, again) => {
+  rule('shows acknowledged reports to other instances', async (metrics, again) => {
     const other = await again();
     assertSame(await other.counts({ after: 0 }), []);
     await metrics.record([report()]);

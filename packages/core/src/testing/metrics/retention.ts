@@ -5,34 +5,34 @@ import { MINUTE, NOW, once, registration, report, SECOND } from './samples.js';
 
 type Given = Partial<Omit<Retention, 'isFlag'>> & { readonly flags?: readonly string[] };
 
-/** Drops nothing but what is given. */
+/** Returns a retention that keeps everything except what `given` names. */
 function retention({ flags = [], ...given }: Given): Retention {
   const existing = new Set(flags);
   return { countersUntil: 0, unseenSince: 0, isFlag: (name) => existing.has(name), ...given };
 }
 
 export function pruningRules(rule: MetricsRule): void {
-  rule('drops the counters of seconds up to the given time', async (metrics) => {
+  rule('deletes the counters of seconds up to the given time', async (metrics) => {
     for (const stop of [NOW - SECOND, NOW, NOW + 1]) await metrics.record([report({ at: NOW + SECOND, stop })]);
     await metrics.prune(retention({ countersUntil: NOW, flags: ['checkout'] }));
     assertSame(await metrics.counts({ after: 0 }), once('checkout'));
     assertSame(await metrics.counts({ after: NOW }), once('checkout'));
   });
 
-  rule('within a second keeps the counters of that second', async (metrics) => {
+  rule('keeps the counters of a second that the given time is within', async (metrics) => {
     await metrics.record([report({ stop: NOW })]);
     await metrics.prune(retention({ countersUntil: NOW - 1 }));
     assertSame(await metrics.counts({ after: 0 }), once('checkout'));
   });
 
-  rule('of counters leaves usage and last-seen times alone', async (metrics) => {
+  rule('keeps usage and last-seen times when it deletes counters', async (metrics) => {
     await metrics.record([report()]);
     await metrics.prune(retention({ countersUntil: NOW }));
     assertSame(await metrics.usage(), [{ application: 'shop', flag: 'checkout', count: 1 }]);
     assert.equal((await metrics.lastSeen(['checkout'])).get('checkout'), NOW);
   });
 
-  rule('drops applications unseen since the given time, with instances and usage', async (metrics) => {
+  rule('deletes applications that were not seen since the given time, with instances and usage', async (metrics) => {
     await metrics.record([report({ application: 'gone', at: NOW - 1, stop: NOW - 1 })]);
     await metrics.register(registration({ application: 'gone too', at: NOW - 1 }));
     await metrics.record([report({ application: 'kept', at: NOW })]);
@@ -45,7 +45,7 @@ export function pruningRules(rule: MetricsRule): void {
     assertSame(await metrics.usage(), [{ application: 'kept', flag: 'checkout', count: 1 }]);
   });
 
-  rule('makes an application that returns a new one', async (metrics) => {
+  rule('creates an application anew that reports after it was pruned', async (metrics) => {
     await metrics.register(registration({ description: 'The web shop', at: NOW - MINUTE }));
     await metrics.record([report({ instance: { id: 'old' }, at: NOW - MINUTE, stop: NOW - MINUTE })]);
     await metrics.prune(retention({ unseenSince: NOW }));
@@ -59,7 +59,7 @@ export function pruningRules(rule: MetricsRule): void {
     );
   });
 
-  rule('drops single instances of applications that live on', async (metrics) => {
+  rule('deletes single instances of applications that still report', async (metrics) => {
     await metrics.record([report({ instance: { id: 'stale' }, at: NOW - 1, stop: NOW - 1 })]);
     await metrics.record([report({ instance: { id: 'alive' }, at: NOW })]);
     await metrics.prune(retention({ unseenSince: NOW, flags: ['checkout'] }));
@@ -71,7 +71,7 @@ export function pruningRules(rule: MetricsRule): void {
     assertSame(await metrics.usage(), [{ application: 'shop', flag: 'checkout', count: 2 }]);
   });
 
-  rule('keeps last-seen times of flags that exist, and drops old ones of other names', async (metrics) => {
+  rule('keeps the last-seen times of existing flags, and deletes old ones of other names', async (metrics) => {
     await metrics.record([report({ stop: NOW - 1, counts: once('flag', 'stranger') })]);
     await metrics.record([report({ stop: NOW, counts: once('young stranger') })]);
     await metrics.prune(retention({ unseenSince: NOW, flags: ['flag', 'never reported'] }));
@@ -85,13 +85,13 @@ export function pruningRules(rule: MetricsRule): void {
     );
   });
 
-  rule('drops the usage of old names that are no flags from applications that live on', async (metrics) => {
+  rule('deletes the usage of old names that are not flags', async (metrics) => {
     await metrics.record([report({ at: NOW, stop: NOW - 1, counts: once('flag', 'stranger') })]);
     await metrics.prune(retention({ unseenSince: NOW, flags: ['flag'] }));
     assertSame(await metrics.usage(), [{ application: 'shop', flag: 'flag', count: 1 }]);
   });
 
-  rule('knows two thousand flags', async (metrics) => {
+  rule('handles two thousand flags', async (metrics) => {
     const flags = Array.from({ length: 2000 }, (_, index) => `flag-${index}`);
     await metrics.record([report({ counts: once('stranger', ...flags) })]);
     await metrics.prune(retention({ unseenSince: NOW + 1, flags }));
@@ -101,7 +101,7 @@ export function pruningRules(rule: MetricsRule): void {
 }
 
 export function forgettingRules(rule: MetricsRule): void {
-  rule('drops the counts, the usage and the last-seen time of a flag', async (metrics) => {
+  rule('deletes the counts, the usage and the last-seen time of a flag', async (metrics) => {
     await metrics.record([report({ counts: once('checkout', 'search') })]);
     await metrics.record([report({ application: 'billing', stop: NOW - MINUTE, counts: once('checkout') })]);
     await metrics.forget('checkout');
@@ -111,7 +111,7 @@ export function forgettingRules(rule: MetricsRule): void {
     assertSame((await metrics.application('billing'))?.flags, []);
   });
 
-  rule('lets the flag start anew when it is reported again', async (metrics) => {
+  rule('counts a forgotten flag from zero when it is reported again', async (metrics) => {
     await metrics.record([report({ counts: [{ flag: 'checkout', yes: 7, no: 7 }] })]);
     await metrics.forget('checkout');
     await metrics.record([report({ stop: NOW - MINUTE })]);
@@ -127,41 +127,41 @@ export function forgettingRules(rule: MetricsRule): void {
   });
 }
 
-export function sightingRules(rule: MetricsRule): void {
-  rule('a flag that was never reported is absent', async (metrics) => {
+export function lastSeenRules(rule: MetricsRule): void {
+  rule('leaves out a flag that was never reported', async (metrics) => {
     await metrics.record([report()]);
     assert.deepEqual(new Map(await metrics.lastSeen(['checkout', 'banner'])), new Map([['checkout', NOW]]));
   });
 
-  rule('only the flags asked for are given', async (metrics) => {
+  rule('returns only the requested flags', async (metrics) => {
     await metrics.record([report({ counts: once('checkout', 'banner') })]);
     assert.deepEqual(new Map(await metrics.lastSeen(['banner'])), new Map([['banner', NOW]]));
     assert.equal((await metrics.lastSeen([])).size, 0);
   });
 
-  rule('a flag was seen when the reported period ended, to the millisecond', async (metrics) => {
+  rule('returns the end of the reported period, to the millisecond', async (metrics) => {
     await metrics.record([report({ at: NOW, stop: NOW - 123 })]);
     assert.equal((await metrics.lastSeen(['checkout'])).get('checkout'), NOW - 123);
   });
 
-  rule('the latest end counts, whatever the order of arrival', async (metrics) => {
+  rule('returns the latest end, in whatever order reports arrive', async (metrics) => {
     for (const stop of [NOW - 2 * MINUTE, NOW, NOW - MINUTE]) await metrics.record([report({ stop })]);
     assert.equal((await metrics.lastSeen(['checkout'])).get('checkout'), NOW);
   });
 
-  rule('a flag reported with zeros was seen', async (metrics) => {
+  rule('returns a time for a flag with counts of zero', async (metrics) => {
     await metrics.record([report({ counts: [{ flag: 'checkout', yes: 0, no: 0 }] })]);
     assert.equal((await metrics.lastSeen(['checkout'])).get('checkout'), NOW);
   });
 
-  rule('two thousand flags are answered at once', async (metrics) => {
+  rule('returns two thousand flags in one call', async (metrics) => {
     const flags = Array.from({ length: 2000 }, (_, index) => `flag-${index}`);
     await metrics.record([report({ counts: once(...flags) })]);
     assert.deepEqual(new Map(await metrics.lastSeen(flags)), new Map(flags.map((flag) => [flag, NOW])));
   });
 }
 
-/** Overwrites everything in a value, as a careless caller might. */
+/** Overwrites every member of a value. */
 function spoil(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (value instanceof Map) value.clear();
@@ -172,7 +172,7 @@ function spoil(value: unknown): void {
 }
 
 export function copyRules(rule: MetricsRule): void {
-  rule('are copies that a caller may change', async (metrics) => {
+  rule('are copies that the caller may change', async (metrics) => {
     await metrics.register(registration());
     await metrics.record([report()]);
     const read = async () => [
@@ -188,7 +188,7 @@ export function copyRules(rule: MetricsRule): void {
     assertSame(await read(), before);
   });
 
-  rule('do not change with what was passed in, once that is acknowledged', async (metrics) => {
+  rule('do not change when the caller changes its input after the call', async (metrics) => {
     const strategies = ['default'];
     const instance = { id: 'shop-1', clientIp: '192.0.2.7' };
     const counts = [{ flag: 'checkout', yes: 1, no: 0 }];
@@ -212,13 +212,13 @@ export function copyRules(rule: MetricsRule): void {
 }
 
 export function closingRules(rule: MetricsRule): void {
-  rule('again does nothing', async (metrics) => {
+  rule('allows repeated calls', async (metrics) => {
     await metrics.record([report()]);
     await metrics.close();
     await metrics.close();
   });
 
-  rule('one instance leaves another open', async (metrics, again) => {
+  rule('does not close another instance', async (metrics, again) => {
     const other = await again();
     if (other !== metrics) await metrics.close();
     await other.record([report()]);

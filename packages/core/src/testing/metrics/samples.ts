@@ -5,7 +5,7 @@ export const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 
-/** A report of one evaluation of `checkout` by `shop`, which ended and arrived at {@link NOW}, but for what is given. */
+/** Returns a report of one evaluation of `checkout` by `shop` at {@link NOW}, with the given changes. */
 export function report(given: Partial<UsageReport> = {}): UsageReport {
   return {
     application: 'shop',
@@ -17,12 +17,12 @@ export function report(given: Partial<UsageReport> = {}): UsageReport {
   };
 }
 
-/** A registration of `shop` with nothing but what is required and given. */
+/** Returns a registration of `shop` with the required members and the given ones. */
 export function registration(given: Partial<ApplicationRegistration> = {}): ApplicationRegistration {
   return { application: 'shop', instance: { id: 'shop-1' }, at: NOW, strategies: ['default'], ...given };
 }
 
-/** Counts of one evaluation for each flag. */
+/** Returns counts of one evaluation per flag. */
 export function once(...flags: readonly string[]): UsageReport['counts'] {
   return flags.map((flag) => ({ flag, yes: 1, no: 0 }));
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Storage } from '../../storage/port.js';
-import type { Rule } from '../test-runner.js';
+import type { StorageRule } from '../test-runner.js';
 import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, same } from './samples.js';
 
-export function commitRules(rule: Rule): void {
-  rule('creates at revision 1 and counts up with every write', async (storage) => {
+export function commitRules(rule: StorageRule): void {
+  rule('creates a document at revision 1 and adds 1 with every write', async (storage) => {
     same(await commit(storage, { writes: [put(flag('a'))] }), [1]);
     same(await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'second' })] }), [2]);
     same(await commit(storage, { writes: [put(flag('a'), { expected: 2, body: 'third' })] }), [3]);
@@ -12,25 +12,25 @@ export function commitRules(rule: Rule): void {
     same([stored?.revision, stored?.body], [3, 'third']);
   });
 
-  rule('gives the revisions in the order of the writes', async (storage) => {
+  rule('returns the new revisions in the order of the writes', async (storage) => {
     await commit(storage, { writes: [put(flag('z'))] });
     await commit(storage, { writes: [put(flag('z'), { expected: 1 })] });
     const writes = [put(flag('z'), { expected: 2 }), put(flag('a')), put(flag('m'))];
     same(await commit(storage, { writes }), [3, 1, 1]);
   });
 
-  rule('refuses to create what exists, and names it', async (storage) => {
+  rule('reports a conflict when it creates a document that exists', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { body: 'first' })] });
     await conflict(storage, { writes: [put(flag('a'), { body: 'second' })] }, flag('a'));
     assert.equal((await storage.get(flag('a')))?.body, 'first');
   });
 
-  rule('refuses to write what does not exist, and names it', async (storage) => {
+  rule('reports a conflict when it updates a document that does not exist', async (storage) => {
     await conflict(storage, { writes: [put(flag('a'), { expected: 1 })] }, flag('a'));
     assert.equal(await storage.get(flag('a')), undefined);
   });
 
-  rule('refuses a stale or a future revision, and then changes nothing and tells nothing', async (storage) => {
+  rule('reports a conflict for an old or a future revision, and writes no document and no event', async (storage) => {
     const key = flag('a');
     await commit(storage, { writes: [put(key, { body: 1 })], events: [happened(key)] });
     await commit(storage, { writes: [put(key, { body: 2, expected: 1 })], events: [happened(key)] });
@@ -41,7 +41,7 @@ export function commitRules(rule: Rule): void {
     assert.equal((await eventsOf(storage)).length, 2);
   });
 
-  rule('does none of several writes when one of them is stale', async (storage) => {
+  rule('writes none of several documents if one has a conflict', async (storage) => {
     await commit(storage, { writes: [put(flag('b'), { body: 'kept' })] });
     const writes = [put(flag('a')), put(flag('b')), put(flag('c'))];
     await conflict(storage, { writes, events: [happened(flag('a')), happened(flag('c'))] }, flag('b'));
@@ -51,14 +51,14 @@ export function commitRules(rule: Rule): void {
     same(await eventsOf(storage), []);
   });
 
-  rule('commits over a check that holds, and leaves the checked document alone', async (storage) => {
+  rule('commits if a check holds, and does not change the checked document', async (storage) => {
     await commit(storage, { writes: [put(flag('source'))] });
     await commit(storage, { writes: [put(flag('copy'))], checks: [{ key: flag('source'), expected: 1 }] });
     assert.equal((await storage.get(flag('source')))?.revision, 1);
     assert.equal((await storage.get(flag('copy')))?.revision, 1);
   });
 
-  rule('refuses over a check that is stale, absent or deleted', async (storage) => {
+  rule('reports a conflict if a checked document has changed, never existed or was deleted', async (storage) => {
     await commit(storage, { writes: [put(flag('moved')), put(flag('deleted'))] });
     await commit(storage, {
       writes: [put(flag('moved'), { expected: 1 }), { key: flag('deleted'), expected: 1, deleted: true }],
@@ -72,7 +72,7 @@ export function commitRules(rule: Rule): void {
     same(await eventsOf(storage), []);
   });
 
-  rule('accepts a commit of checks alone, and one of nothing', async (storage) => {
+  rule('accepts a commit with checks only, and an empty one', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))] });
     same(await commit(storage, { checks: [{ key: flag('a'), expected: 1 }] }), []);
     same(await commit(storage, {}), []);
@@ -94,15 +94,15 @@ export function commitRules(rule: Rule): void {
 
 const NO_FLAGS_IN_SHOP = [{ kind: 'flag', parent: 'shop' }];
 
-export function vacancyRules(rule: Rule): void {
-  rule('commits when the parent is vacant, whatever is elsewhere', async (storage) => {
+export function vacancyRules(rule: StorageRule): void {
+  rule('commits if the parent has no document of the kind, whatever other parents and kinds have', async (storage) => {
     await commit(storage, {
       writes: [put(flag('other-parent'), { parent: 'lab' }), put(project('other-kind'), { parent: 'shop' })],
     });
     await commit(storage, { writes: [put(project('shop'))], vacant: NO_FLAGS_IN_SHOP });
   });
 
-  rule('refuses when a document is left under the parent, names it and changes nothing', async (storage) => {
+  rule('reports the document that is left under the parent, and changes nothing', async (storage) => {
     await commit(storage, { writes: [put(project('shop')), put(flag('left'), { parent: 'shop' })] });
     const deletion = { key: project('shop'), expected: 1, deleted: true } as const;
     const parts = { writes: [deletion], vacant: NO_FLAGS_IN_SHOP, events: [happened(project('shop'))] };
@@ -111,7 +111,7 @@ export function vacancyRules(rule: Rule): void {
     same(await eventsOf(storage), []);
   });
 
-  rule('counts what the same commit deletes or moves away as gone', async (storage) => {
+  rule('ignores documents that the same commit deletes or moves to another parent', async (storage) => {
     await commit(storage, {
       writes: [
         put(flag('a'), { parent: 'shop' }),
@@ -130,7 +130,7 @@ export function vacancyRules(rule: Rule): void {
     same(await idsOf(storage, 'flag'), ['b']);
   });
 
-  rule('refuses when the same commit leaves or puts a document there', async (storage) => {
+  rule('reports a conflict if the same commit leaves or adds a document under the parent', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop' }), put(flag('b'), { parent: 'shop' })] });
     const deletion = { key: flag('a'), expected: 1, deleted: true } as const;
     await conflict(storage, { writes: [deletion], vacant: NO_FLAGS_IN_SHOP }, flag('b'));
@@ -140,47 +140,47 @@ export function vacancyRules(rule: Rule): void {
     same(await idsOf(storage, 'flag', 'shop'), ['a', 'b']);
   });
 
-  rule('does not mistake a tombstone for a document', async (storage) => {
+  rule('ignores deleted documents', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop' })] });
     await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
     await commit(storage, { writes: [put(project('shop'))], vacant: NO_FLAGS_IN_SHOP });
   });
 }
 
-/** For storages that give stamps. */
-export function stampRules(rule: Rule): void {
-  rule('gives the same stamp, if any, while nothing changes', async (storage) => {
+/** For storages with a data version. */
+export function dataVersionRules(rule: StorageRule): void {
+  rule('returns the same data version while nothing changes', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'))] });
-    const stamp = await storage.dataVersion?.();
+    const version = await storage.dataVersion?.();
     await storage.get(flag('a'));
     await storage.list({ kind: 'flag', part: 'body' });
-    assert.equal(await storage.dataVersion?.(), stamp);
+    assert.equal(await storage.dataVersion?.(), version);
   });
 
-  rule('gives a new stamp, if any, after every commit of every instance', async (storage, again) => {
+  rule('returns a new data version after every commit of every instance', async (storage, again) => {
     const other = await again();
-    const stamps = new Set([await storage.dataVersion?.()]);
+    const versions = new Set([await storage.dataVersion?.()]);
     for (let expected = 0; expected < 20; expected++) {
       const writer: Storage = expected % 2 === 0 ? storage : (other ?? storage);
       await commit(writer, { writes: [put(flag('a'), { expected })], events: [happened(flag('a'))] });
-      stamps.add(await storage.dataVersion?.());
+      versions.add(await storage.dataVersion?.());
     }
-    assert.equal(stamps.size, storage.dataVersion ? 21 : 1);
+    assert.equal(versions.size, storage.dataVersion ? 21 : 1);
   });
 
-  rule('gives a new stamp, if any, after every change of its metrics', async (storage, again) => {
+  rule('returns a new data version after every change of its metrics', async (storage, again) => {
     const { metrics } = (await again()) ?? storage;
     if (!storage.dataVersion || !metrics) return;
     const sighting = { application: 'shop', instance: { id: 'shop-1' }, at: 1000 };
-    const stamps = new Set([await storage.dataVersion()]);
+    const versions = new Set([await storage.dataVersion()]);
     await metrics.register({ ...sighting, strategies: [] });
-    stamps.add(await storage.dataVersion());
+    versions.add(await storage.dataVersion());
     await metrics.record([{ ...sighting, stop: 1000, counts: [{ flag: 'a', yes: 1, no: 0 }] }]);
-    stamps.add(await storage.dataVersion());
+    versions.add(await storage.dataVersion());
     await metrics.forget('a');
-    stamps.add(await storage.dataVersion());
+    versions.add(await storage.dataVersion());
     await metrics.prune({ countersUntil: 2000, unseenSince: 2000, isFlag: () => false });
-    stamps.add(await storage.dataVersion());
-    assert.equal(stamps.size, 5);
+    versions.add(await storage.dataVersion());
+    assert.equal(versions.size, 5);
   });
 }

@@ -1,32 +1,36 @@
 import type { Awaitable } from '../../common.types.js';
 import type { Storage } from '../../storage/port.js';
-import { CASE_TIMEOUT, currentTestRunner, type Rule, raiseMochaTimeout } from '../test-runner.js';
-import { commitRules, stampRules, vacancyRules } from './commits.js';
-import { contentRules, documentRules, instanceRules, tombstoneRules } from './documents.js';
+import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout, type StorageRule } from '../test-runner.js';
+import { commitRules, dataVersionRules, vacancyRules } from './commits.js';
+import { contentRules, deletionRules, documentRules, instanceRules } from './documents.js';
 import { eventFilterRules, eventRules } from './events.js';
 import { listPageRules, listRules } from './lists.js';
 import { raceRules } from './races.js';
 
-/** A storage to be examined. Every rule opens one of its own. */
+/** A storage under test. The suite opens a new one for every rule. */
 export interface StorageUnderTest {
-  /** Empty. The suite closes it. */
+  /** An empty storage. The suite closes it. */
   readonly storage: Storage;
   /**
-   * Opens another instance on the same data, as a second process would; the suite closes it. Leave it out only when
-   * the data can have no second instance, as with memory.
+   * Opens another instance on the same data, as a second process would. The suite closes it. Leave it out only if the data
+   * cannot have a second instance, as in memory.
    */
   readonly again?: () => Awaitable<Storage>;
-  /** Clears away, after all instances have been closed. */
+  /** Deletes the data. Called after all instances have been closed. */
   readonly dispose?: () => Awaitable<void>;
 }
 
 /**
- * Declares the tests that a {@link Storage} has to pass, races included. Call it at the top of a test file, under any
- * runner with global `describe` and `it`. There is nothing to switch off: an implementation passes all of it, or it will
- * lose somebody's change.
+ * Declares the tests that every `Storage` must pass, including races. Call it at the top level of a test file, with any test
+ * runner that has global `describe` and `it`.
  *
- * Values must come back as `JSON.parse(JSON.stringify(value))` would give them, in texts also U+0000 and lone
- * surrogates; a database whose JSON type refuses those has to keep the JSON as text.
+ * No rule can be switched off: a storage that breaks one loses changes. Values must come back as
+ * `JSON.parse(JSON.stringify(value))` returns them, including U+0000 and lone surrogates. If the JSON type of a database
+ * refuses those, store the JSON as text.
+ *
+ * @param name the storage in the names of the tests
+ * @param open opens an empty storage; called once per rule
+ * @throws Error if there is no global `describe` and `it`
  *
  * @example
  * storageConformance('our storage', async () => {
@@ -40,7 +44,7 @@ export interface StorageUnderTest {
  */
 export function storageConformance(name: string, open: () => Awaitable<StorageUnderTest>): void {
   const { describe, it } = currentTestRunner();
-  const rule: Rule = (statement, body) => {
+  const rule: StorageRule = (statement, body) => {
     it(
       statement,
       async function () {
@@ -55,22 +59,22 @@ export function storageConformance(name: string, open: () => Awaitable<StorageUn
   });
 }
 
-const TOPICS: readonly (readonly [string, (rule: Rule) => void])[] = [
+const TOPICS: readonly (readonly [string, (rule: StorageRule) => void])[] = [
   ['documents', documentRules],
   ['lists', listRules],
   ['pages of lists', listPageRules],
   ['commits', commitRules],
   ['vacancies', vacancyRules],
-  ['tombstones', tombstoneRules],
+  ['deletions', deletionRules],
   ['contents', contentRules],
   ['events', eventRules],
   ['event filters', eventFilterRules],
   ['races', raceRules],
   ['instances', instanceRules],
-  ['stamps', stampRules],
+  ['data version', dataVersionRules],
 ];
 
-async function withStorage(open: () => Awaitable<StorageUnderTest>, body: Parameters<Rule>[1]): Promise<void> {
+async function withStorage(open: () => Awaitable<StorageUnderTest>, body: Parameters<StorageRule>[1]): Promise<void> {
   const { storage, again, dispose } = await open();
   const opened = [storage];
   const openAgain = async () => {

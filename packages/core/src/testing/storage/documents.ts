@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Storage } from '../../storage/port.js';
-import type { Rule } from '../test-runner.js';
+import type { StorageRule } from '../test-runner.js';
 import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, same } from './samples.js';
 
-export function documentRules(rule: Rule): void {
-  rule('gives undefined for a document that was never written', async (storage) => {
+export function documentRules(rule: StorageRule): void {
+  rule('returns undefined for a document that was never written', async (storage) => {
     assert.equal(await storage.get(flag('absent')), undefined);
   });
 
-  rule('gives a written document with its key, parent, revision and body', async (storage) => {
+  rule('returns a document with its key, parent, revision and body', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop', body: { on: true }, summary: 1 })] });
     same(await storage.get(flag('a')), {
       key: { kind: 'flag', id: 'a' },
@@ -18,7 +18,7 @@ export function documentRules(rule: Rule): void {
     });
   });
 
-  rule('keeps documents of the same id and different kinds apart', async (storage) => {
+  rule('separates documents of different kinds with the same id', async (storage) => {
     await commit(storage, {
       writes: [put(flag('same'), { body: 'a flag' }), put(project('same'), { body: 'a project' })],
     });
@@ -26,13 +26,13 @@ export function documentRules(rule: Rule): void {
     assert.equal((await storage.get(project('same')))?.body, 'a project');
   });
 
-  rule('tells ids apart that differ in case, in normal form or in spaces at the end', async (storage) => {
+  rule('separates ids that differ in case, Unicode normal form or trailing spaces', async (storage) => {
     const ids = ['Name', 'name', 'name ', 'e\u0301', '\u00e9'];
     await commit(storage, { writes: ids.map((id) => put(flag(id), { body: id })) });
     for (const id of ids) assert.equal((await storage.get(flag(id)))?.body, id);
   });
 
-  rule('keeps nothing of the objects it was given', async (storage) => {
+  rule('copies the objects that the caller passes', async (storage) => {
     const body = { tags: ['first'] };
     await commit(storage, { writes: [put(flag('a'), { body, summary: body })] });
     body.tags.push('later');
@@ -40,7 +40,7 @@ export function documentRules(rule: Rule): void {
     same((await storage.list({ kind: 'flag', part: 'summary' }))[0]?.content, { tags: ['first'] });
   });
 
-  rule('gives every reader a copy of its own', async (storage) => {
+  rule('returns a copy to every reader', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { body: { tags: ['first'] } })] });
     const mine = (await storage.get(flag('a'))) as { body: { tags: string[] } };
     mine.body.tags.push('mine');
@@ -48,11 +48,11 @@ export function documentRules(rule: Rule): void {
   });
 }
 
-/** Names that plain objects have already. */
+/** Names that plain objects inherit. */
 const INHERITED_NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
-export function contentRules(rule: Rule): void {
-  rule('keeps texts of every script, control characters and lone surrogates', async (storage) => {
+export function contentRules(rule: StorageRule): void {
+  rule('stores text of every script, control characters and lone surrogates', async (storage) => {
     await comesBack(storage, [
       '',
       'naïve',
@@ -66,16 +66,16 @@ export function contentRules(rule: Rule): void {
     ]);
   });
 
-  rule('keeps null, nested and alone', async (storage) => {
+  rule('stores null, nested and at the top level', async (storage) => {
     await comesBack(storage, { a: null, list: [null, { b: null }] });
     await comesBack(storage, null);
   });
 
-  rule('keeps empty values and top-level values of every JSON type', async (storage) => {
+  rule('stores empty values, and top-level values of every JSON type', async (storage) => {
     for (const value of ['', 'text', 0, 7, true, false, [], {}]) await comesBack(storage, value);
   });
 
-  rule('keeps numbers at the limits of a double', async (storage) => {
+  rule('stores numbers at the limits of a double', async (storage) => {
     const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER, MIN_SAFE_INTEGER, EPSILON } = Number;
     await comesBack(storage, [
       MAX_VALUE,
@@ -89,11 +89,11 @@ export function contentRules(rule: Rule): void {
     ]);
   });
 
-  rule('keeps a value of one megabyte', async (storage) => {
+  rule('stores a value of one megabyte', async (storage) => {
     await comesBack(storage, { text: 'é'.repeat(512 * 1024) });
   });
 
-  rule('keeps deep nesting', async (storage) => {
+  rule('stores deeply nested values', async (storage) => {
     let value: unknown = 'innermost';
     for (let depth = 0; depth < 200; depth++) value = depth % 2 === 0 ? [value] : { value };
     await comesBack(storage, value);
@@ -104,7 +104,7 @@ export function contentRules(rule: Rule): void {
     same((await storage.get(flag('a')))?.body, { kept: 1 });
   });
 
-  rule('keeps members whose names plain objects inherit', async (storage) => {
+  rule('stores members with names that plain objects inherit', async (storage) => {
     const body = JSON.parse(`{${INHERITED_NAMES.map((name) => `"${name}": {"of": "${name}"}`).join()}}`);
     await commit(storage, { writes: [put(flag('a'), { body, summary: body })] });
     const listed = await storage.list({ kind: 'flag', part: 'summary' });
@@ -117,7 +117,7 @@ export function contentRules(rule: Rule): void {
     }
   });
 
-  rule('takes such names as kinds, ids and parents', async (storage) => {
+  rule('accepts such names as kinds, ids and parents', async (storage) => {
     for (const name of INHERITED_NAMES) {
       assert.equal(await storage.get({ kind: name, id: name }), undefined);
       same(await storage.list({ kind: name, parent: name, part: 'body' }), []);
@@ -132,7 +132,7 @@ export function contentRules(rule: Rule): void {
   });
 }
 
-/** The value comes back as body, as summary and as an event's data and before. */
+/** Asserts that a value comes back as body, as summary, and as data and before of an event. */
 async function comesBack(storage: Storage, value: unknown): Promise<void> {
   const expected = (await storage.get(flag('a')))?.revision ?? 0;
   await commit(storage, {
@@ -146,39 +146,45 @@ async function comesBack(storage: Storage, value: unknown): Promise<void> {
   same([event?.data, event?.before], [value, value]);
 }
 
-export function tombstoneRules(rule: Rule): void {
-  rule('deletes as a write that counts, and then gives undefined', async (storage) => {
+export function deletionRules(rule: StorageRule): void {
+  rule('increments the revision when it deletes a document, and then returns undefined', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))] });
     same(await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }), [2]);
     assert.equal(await storage.get(flag('a')), undefined);
   });
 
-  rule('goes on counting when a deleted document is created again', async (storage) => {
+  rule('continues the revision when a deleted document is created again', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { body: 'old' })] });
     await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
     same(await commit(storage, { writes: [put(flag('a'), { body: 'new' })] }), [3]);
     same(await storage.get(flag('a')), { key: flag('a'), parent: null, revision: 3, body: 'new' });
   });
 
-  rule('refuses writes that expect a revision from before the deletion, or that of the tombstone', async (storage) => {
-    await commit(storage, { writes: [put(flag('a'))] });
-    await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
-    for (const expected of [1, 2]) {
-      await conflict(storage, { writes: [put(flag('a'), { expected })] }, flag('a'));
-      await conflict(storage, { writes: [{ key: flag('a'), expected, deleted: true }] }, flag('a'));
-    }
-    assert.equal(await storage.get(flag('a')), undefined);
-  });
+  rule(
+    'reports a conflict for a write that expects a revision from before the deletion, or of the deletion',
+    async (storage) => {
+      await commit(storage, { writes: [put(flag('a'))] });
+      await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
+      for (const expected of [1, 2]) {
+        await conflict(storage, { writes: [put(flag('a'), { expected })] }, flag('a'));
+        await conflict(storage, { writes: [{ key: flag('a'), expected, deleted: true }] }, flag('a'));
+      }
+      assert.equal(await storage.get(flag('a')), undefined);
+    },
+  );
 
-  rule('refuses a deletion that is stale or of a document that never was', async (storage) => {
-    await commit(storage, { writes: [put(flag('a'))] });
-    await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'kept' })] });
-    await conflict(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }, flag('a'));
-    await conflict(storage, { writes: [{ key: flag('never'), expected: 1, deleted: true }] }, flag('never'));
-    assert.equal((await storage.get(flag('a')))?.body, 'kept');
-  });
+  rule(
+    'reports a conflict for a deletion with an old revision, or of a document that never existed',
+    async (storage) => {
+      await commit(storage, { writes: [put(flag('a'))] });
+      await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'kept' })] });
+      await conflict(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }, flag('a'));
+      await conflict(storage, { writes: [{ key: flag('never'), expected: 1, deleted: true }] }, flag('never'));
+      assert.equal((await storage.get(flag('a')))?.body, 'kept');
+    },
+  );
 
-  rule('keeps the events of a deleted document, the last one stamped with its revision', async (storage) => {
+  rule('keeps the events of a deleted document; the last one has the revision of the deletion', async (storage) => {
     const key = flag('a');
     await commit(storage, { writes: [put(key)], events: [happened(key, { type: 'created' })] });
     await commit(storage, {
@@ -196,7 +202,7 @@ export function tombstoneRules(rule: Rule): void {
   });
 }
 
-export function instanceRules(rule: Rule): void {
+export function instanceRules(rule: StorageRule): void {
   rule('shows a commit to every other instance as soon as it is acknowledged', async (storage, again) => {
     const other = await again();
     if (!other) return;
@@ -210,7 +216,7 @@ export function instanceRules(rule: Rule): void {
     }
   });
 
-  rule('refuses to one instance what another has changed', async (storage, again) => {
+  rule('reports a conflict to one instance if another has changed the document', async (storage, again) => {
     const other = await again();
     if (!other) return;
     await commit(storage, { writes: [put(flag('a'))] });
@@ -230,12 +236,12 @@ export function instanceRules(rule: Rule): void {
     same(await eventsOf(reopened), [event]);
   });
 
-  rule('can be closed again and again, at once and later', async (storage) => {
+  rule('allows repeated calls of close, concurrent and later', async (storage) => {
     await Promise.all([storage.close(), storage.close()]);
     await storage.close();
   });
 
-  rule('finishes what was committed before it was closed', async (storage, again) => {
+  rule('completes commits that began before close', async (storage, again) => {
     const committed = Promise.all([1, 2, 3].map((number) => commit(storage, { writes: [put(flag(`f${number}`))] })));
     await storage.close();
     await committed;

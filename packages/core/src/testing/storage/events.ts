@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import type { EventFilter, Storage, StoredEvent, StoredEventQuery } from '../../storage/port.js';
-import type { Rule } from '../test-runner.js';
+import type { StorageRule } from '../test-runner.js';
 import { commit, eventsOf, flag, happened, project, put, same } from './samples.js';
 
-export function eventRules(rule: Rule): void {
-  rule('gives an event as it was committed, with id, position and the revision of its subject', async (storage) => {
+export function eventRules(rule: StorageRule): void {
+  rule("returns an event as it was committed, with id, position and its subject's revision", async (storage) => {
     const event = happened(flag('a'), {
       type: 'flag-created',
       at: '2026-02-03T04:05:06.789Z',
@@ -24,7 +24,7 @@ export function eventRules(rule: Rule): void {
     assert.equal(typeof position, 'string');
   });
 
-  rule('keeps which API token the actor of an event used, and that there was none', async (storage) => {
+  rule('stores the API token that the actor used, or its absence', async (storage) => {
     const token = { actorTokenId: '0a1b', actorTokenKind: 'admin' };
     const events = [happened(flag('a'), token), happened(flag('a'))];
     await commit(storage, { writes: [put(flag('a'))], events });
@@ -35,14 +35,14 @@ export function eventRules(rule: Rule): void {
     }
   });
 
-  rule('gives every reader a copy of its own', async (storage) => {
+  rule('returns a copy to every reader', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'), { data: { tags: ['first'] } })] });
     const [mine] = (await eventsOf(storage)) as unknown as [{ data: { tags: string[] } }];
     mine.data.tags.push('mine');
     same((await eventsOf(storage))[0]?.data, { tags: ['first'] });
   });
 
-  rule('gives the same events where nobody looks at their data', async (storage) => {
+  rule('returns the same events without data', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a')), happened(flag('a'))] });
     await commit(storage, { writes: [put(flag('b'))], events: [happened(flag('b'), { environment: 'production' })] });
     const headsOf = (events: readonly StoredEvent[]) => events.map(({ data, before, ...head }) => head);
@@ -53,7 +53,7 @@ export function eventRules(rule: Rule): void {
     }
   });
 
-  rule('gives the events of one commit in their order, each with the revision of its own subject', async (storage) => {
+  rule('returns the events of one commit in their order, each with the revision of its subject', async (storage) => {
     await commit(storage, { writes: [put(flag('b'))] });
     await commit(storage, {
       writes: [put(flag('a')), put(flag('b'), { expected: 1 })],
@@ -70,7 +70,7 @@ export function eventRules(rule: Rule): void {
     );
   });
 
-  rule('orders by commit, not by the time an event carries', async (storage) => {
+  rule('orders events by commit, not by their time', async (storage) => {
     await commit(storage, {
       writes: [put(flag('a'))],
       events: [happened(flag('a'), { at: '2026-06-01T00:00:00.000Z' })],
@@ -82,14 +82,14 @@ export function eventRules(rule: Rule): void {
     same(subjects(await eventsOf(storage)), ['a', 'b']);
   });
 
-  rule('gives newest first as the exact reverse of oldest first', async (storage) => {
+  rule('returns newest first as the exact reverse of oldest first', async (storage) => {
     await tell(storage, 12);
     const oldestFirst = await eventsOf(storage);
     same(subjects(oldestFirst), expectedSubjects(0, 12));
     same(await eventsOf(storage, { order: 'newest-first' }), oldestFirst.toReversed());
   });
 
-  rule('gives ids and positions that are unique', async (storage) => {
+  rule('assigns unique ids and positions', async (storage) => {
     await tell(storage, 12);
     const events = await eventsOf(storage);
     assert.equal(new Set(events.map(({ id }) => id)).size, 12);
@@ -106,13 +106,13 @@ export function eventRules(rule: Rule): void {
     }
   });
 
-  rule('keeps to events after a position when giving newest first', async (storage) => {
+  rule('returns only events after the position, newest first too', async (storage) => {
     await tell(storage, 5);
     const after = (await eventsOf(storage))[2]?.position ?? '';
     same(subjects(await eventsOf(storage, { after, order: 'newest-first' })), ['f4', 'f3']);
   });
 
-  rule('gives what comes later to a reader that has seen everything', async (storage) => {
+  rule('returns later events to a reader that has seen all earlier ones', async (storage) => {
     await tell(storage, 3);
     const after = (await eventsOf(storage)).at(-1)?.position ?? '';
     same(await eventsOf(storage, { after }), []);
@@ -120,7 +120,7 @@ export function eventRules(rule: Rule): void {
     same(subjects(await eventsOf(storage, { after })), ['later']);
   });
 
-  rule('limits, skips and counts', async (storage) => {
+  rule('applies limit and offset, and counts all events', async (storage) => {
     await tell(storage, 10);
     const page = await storage.events({ order: 'newest-first', limit: 3, offset: 2, total: true });
     same(subjects(page.events), ['f7', 'f6', 'f5']);
@@ -130,7 +130,7 @@ export function eventRules(rule: Rule): void {
     assert.equal((await eventsOf(storage, { limit: Number.MAX_SAFE_INTEGER })).length, 10);
   });
 
-  rule('ends a page of events at so many bytes of data, after one event at least', async (storage) => {
+  rule('limits a page by the bytes of its data, but returns at least one event', async (storage) => {
     const text = 'ü'.repeat(500);
     for (let index = 0; index < 6; index++) {
       const key = flag(`f${index}`);
@@ -152,7 +152,7 @@ export function eventRules(rule: Rule): void {
   });
 }
 
-/** Commits so many events, each about a document of its own: f0, f1, … */
+/** Commits events, each with a new document as its subject: f0, f1, … */
 async function tell(storage: Storage, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const key = flag(`f${index}`);
@@ -170,15 +170,15 @@ function expectedSubjects(from: number, until: number): string[] {
 
 const MINUTE = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z', '2026-01-01T00:02:00.000Z'] as const;
 
-export function eventFilterRules(rule: Rule): void {
-  rule('filters by project, and an event of no project matches none', async (storage) => {
+export function eventFilterRules(rule: StorageRule): void {
+  rule('filters by project; an event without a project matches no project', async (storage) => {
     await tellStory(storage);
     same(await told(storage, { project: 'shop' }), [1, 3]);
     same(await told(storage, { project: 'lab' }), [2]);
     same(await told(storage, { project: 'absent' }), []);
   });
 
-  rule('filters by subject, by kind and id', async (storage) => {
+  rule('filters by the kind and id of the subject', async (storage) => {
     await tellStory(storage);
     same(await told(storage, { subject: flag('a') }), [1, 3]);
     same(await told(storage, { subject: project('a') }), [4]);
@@ -189,7 +189,7 @@ export function eventFilterRules(rule: Rule): void {
     same(await told(storage, { type: 'created' }), [1, 2, 4]);
   });
 
-  rule('filters by time, both ends included', async (storage) => {
+  rule('filters by time, including both ends', async (storage) => {
     await tellStory(storage);
     same(await told(storage, { from: MINUTE[1] }), [2, 3, 4]);
     same(await told(storage, { to: MINUTE[1] }), [1, 2, 3]);
@@ -197,7 +197,7 @@ export function eventFilterRules(rule: Rule): void {
     same(await told(storage, { from: '2026-01-01T00:01:00.001Z', to: '2026-01-01T00:01:59.999Z' }), []);
   });
 
-  rule('matches only what all given filters match', async (storage) => {
+  rule('returns events that match all given filters', async (storage) => {
     await tellStory(storage);
     same(await told(storage, { project: 'shop', type: 'created' }), [1]);
     const filter = { project: 'shop', subject: flag('a'), type: 'changed', from: MINUTE[0], to: MINUTE[1] };
@@ -205,7 +205,7 @@ export function eventFilterRules(rule: Rule): void {
     same(await told(storage, { ...filter, subject: flag('b') }), []);
   });
 
-  rule('limits, skips, resumes and counts among the matching events', async (storage) => {
+  rule('applies limit, offset, position and count to the matching events', async (storage) => {
     await tellStory(storage);
     const filter = { type: 'created' };
     const page = await storage.events({ order: 'newest-first', filter, limit: 1, offset: 1, total: true });
@@ -216,7 +216,7 @@ export function eventFilterRules(rule: Rule): void {
   });
 }
 
-/** Four events, told apart by their data. */
+/** Four events with different data. */
 async function tellStory(storage: Storage): Promise<void> {
   await commit(storage, {
     writes: [put(flag('a'))],
@@ -236,13 +236,13 @@ async function tellStory(storage: Storage): Promise<void> {
   });
 }
 
-/** The data of the events that match. */
+/** Returns the data of the matching events. */
 async function told(storage: Storage, filter: EventFilter): Promise<unknown[]> {
   const events = await eventsOf(storage, { filter });
   return events.map(({ data }) => data);
 }
 
-/** What a reader sees that polls in small pages while the writers run, and once more when they are done. */
+/** Polls the feed in small pages while the writers run, and once more afterwards. Returns the events. */
 export async function feedWhile(
   storage: Storage,
   writers: readonly (() => Promise<void>)[],
@@ -253,7 +253,7 @@ export async function feedWhile(
   return seen;
 }
 
-/** What a reader is given that reads again and again while the writers run. */
+/** Repeats a read while the writers run. Returns all results. */
 export async function readWhile<T>(
   writers: readonly (() => Promise<void>)[],
   read: () => Promise<T>,

@@ -1,9 +1,9 @@
 import type { ListQuery, Storage } from '../../storage/port.js';
-import type { Rule } from '../test-runner.js';
+import type { StorageRule } from '../test-runner.js';
 import { commit, flag, idsOf, pageOf, project, put, same } from './samples.js';
 
-export function listRules(rule: Rule): void {
-  rule('lists nothing where nothing was written', async (storage) => {
+export function listRules(rule: StorageRule): void {
+  rule('returns an empty list if nothing was written', async (storage) => {
     same(await storage.list({ kind: 'flag', part: 'body' }), []);
     same(await storage.list({ kind: 'flag', parent: 'shop', part: 'summary' }), []);
   });
@@ -15,7 +15,7 @@ export function listRules(rule: Rule): void {
     same(await idsOf(storage, 'flag', 'shop'), ordered);
   });
 
-  rule('leaves out other kinds, and other parents when one is given', async (storage) => {
+  rule('leaves out other kinds, and other parents if the query names one', async (storage) => {
     await commit(storage, {
       writes: [
         put(flag('in-shop'), { parent: 'shop' }),
@@ -28,21 +28,21 @@ export function listRules(rule: Rule): void {
     same(await idsOf(storage, 'flag'), ['in-lab', 'in-none', 'in-shop']);
   });
 
-  rule('gives the part that was asked for, with key, parent and revision', async (storage) => {
+  rule('returns the requested part with key, parent and revision', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop', body: { long: 1 }, summary: { short: 2 } })] });
     const place = { key: flag('a'), parent: 'shop', revision: 1 };
     same(await storage.list({ kind: 'flag', part: 'summary' }), [{ ...place, content: { short: 2 } }]);
     same(await storage.list({ kind: 'flag', part: 'body' }), [{ ...place, content: { long: 1 } }]);
   });
 
-  rule('lists the last written state, each document once', async (storage) => {
+  rule('lists the newest state of each document once', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop', summary: 'old' })] });
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop', summary: 'new', expected: 1 })] });
     const listed = await storage.list({ kind: 'flag', parent: 'shop', part: 'summary' });
     same(listed, [{ key: flag('a'), parent: 'shop', revision: 2, content: 'new' }]);
   });
 
-  rule('lists a document that changed its parent under the new one alone', async (storage) => {
+  rule('lists a document under its new parent only', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop' })] });
     await commit(storage, { writes: [put(flag('a'), { parent: 'lab', expected: 1 })] });
     same(await idsOf(storage, 'flag', 'shop'), []);
@@ -50,7 +50,7 @@ export function listRules(rule: Rule): void {
     same(await idsOf(storage, 'flag'), ['a']);
   });
 
-  rule('does not list a deleted document, and lists it again once re-created', async (storage) => {
+  rule('leaves out a deleted document until it is created again', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { parent: 'shop' }), put(flag('b'), { parent: 'shop' })] });
     await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
     same(await idsOf(storage, 'flag'), ['b']);
@@ -62,8 +62,8 @@ export function listRules(rule: Rule): void {
   });
 }
 
-export function listPageRules(rule: Rule): void {
-  rule('gives at most so many from the beginning, and none for a limit of 0', async (storage) => {
+export function listPageRules(rule: StorageRule): void {
+  rule('applies the limit from the beginning; a limit of 0 returns nothing', async (storage) => {
     await putFlags(storage, ['a', 'b', 'c']);
     same(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'b']);
     same(await pageOf(storage, { kind: 'flag', limit: 3 }), ['a', 'b', 'c']);
@@ -73,7 +73,7 @@ export function listPageRules(rule: Rule): void {
     same(await pageOf(storage, { kind: 'flag', parent: 'shop', limit: 0 }), []);
   });
 
-  rule('goes on strictly after an id, to the end where there is no limit', async (storage) => {
+  rule('continues after an id, to the end if there is no limit', async (storage) => {
     await putFlags(storage, ['a', 'b', 'c']);
     same(await pageOf(storage, { kind: 'flag', after: 'a' }), ['b', 'c']);
     same(await pageOf(storage, { kind: 'flag', after: 'a', limit: 1 }), ['b']);
@@ -82,7 +82,7 @@ export function listPageRules(rule: Rule): void {
     same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: 'z', limit: 5 }), []);
   });
 
-  rule('goes on after an id that no document has', async (storage) => {
+  rule('continues after an id that no document has', async (storage) => {
     await putFlags(storage, ['b', 'd']);
     same(await pageOf(storage, { kind: 'flag', after: 'a' }), ['b', 'd']);
     same(await pageOf(storage, { kind: 'flag', after: 'c' }), ['d']);
@@ -91,14 +91,14 @@ export function listPageRules(rule: Rule): void {
     same(await pageOf(storage, { kind: 'flag', parent: 'nowhere', after: 'a', limit: 1 }), []);
   });
 
-  rule('takes the empty text for an id like any other', async (storage) => {
+  rule('accepts the empty text as an id', async (storage) => {
     await putFlags(storage, ['', 'a']);
     same(await pageOf(storage, { kind: 'flag', limit: 1 }), ['']);
     same(await pageOf(storage, { kind: 'flag', after: '' }), ['a']);
     same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: '' }), ['a']);
   });
 
-  rule('pages in code-point order, beyond U+FFFF too, without leaving out or repeating any', async (storage) => {
+  rule('returns every document exactly once, in code-point order, beyond U+FFFF too', async (storage) => {
     const ordered = ['A', 'a', 'aa', 'z', '\u00e4', '\ue000', '\ufffd', '\u{1f600}', '\u{1f600}a', '\u{1f601}'];
     await putFlags(storage, ordered.toReversed());
     for (const place of [{ kind: 'flag' }, { kind: 'flag', parent: 'shop' }]) {
@@ -107,7 +107,7 @@ export function listPageRules(rule: Rule): void {
     }
   });
 
-  rule('does not count deleted documents, nor those of other kinds and parents', async (storage) => {
+  rule('does not count deleted documents, or those of other kinds and parents', async (storage) => {
     await putFlags(storage, ['a', 'b', 'c', 'e']);
     await commit(storage, { writes: [put(flag('d'), { parent: 'lab' }), put(project('a1'), { parent: 'shop' })] });
     await commit(storage, { writes: ['b', 'c'].map((id) => ({ key: flag(id), expected: 1, deleted: true as const })) });
@@ -116,7 +116,7 @@ export function listPageRules(rule: Rule): void {
     same(await pageOf(storage, { kind: 'flag', parent: 'shop', after: 'a', limit: 2 }), ['e']);
   });
 
-  rule('pages on after a document that has been deleted meanwhile, and finds what has come since', async (storage) => {
+  rule('continues after a document that was deleted meanwhile, and returns new documents', async (storage) => {
     await putFlags(storage, ['a', 'c', 'e']);
     same(await pageOf(storage, { kind: 'flag', limit: 2 }), ['a', 'c']);
     await commit(storage, { writes: [{ key: flag('c'), expected: 1, deleted: true }] });
@@ -126,7 +126,7 @@ export function listPageRules(rule: Rule): void {
     }
   });
 
-  rule('pages through the documents of all parents by id alone', async (storage) => {
+  rule('orders the documents of all parents by id alone', async (storage) => {
     await commit(storage, {
       writes: [put(flag('a'), { parent: 'shop' }), put(flag('b'), { parent: 'lab' }), put(flag('c'))],
     });
@@ -136,7 +136,7 @@ export function listPageRules(rule: Rule): void {
     same(await idsOf(storage, 'flag'), ['a', 'b', 'c', 'd', 'e']);
   });
 
-  rule('gives the part that was asked for in pages too', async (storage) => {
+  rule('returns the requested part', async (storage) => {
     await putFlags(storage, ['a', 'b']);
     const place = { key: flag('b'), parent: 'shop', revision: 1 };
     const page = { kind: 'flag', after: 'a', limit: 1 } as const;
@@ -149,7 +149,7 @@ async function putFlags(storage: Storage, ids: readonly string[]): Promise<void>
   await commit(storage, { writes: ids.map((id) => put(flag(id), { parent: 'shop' })) });
 }
 
-/** Every page after the last id of the one before, until one is empty. */
+/** Reads page after page until one is empty. */
 async function readInPages(
   storage: Storage,
   query: Omit<ListQuery, 'part' | 'after'> & { readonly limit: number },

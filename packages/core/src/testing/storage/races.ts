@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { CommitResult, Storage } from '../../storage/port.js';
-import type { Rule } from '../test-runner.js';
+import type { StorageRule } from '../test-runner.js';
 import { feedWhile, readWhile } from './events.js';
 import { commit, eventsOf, flag, happened, onlyWinner, project, put, same } from './samples.js';
 
-export function raceRules(rule: Rule): void {
-  rule('lets exactly one of fifty simultaneous creations succeed', async (storage, again) => {
+export function raceRules(rule: StorageRule): void {
+  rule('lets exactly one of fifty concurrent creations succeed', async (storage, again) => {
     const storages = [storage, (await again()) ?? storage];
     const results = await contend(storages, 50, (number) => ({
       writes: [put(flag('wanted'), { body: number })],
@@ -25,7 +25,7 @@ export function raceRules(rule: Rule): void {
     );
   });
 
-  rule('lets exactly one of ten simultaneous changes succeed, thirty times over', async (storage, again) => {
+  rule('lets exactly one of ten concurrent changes succeed, thirty times', async (storage, again) => {
     const storages = [storage, (await again()) ?? storage];
     const key = flag('busy');
     await commit(storage, { writes: [put(key)] });
@@ -36,42 +36,42 @@ export function raceRules(rule: Rule): void {
     }
   });
 
-  rule('lets exactly one of two crossing commits succeed, three hundred times over', async (storage, again) => {
-    const storages = [storage, (await again()) ?? storage];
-    const revisions = [1, 1];
-    const owners = [flag('a'), flag('b')] as const;
-    await commit(storage, { writes: owners.map((key) => put(key)) });
-    for (let round = 0; round < 300; round++) {
-      const expected = (owner: number) => revisions[owner] ?? 0;
-      const results = await contend(storages, 2, (number) => ({
-        writes: [put(owners[number === 0 ? 0 : 1], { expected: expected(number) })],
-        checks: [{ key: owners[number === 0 ? 1 : 0], expected: expected(1 - number) }],
-      }));
-      const winner = onlyWinner(results);
-      revisions[winner] = expected(winner) + 1;
-    }
-  });
-
   rule(
-    'lets either the deletion of a parent or a creation under it succeed, fifty times over',
+    'lets exactly one of two commits succeed that check what the other writes, three hundred times',
     async (storage, again) => {
       const storages = [storage, (await again()) ?? storage];
-      for (let round = 0; round < 50; round++) {
-        const parent = `p${round}`;
-        await commit(storage, { writes: [put(project(parent))] });
-        const results = await contend(storages, 2, (number) =>
-          (number + round) % 2 === 0
-            ? { writes: [{ key: project(parent), expected: 1, deleted: true }], vacant: [{ kind: 'flag', parent }] }
-            : { writes: [put(flag(parent), { parent })], checks: [{ key: project(parent), expected: 1 }] },
-        );
-        onlyWinner(results);
-        const survivors = [await storage.get(project(parent)), await storage.get(flag(parent))];
-        assert.ok(survivors.every(Boolean) || !survivors.some(Boolean), 'a document is left under a deleted parent');
+      const revisions = [1, 1];
+      const owners = [flag('a'), flag('b')] as const;
+      await commit(storage, { writes: owners.map((key) => put(key)) });
+      for (let round = 0; round < 300; round++) {
+        const expected = (owner: number) => revisions[owner] ?? 0;
+        const results = await contend(storages, 2, (number) => ({
+          writes: [put(owners[number === 0 ? 0 : 1], { expected: expected(number) })],
+          checks: [{ key: owners[number === 0 ? 1 : 0], expected: expected(1 - number) }],
+        }));
+        const winner = onlyWinner(results);
+        revisions[winner] = expected(winner) + 1;
       }
     },
   );
 
-  rule('orders the events of one subject by its revisions, however many write it', async (storage, again) => {
+  rule('lets either the deletion of a parent or a creation under it succeed, fifty times', async (storage, again) => {
+    const storages = [storage, (await again()) ?? storage];
+    for (let round = 0; round < 50; round++) {
+      const parent = `p${round}`;
+      await commit(storage, { writes: [put(project(parent))] });
+      const results = await contend(storages, 2, (number) =>
+        (number + round) % 2 === 0
+          ? { writes: [{ key: project(parent), expected: 1, deleted: true }], vacant: [{ kind: 'flag', parent }] }
+          : { writes: [put(flag(parent), { parent })], checks: [{ key: project(parent), expected: 1 }] },
+      );
+      onlyWinner(results);
+      const survivors = [await storage.get(project(parent)), await storage.get(flag(parent))];
+      assert.ok(survivors.every(Boolean) || !survivors.some(Boolean), 'a document is left under a deleted parent');
+    }
+  });
+
+  rule('orders the events of one subject by its revisions, with four concurrent writers', async (storage, again) => {
     const storages = [storage, (await again()) ?? storage];
     await commit(storage, { writes: [put(flag('shared'))], events: [happened(flag('shared'))] });
     await Promise.all([0, 1, 2, 3].map((writer) => writeUntilWon(storages[writer % 2] ?? storage, 10)));
@@ -82,7 +82,7 @@ export function raceRules(rule: Rule): void {
     );
   });
 
-  rule('feeds a reader every event once, in order, while four writers commit', async (storage, again) => {
+  rule('returns every event once and in order to a feed reader, while four writers commit', async (storage, again) => {
     const storages = [storage, (await again()) ?? storage];
     const writers = [0, 1, 2, 3].map((writer) => () => writeOwn(storages[writer % 2] ?? storage, `w${writer}`, 50));
     const seen = await feedWhile(storage, writers);
@@ -97,7 +97,7 @@ export function raceRules(rule: Rule): void {
     }
   });
 
-  rule('lets no event come before a settled one, while four writers commit', async (storage, again) => {
+  rule('inserts no event before a settled one, while four writers commit', async (storage, again) => {
     const storages = [storage, (await again()) ?? storage];
     const writers = [0, 1, 2, 3].map((writer) => () => writeOwn(storages[writer % 2] ?? storage, `w${writer}`, 25));
     const seen = await readWhile(writers, async () => {
@@ -112,7 +112,7 @@ export function raceRules(rule: Rule): void {
 
 type Commits = (contender: number) => Partial<Parameters<Storage['commit']>[0]>;
 
-/** Starts all commits before any has been answered, in turn on each of the storages. */
+/** Starts all commits before it awaits one, on each storage in turn. */
 function contend(storages: readonly Storage[], contenders: number, commits: Commits): Promise<CommitResult[]> {
   const started = Array.from({ length: contenders }, async (_, contender) => {
     const storage = storages[contender % storages.length];
@@ -122,7 +122,7 @@ function contend(storages: readonly Storage[], contenders: number, commits: Comm
   return Promise.all(started);
 }
 
-/** Reads, changes and retries, as everybody who shares a document has to. */
+/** Reads, changes and retries after conflicts, until `times` commits have succeeded. */
 async function writeUntilWon(storage: Storage, times: number): Promise<void> {
   const key = flag('shared');
   let won = 0;

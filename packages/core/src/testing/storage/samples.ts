@@ -14,7 +14,7 @@ import type {
 export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
 export const project = (id: string): DocumentKey => ({ kind: 'project', id });
 
-/** A write of a document; created under no parent unless told otherwise. */
+/** Returns a write of a document. Default: creates it without a parent. */
 export function put(key: DocumentKey, options: Partial<Omit<DocumentPut, 'key'>> = {}): DocumentPut {
   return { key, expected: 0, parent: null, body: { name: key.id }, summary: { id: key.id }, ...options };
 }
@@ -33,27 +33,27 @@ export function happened(subject: DocumentKey, details: Partial<NewEvent> = {}):
   };
 }
 
-/** Commits what must succeed, and gives the new revisions. */
+/** Commits, asserts success, and returns the new revisions. */
 export async function commit(storage: Storage, parts: Partial<Commit>): Promise<readonly number[]> {
   const result = await storage.commit({ writes: [], events: [], ...parts });
   assert.ok(result.ok, `unexpected conflict: ${JSON.stringify(result)}`);
   return result.revisions;
 }
 
-/** Commits what must be refused because of `culprit`. */
+/** Commits, and asserts a conflict with `culprit`. */
 export async function conflict(storage: Storage, parts: Partial<Commit>, culprit: DocumentKey): Promise<void> {
   const result = await storage.commit({ writes: [], events: [], ...parts });
   same(result, { ok: false, conflict: culprit });
 }
 
-/** Exactly one of the contenders won; the others were told, and none failed. Gives the winner's index. */
+/** Asserts that exactly one commit succeeded, and returns its index. */
 export function onlyWinner(results: readonly CommitResult[]): number {
   const winners = results.flatMap((result, index) => (result.ok ? [index] : []));
   assert.equal(winners.length, 1, `${winners.length} winners among ${results.length} contenders`);
   return winners[0] ?? -1;
 }
 
-/** The events of a query that leaves out what most rules do not care about. */
+/** Returns the events of a query. Default: all, oldest first. */
 export async function eventsOf(storage: Storage, query: Partial<StoredEventQuery> = {}): Promise<StoredEvent[]> {
   const page = await storage.events({ order: 'oldest-first', limit: 1000, ...query });
   return page.events;
@@ -63,13 +63,13 @@ export async function idsOf(storage: Storage, kind: string, parent?: string): Pr
   return pageOf(storage, { kind, ...(parent === undefined ? {} : { parent }) });
 }
 
-/** The ids that a list gives. */
+/** Returns the ids of a list. */
 export async function pageOf(storage: Storage, query: Omit<ListQuery, 'part'>): Promise<string[]> {
   const listed = await storage.list({ part: 'summary', ...query });
   return listed.map(({ key }) => key.id);
 }
 
-/** Equal in every value and member. Objects may come from another realm: runners isolate tests, native drivers do not. */
+/** Asserts deep equality. Copies both values, because native drivers create objects in another realm than isolated tests. */
 export function same(actual: unknown, expected: unknown): void {
   assert.deepEqual(inThisRealm(actual), inThisRealm(expected));
 }
