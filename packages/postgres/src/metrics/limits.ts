@@ -96,11 +96,11 @@ function trimInstances({ table }: TableNames, lock: MetricsLock): string {
 WITH ${lock.shared},
 gone AS (
   DELETE FROM ${table('instances')} AS instances USING metrics_lock, (
-    SELECT application, id, row_number() OVER (PARTITION BY application ORDER BY seen_at DESC, id DESC) AS place
+    SELECT application, id, row_number() OVER (PARTITION BY application ORDER BY seen_at DESC, id DESC) AS number
     FROM ${table('instances')} WHERE application = ANY ($1::text[])
-  ) AS placed
-  WHERE placed.place > ${LIMITS.instancesPerApplication}
-    AND instances.application = placed.application AND instances.id = placed.id
+  ) AS numbered
+  WHERE numbered.number > ${LIMITS.instancesPerApplication}
+    AND instances.application = numbered.application AND instances.id = numbered.id
   RETURNING 1
 )
 SELECT count(*) FROM gone`;
@@ -111,9 +111,9 @@ function trimUnknownNames({ table }: TableNames, lock: MetricsLock): string {
 WITH ${lock.shared},
 excess AS (
   SELECT application, flag FROM (
-    SELECT application, flag, row_number() OVER (PARTITION BY application ORDER BY rank DESC) AS place
+    SELECT application, flag, row_number() OVER (PARTITION BY application ORDER BY rank DESC) AS number
     FROM ${table('unknown_names')} WHERE application = ANY ($1::text[])
-  ) AS placed WHERE place > ${LIMITS.unknownNamesPerApplication}
+  ) AS numbered WHERE number > ${LIMITS.unknownNamesPerApplication}
   UNION
   (SELECT application, flag FROM ${table('unknown_names')} ORDER BY rank DESC OFFSET ${LIMITS.unknownNames})
 ),

@@ -1,6 +1,6 @@
 import type { ApplicationRegistration, MetricsStorage } from '@flags/core';
 import type { Database } from '../database.js';
-import { type Place, tableNames } from '../tables.js';
+import { type TableLocation, tableNames } from '../tables.js';
 import { applicationReader } from './applications.js';
 import { createBatches } from './batches.js';
 import { countReader, metricsDeletion } from './counts.js';
@@ -10,7 +10,7 @@ import { createRecorder, type MetricsWrite } from './record.js';
 
 export interface PostgresMetricsOptions {
   readonly database: Database;
-  readonly place: Place;
+  readonly location: TableLocation;
   /** Runs a call while the storage is open. Fails when it is closed. */
   readonly whileOpen: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -21,9 +21,9 @@ export interface PostgresMetricsOptions {
  * Calls that write at the same time are merged and stored by one statement. A call resolves once its data is durable. If
  * it rejects, nothing of it was written, unless the code is `outcome_unknown`.
  */
-export function postgresMetrics({ database, place, whileOpen }: PostgresMetricsOptions): MetricsStorage {
-  const names = tableNames(place);
-  const lock = createMetricsLock(database, place);
+export function postgresMetrics({ database, location, whileOpen }: PostgresMetricsOptions): MetricsStorage {
+  const names = tableNames(location);
+  const lock = createMetricsLock(database, location);
   const tables = { database, names, lock };
   const admission = createAdmission(database, names);
   const record = createRecorder({ ...tables, admission, trimming: createTrimming(database, names, lock) });
