@@ -34,7 +34,7 @@ export function endsSession(error: unknown): boolean {
 }
 
 /** PostgreSQL has rolled the transaction back in favour of another. It may run again. */
-export class LostRace extends Error {
+class LostRace extends Error {
   override readonly name = 'LostRace';
 }
 
@@ -53,7 +53,7 @@ export function explainFault(error: unknown): unknown {
   return new FlagsError('storage_unsupported', `The database ${advice} (${reason})`, undefined, cause);
 }
 
-export function storageBusy(reason: string, cause: unknown): FlagsError {
+function storageBusy(reason: string, cause: unknown): FlagsError {
   return new FlagsError('storage_busy', `Others keep the database busy: ${reason}. Try again.`, undefined, { cause });
 }
 

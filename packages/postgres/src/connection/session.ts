@@ -3,7 +3,7 @@ import type { PgClient, PgPool, PgQuery, PgResult } from '../driver.js';
 import { endsSession, explainFault, pause, withRetries } from './errors.js';
 
 /** Settles like the promise, or rejects with `late()` after `time` milliseconds. */
-export function withTimeout<T>(promise: Promise<T>, time: number, late: () => Error): Promise<T> {
+function withTimeout<T>(promise: Promise<T>, time: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), time);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));

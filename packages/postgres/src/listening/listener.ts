@@ -33,7 +33,7 @@ const GAP = 20;
 const HEARTBEAT = 30_000;
 
 /** Connects while somebody watches. Reconnects with growing pauses. Keeps no process alive. */
-export function createListener(options: ListenerOptions): Listener {
+function createListener(options: ListenerOptions): Listener {
   const watchers = new Map<symbol, () => void>();
   let running: Promise<void> | undefined;
   let end = new AbortController();

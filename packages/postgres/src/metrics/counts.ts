@@ -7,7 +7,7 @@ import { bounded } from './merge.js';
 import type { MetricsTables } from './record.js';
 
 /** The last full second of a time. Counters after the time have a greater one. */
-export function lastSecondUntil(time: number): number {
+function lastSecondUntil(time: number): number {
   return Math.floor(time / 1000);
 }
 

@@ -1,7 +1,7 @@
 import type { ApplicationRegistration, UsageReport } from '@flags/core';
 
 /** The sum of two counts, at most the largest exact number, as on every storage. */
-export function boundedSum(one: number, other: number): number {
+function boundedSum(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }
 

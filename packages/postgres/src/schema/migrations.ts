@@ -106,7 +106,7 @@ CREATE TABLE ${table('dropped_names')} (
  * A deleted document keeps its row and revision; parent, summary and body are NULL. No index has a column that a usual
  * write changes, so that PostgreSQL can keep the new version of a row on the same page (HOT).
  */
-export function documentTables({ table, index }: TableNames): string {
+function documentTables({ table, index }: TableNames): string {
   return `
 CREATE TABLE ${table('documents')} (
   kind text COLLATE "C" NOT NULL,
@@ -147,7 +147,7 @@ CREATE INDEX ${index('events_by_time')} ON ${table('events')} (at);
 /**
  * The API token that the actor of an event used. NULL without a token, and in events of earlier releases.
  */
-export function actorTokenColumns({ table }: TableNames): string {
+function actorTokenColumns({ table }: TableNames): string {
   return `
 ALTER TABLE ${table('events')}
   ADD COLUMN IF NOT EXISTS actor_token_id text, ADD COLUMN IF NOT EXISTS actor_token_kind text;
