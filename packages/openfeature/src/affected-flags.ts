@@ -1,6 +1,6 @@
 import type { EnvironmentConfiguration, FlagConfiguration, FlagsEvent } from '@flags/core';
 
-/** The flags that events may have changed the answers of: themselves, by a segment that they use, or by their parent. */
+/** The flags whose evaluation events may have changed: directly, through a segment, or through a parent. */
 export function affectedFlags(events: readonly FlagsEvent[], { flags }: EnvironmentConfiguration): ReadonlySet<string> {
   const segments = new Set(events.flatMap(segmentOf));
   const names = new Set(events.flatMap(({ flag }) => flag ?? []));

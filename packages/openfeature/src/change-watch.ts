@@ -2,15 +2,15 @@ import type { Flags, FlagsEvent } from '@flags/core';
 import { affectedFlags } from './affected-flags.js';
 
 /**
- * Tells the names of the flags whose answers in an environment may have changed, once the new answers are given. Changes
- * that come close together are told at once.
+ * Notifies of flags whose evaluation in an environment may have changed, once the new evaluation is in effect. Batches
+ * changes that arrive together.
  *
- * @returns a function that ends it
+ * @returns a function that unsubscribes
  */
 export function watchChanges(
   flags: Flags,
   environment: string,
-  tell: (names: ReadonlySet<string>) => void,
+  notify: (names: ReadonlySet<string>) => void,
 ): () => void {
   const waiting: FlagsEvent[] = [];
   let isDelivering = false;
@@ -20,10 +20,10 @@ export function watchChanges(
     isDelivering = true;
     while (waiting.length > 0 && !hasEnded) {
       const events = waiting.splice(0);
-      // The event of another process may come before its change is evaluated here.
+      // An event of another process may arrive before its change is evaluated here.
       await flags.refresh();
       const names = affectedFlags(events, flags.configuration({ environment }));
-      if (names.size > 0 && !hasEnded) tell(names);
+      if (names.size > 0 && !hasEnded) notify(names);
     }
     isDelivering = false;
   }

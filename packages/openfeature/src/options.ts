@@ -1,22 +1,22 @@
 import type { EvaluationContext, TrackingEventDetails } from '@openfeature/server-sdk';
 
-/** What `createFlagsProvider` takes; everything has a default. */
+/** Options of `createFlagsProvider`. All have defaults. */
 export interface FlagsProviderOptions {
-  /** Where flags are evaluated; the default environment of the flags when absent. */
+  /** The environment to evaluate in. Default: that of the flags. */
   readonly environment?: string;
-  /** Told of everything that `client.track` is called with. Tracking does nothing when absent. */
+  /** Receives every event of `client.track`. Without it tracking does nothing. */
   readonly onTrack?: (event: TrackedEvent) => void;
   /**
-   * How often, in milliseconds, to look whether the flags are stale, for the provider's events; 1000 when absent, 0:
-   * never. The timer does not keep the process alive.
+   * Milliseconds between two checks whether the flags are stale, for the provider's events. Default 1000; 0 disables them.
+   * The timer does not keep the process alive.
    */
   readonly statusInterval?: number;
 }
 
-/** Something that an application tracks: a purchase, a sign-up, … */
+/** A tracking event, such as a purchase or a sign-up. */
 export interface TrackedEvent {
   readonly name: string;
-  /** As merged by the SDK. */
+  /** The context that the SDK has merged. */
   readonly context: EvaluationContext;
   readonly details: TrackingEventDetails;
 }

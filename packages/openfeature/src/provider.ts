@@ -5,7 +5,7 @@ import type { FlagsProviderOptions } from './options.js';
 import { createResolvers } from './resolvers.js';
 import { watchStatus } from './status-watch.js';
 
-/** A record, so that an option that is added to the type alone does not compile. */
+/** A record, so that the compiler finds an option that is missing here. */
 const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {
   environment: true,
   onTrack: true,
@@ -13,15 +13,15 @@ const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {
 };
 
 /**
- * Makes an OpenFeature provider that evaluates flags inside this process. Booleans are whether a flag is on; texts,
- * numbers and objects are the payload of the variant that the context gets, and the caller's default where there is none.
- * Evaluations count as usage, as those by `isEnabled` and `getVariant` do.
+ * Creates an OpenFeature provider that evaluates flags in this process. A boolean evaluation returns whether the flag is on.
+ * Others return the payload of the variant, or the caller's default without one. Evaluations count as usage, like those of
+ * `isEnabled` and `getVariant`.
  *
- * The provider tells of changes (`PROVIDER_CONFIGURATION_CHANGED`, with the names of the flags), and of the flags being
- * stale and current again (`PROVIDER_STALE`, `PROVIDER_READY`). Closing it ends that; the flags stay yours to close.
- * Initializing it fails when the environment does not exist, or the flags are closed.
+ * The provider emits `PROVIDER_CONFIGURATION_CHANGED` with the names of changed flags, `PROVIDER_STALE` and
+ * `PROVIDER_READY`. Closing the provider does not close the flags. Initializing it fails if the environment does not exist,
+ * or the flags are closed.
  *
- * @throws TypeError when `flags` is a promise or something else, or for an unknown option
+ * @throws TypeError if `flags` is not a `Flags`, for example a promise, or for an unknown option
  * @example
  * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
  * await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
@@ -32,11 +32,11 @@ export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions 
   if (fault) throw new TypeError(`createFlagsProvider ${fault}`);
   const { environment = flags.settings.environment, onTrack, statusInterval = 1000 } = options;
   const events = new OpenFeatureEventEmitter();
-  let watches: readonly (() => void)[] = [];
+  let unsubscribers: readonly (() => void)[] = [];
 
-  function endWatches(): void {
-    for (const end of watches) end();
-    watches = [];
+  function unsubscribeAll(): void {
+    for (const unsubscribe of unsubscribers) unsubscribe();
+    unsubscribers = [];
   }
 
   return {
@@ -46,8 +46,8 @@ export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions 
 
     async initialize() {
       flags.configuration({ environment });
-      endWatches();
-      watches = [
+      unsubscribeAll();
+      unsubscribers = [
         watchChanges(flags, environment, (flagsChanged) => {
           events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged: [...flagsChanged] });
         }),
@@ -56,7 +56,7 @@ export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions 
     },
 
     async onClose() {
-      endWatches();
+      unsubscribeAll();
     },
 
     ...createResolvers(flags, environment),

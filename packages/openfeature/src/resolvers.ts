@@ -1,16 +1,16 @@
 import { type Flags, resolveSwitch, resolveVariant } from '@flags/core';
 import type { EvaluationContext, JsonValue, Provider } from '@openfeature/server-sdk';
-import { type PayloadQuestion, payloadDetails, switchDetails } from './details.js';
+import { type PayloadRequest, payloadDetails, switchDetails } from './details.js';
 
 type Resolvers = Pick<
   Provider,
   'resolveBooleanEvaluation' | 'resolveStringEvaluation' | 'resolveNumberEvaluation' | 'resolveObjectEvaluation'
 >;
 
-/** What a provider answers with, in one environment. */
+/** The resolvers of a provider, for one environment. */
 export function createResolvers(flags: Flags, environment: string): Resolvers {
-  function ask<T>(question: PayloadQuestion<T>, context: EvaluationContext) {
-    return payloadDetails(question, resolveVariant(flags, question.flag, { context, environment }));
+  function resolvePayload<T>(request: PayloadRequest<T>, context: EvaluationContext) {
+    return payloadDetails(request, resolveVariant(flags, request.flag, { context, environment }));
   }
 
   return {
@@ -19,15 +19,15 @@ export function createResolvers(flags: Flags, environment: string): Resolvers {
     },
 
     async resolveStringEvaluation(flag, defaultValue, context) {
-      return ask({ flag, defaultValue, type: 'string' }, context);
+      return resolvePayload({ flag, defaultValue, type: 'string' }, context);
     },
 
     async resolveNumberEvaluation(flag, defaultValue, context) {
-      return ask({ flag, defaultValue, type: 'number' }, context);
+      return resolvePayload({ flag, defaultValue, type: 'number' }, context);
     },
 
     async resolveObjectEvaluation<T extends JsonValue>(flag: string, defaultValue: T, context: EvaluationContext) {
-      return ask<T>({ flag, defaultValue, type: 'object' }, context);
+      return resolvePayload<T>({ flag, defaultValue, type: 'object' }, context);
     },
   };
 }

@@ -4,27 +4,28 @@ import { ProviderEvents } from '@openfeature/server-sdk';
 type StatusEvent = ProviderEvents.Ready | ProviderEvents.Stale;
 
 /**
- * Tells when the flags become stale, and when they are current again.
+ * Polls the status, and notifies when the flags become stale or current again.
  *
  * @param interval milliseconds; 0: never
- * @returns a function that ends it
+ * @returns a function that stops polling
  */
 export function watchStatus(
   flags: Flags,
   interval: number,
-  tell: (event: StatusEvent, message: string) => void,
+  notify: (event: StatusEvent, message: string) => void,
 ): () => void {
   if (interval === 0) return () => undefined;
-  let known = 'current';
+  let lastState = 'current';
 
-  function look(): void {
+  function poll(): void {
     const { state, checkedAt } = flags.status();
-    if (state === known) return;
-    known = state;
-    if (state === 'stale') tell(ProviderEvents.Stale, `Changes of other processes cannot be read since ${checkedAt}.`);
-    else tell(ProviderEvents.Ready, 'The flags are current again.');
+    if (state === lastState) return;
+    lastState = state;
+    if (state === 'stale')
+      notify(ProviderEvents.Stale, `Changes of other processes cannot be read since ${checkedAt}.`);
+    else notify(ProviderEvents.Ready, 'The flags are current again.');
   }
 
-  const timer = setInterval(look, interval).unref();
+  const timer = setInterval(poll, interval).unref();
   return () => clearInterval(timer);
 }

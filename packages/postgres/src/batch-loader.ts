@@ -1,13 +1,12 @@
 import timers from 'node:timers';
 
-/** A host's tests replace the global one. */
+/** Not the global one, which fake timers in a host's tests replace. */
 const { setImmediate } = timers;
 
 /**
- * Looks up together what is asked for in the same turn of the event loop: many who ask at once cost one statement. Each
- * look-up begins after it was asked for.
+ * Batches loads of the same turn of the event loop into one look-up, which begins after all of them.
  *
- * @param lookUp gives what it has found, by key
+ * @param lookUp returns a function that finds the result for a key
  */
 export function createBatchLoader<Key, Found>(
   lookUp: (keys: readonly Key[]) => Promise<(key: Key) => Found>,

@@ -3,9 +3,9 @@ import { withRetries } from './connection/errors.js';
 import { openSession, repeatableWriter, type Session, type SessionLimits } from './connection/session.js';
 import type { PgPool } from './driver.js';
 
-/** Runs statements. Every value of a row is text or null, whatever parsers the host has set. */
+/** Runs statements. Every value of a row is text or null, independent of the host's parsers. */
 export interface Statements {
-  /** One statement; PostgreSQL's array parameters are passed as arrays. Without values, the text may hold several. */
+  /** Runs one statement. Array parameters are passed as arrays. Without values, the text may hold several statements. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
@@ -15,21 +15,20 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** The database, for the parts of a storage. Faults come as a `FlagsError` where they are known. */
+/** The database. Known faults are thrown as `FlagsError`. */
 export interface Database extends Statements {
   /**
-   * Runs `work` in one READ COMMITTED transaction on one connection and commits. When `work` throws, everything is rolled
-   * back. Serialization failures and deadlocks run it again, so it keeps nothing between runs. It is given the rows of
-   * each of the statements that were `first`.
+   * Runs `work` in one READ COMMITTED transaction and commits. Rolls back if `work` throws. Runs it again after serialization
+   * failures and deadlocks, so it must keep no state between runs. `work` gets the rows of each statement of `first`.
    *
-   * Fails with `storage_unavailable` when the connection is lost before the commit: nothing has changed. When it is lost
-   * during the commit, `findOutcome` is asked what became of it, and without one it fails with `outcome_unknown`.
+   * Fails with `storage_unavailable` if the connection is lost before the commit: nothing has changed. If it is lost during
+   * the commit, `findOutcome` decides. Without it the call fails with `outcome_unknown`.
    */
   transaction<T>(work: Work<T>, options?: TransactionOptions<T>): Promise<T>;
 
   /**
-   * One statement that changes no more when it is carried out twice: when its answer is lost, it is carried out again.
-   * Fails with `outcome_unknown` when that does not succeed either; with everything else, nothing has changed.
+   * Runs one idempotent statement, and repeats it if its answer is lost. Fails with `outcome_unknown` if the repetition fails
+   * too. After any other error, nothing has changed.
    */
   write(statement: Statement): Promise<void>;
 }
@@ -39,9 +38,9 @@ type Rows = readonly Readonly<Record<string, string | null>>[];
 export type Work<T> = (statements: Statements, first: readonly Rows[]) => Promise<T>;
 
 export interface TransactionOptions<T> {
-  /** Statements without values that go to the database together with BEGIN. */
+  /** Statements without values that are sent together with BEGIN. */
   readonly first?: string | undefined;
-  /** Gives true when the transaction has been committed, false when it has not; throws when nobody knows. */
+  /** Returns whether the transaction was committed. Throws if that cannot be found. */
   readonly findOutcome?: ((value: T) => Promise<boolean>) | undefined;
 }
 
@@ -75,7 +74,7 @@ export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
           const value = await work(session, answers.slice(beginning.length));
           return await commit(session, { value, findOutcome });
         } catch (error) {
-          await undo(session);
+          await rollBack(session);
           throw error;
         } finally {
           session.release();
@@ -95,7 +94,7 @@ async function commit<T>(session: Session, { value, findOutcome }: Finished<T>):
     await session.query('COMMIT');
     return value;
   } catch (error) {
-    // What was lost before has not been sent, and so has not happened.
+    // A connection that was lost earlier did not send the COMMIT.
     if (wasLost || !session.isLost()) throw error;
     session.discard();
     if (!findOutcome) throw outcomeUnknown(error);
@@ -111,8 +110,8 @@ export function outcomeUnknown(cause: unknown): FlagsError {
   return new FlagsError('outcome_unknown', message, undefined, { cause });
 }
 
-/** Leaves the connection outside a transaction, or closes it: the next who gets it must not find ours. */
-async function undo(session: Session): Promise<void> {
+/** Rolls back, or closes the connection: its next user must not find an open transaction. */
+async function rollBack(session: Session): Promise<void> {
   if (session.isLost()) return session.discard();
   try {
     await session.query('ROLLBACK');

@@ -26,12 +26,12 @@ export interface Documents {
   list(query: ListQuery): Promise<ListedDocument[]>;
 }
 
-/** Deleted documents have neither body nor parent, so those under a parent all exist. */
+/** Reads documents. Deleted ones have neither body nor parent, so all documents under a parent exist. */
 export function createDocuments(statements: Statements, names: TableNames): Documents {
   const table = names.table('documents');
 
   async function find(keys: readonly DocumentKey[]): Promise<(key: DocumentKey) => DocumentRow | undefined> {
-    // Beside the documents that are asked for, those of one's kind and another's id, if there are any.
+    // Also finds documents with the kind of one key and the id of another. The caller ignores them.
     const kinds = oneOrMany(
       1,
       keys.map(({ kind }) => kind),
@@ -65,12 +65,12 @@ export function createDocuments(statements: Statements, names: TableNames): Docu
   };
 }
 
-/** One text for a key: what is stored has no U+0000. */
+/** A key as one text. Stored texts have no U+0000. */
 function nameOf({ kind, id }: DocumentKey): string {
   return `${kind}\0${id}`;
 }
 
-/** A condition on a column. To compare with one text takes less planning than with a list of one. */
+/** A condition on a column. Comparing with one text is planned faster than with a list of one. */
 function oneOrMany(parameter: number, texts: readonly string[]): { readonly is: string; readonly value: unknown } {
   const distinct = [...new Set(texts)];
   return distinct.length === 1

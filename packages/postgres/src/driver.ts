@@ -1,12 +1,12 @@
 /**
- * What the library needs of a `pg` pool, typed by its structure: this package does not depend on the driver, and the
- * host passes the pool that it already has.
+ * The part of a `pg` pool that the library uses. It is a structural type, because this package does not depend on the
+ * driver: the host passes its own pool.
  */
 export interface PgPool {
   query(query: PgQuery): Promise<PgResult>;
   connect(): Promise<PgClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** Heard of before the promise that `connect` has given. */
+  /** Emitted before the promise of `connect` resolves. */
   on(event: 'connect', listener: (client: PgClient) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
   removeListener(event: 'connect', listener: (client: PgClient) => void): unknown;
@@ -14,16 +14,16 @@ export interface PgPool {
   readonly options?: { readonly max?: number };
 }
 
-/** A client of a {@link PgPool}, for one who has taken it out. */
+/** A client that was taken out of a {@link PgPool}. */
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
   on(event: 'notification', listener: (message: PgNotification) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
-  /** Lets the process end although the connection is open. */
+  /** Lets the process exit while the connection is open. */
   unref?(): void;
-  /** Gives the client back; with an error or true it is thrown away. */
+  /** Returns the client to the pool. With an error or true, the pool closes it. */
   release(error?: Error | boolean): unknown;
 }
 
@@ -35,7 +35,7 @@ export interface PgNotification {
 export interface PgQuery {
   readonly text: string;
   readonly values?: unknown[];
-  /** Reads the values of the answer, in place of the parsers that the host may have set for its whole process. */
+  /** Parses values, instead of the parsers that the host may have set for its process. */
   readonly types?: { readonly getTypeParser: () => (value: string) => unknown };
 }
 

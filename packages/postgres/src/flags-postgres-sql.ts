@@ -3,10 +3,10 @@ import { parseArgs } from 'node:util';
 import { isFlagsError } from '@flags/core';
 import { grantSql, migrationSql } from './schema/sql.js';
 
-const USAGE = `Prints the SQL that creates the tables of @flags/postgres, or brings them up to date.
+const USAGE = `Prints the SQL that creates or migrates the tables of @flags/postgres.
 
   npx flags-postgres-sql [--schema public] [--prefix flags_] [--from 0]
-  npx flags-postgres-sql --grant role [--schema public] [--prefix flags_]   what that role needs to use them
+  npx flags-postgres-sql --grant role [--schema public] [--prefix flags_]   the rights of that role
 `;
 
 const OPTIONS = {
@@ -29,7 +29,7 @@ try {
 function print(): string {
   const { schema, prefix, from, grant, help } = parseArgs({ options: OPTIONS }).values;
   if (help) return USAGE;
-  const place = { ...(schema !== undefined && { schema }), ...(prefix !== undefined && { tablePrefix: prefix }) };
-  if (grant !== undefined) return grantSql({ ...place, role: grant });
-  return migrationSql({ ...place, ...(from !== undefined && { from: Number(from) }) });
+  const location = { ...(schema !== undefined && { schema }), ...(prefix !== undefined && { tablePrefix: prefix }) };
+  if (grant !== undefined) return grantSql({ ...location, role: grant });
+  return migrationSql({ ...location, ...(from !== undefined && { from: Number(from) }) });
 }

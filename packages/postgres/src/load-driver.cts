@@ -1,4 +1,4 @@
-/** The one CommonJS module: in both published formats `require` finds the host's own driver. */
+/** A CommonJS module, because `require` finds the host's driver from both published formats. */
 const loadDriver = (): unknown => require('pg');
 
 export = { loadDriver };

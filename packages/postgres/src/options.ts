@@ -2,11 +2,11 @@ import { describeUnknownOption, FlagsError } from '@flags/core';
 import type { PgPool } from './driver.js';
 import { toStoredText } from './tables.js';
 
-/** Where a PostgreSQL storage lives: a connection string, or more. */
+/** A connection string, or settings with a connection string or a pool. */
 export type PostgresStorageOptions =
   | string
   | (PostgresStorageSettings & {
-      /** `postgres://user:password@host:5432/database`; the storage opens a pool of its own, and closes it. */
+      /** `postgres://user:password@host:5432/database`. The storage opens a pool of its own, and closes it. */
       readonly connectionString: string;
     })
   | (PostgresStorageSettings & {
@@ -15,28 +15,28 @@ export type PostgresStorageOptions =
     });
 
 export interface PostgresStorageSettings {
-  /** The schema that holds the tables. Created when it is missing and `migrate` is not false. Default `public`. */
+  /** The schema of the tables. Created if it is missing and `migrate` is not false. Default `public`. */
   readonly schema?: string;
-  /** Heads the name of every table and index; letters, digits and `_`, at most 30. Default `flags_`. */
+  /** Prefix of all tables and indexes: at most 30 letters, digits and `_`. Default `flags_`. */
   readonly tablePrefix?: string;
-  /** False: never changes a table, and fails with `storage_unsupported` where that is needed. Default true. */
+  /** False: changes no table, and fails with `storage_unsupported` if a migration is due. Default true. */
   readonly migrate?: boolean;
   /**
-   * Whether to keep one connection that hears at once of other nodes' commits; without it they are found by polling. Behind a
-   * proxy that pools transactions pass false, or the connection string of the database itself. Default true: one
-   * client of the pool is kept, unless the pool has only one.
+   * Whether to keep one connection that receives notifications of other nodes' commits. Without it the storage is polled. Behind
+   * a proxy that pools transactions, pass false, or the connection string of the database itself. Default true: one client of
+   * the pool is kept, unless the pool has only one.
    */
   readonly listen?: boolean | string;
-  /** How long, in milliseconds, a call waits for a connection before it fails with `storage_unavailable`. Default 5000. */
+  /** Milliseconds that a call waits for a connection before it fails with `storage_unavailable`. Default 5000. */
   readonly connectTimeout?: number;
   /**
-   * How long, in milliseconds, a statement may take before its connection is taken to be lost. For as long a node may be
-   * silent in the middle of a commit: then PostgreSQL undoes it, and others get its locks. Default 10000.
+   * Milliseconds after which a statement without an answer counts as a lost connection. PostgreSQL rolls a commit back, and
+   * frees its locks, if the node is silent for that long in the middle. Default 10000.
    */
   readonly queryTimeout?: number;
   /**
-   * How long, in milliseconds, a commit that lost its connection asks what became of it before it fails with
-   * `outcome_unknown`. Default 10000.
+   * Milliseconds for which a commit that lost its connection asks for its outcome before it fails with `outcome_unknown`.
+   * Default 10000.
    */
   readonly outcomeTimeout?: number;
 }
@@ -52,11 +52,11 @@ export interface CheckedOptions {
   readonly outcomeTimeout: number;
 }
 
-/** Names in PostgreSQL are cut off after 63 bytes; the longest that follows a prefix has 28. */
+/** PostgreSQL cuts names off after 63 bytes. The longest name after a prefix has 28. */
 const LONGEST_PREFIX = 30;
 const LONGEST_NAME = 63;
 
-/** A record, so that a setting that is added to the type alone does not compile. */
+/** A record, so that the compiler finds a setting that is missing here. */
 const SETTINGS: Readonly<Record<keyof PostgresStorageSettings, true>> = {
   schema: true,
   tablePrefix: true,
@@ -67,7 +67,7 @@ const SETTINGS: Readonly<Record<keyof PostgresStorageSettings, true>> = {
   outcomeTimeout: true,
 };
 
-/** Fails with `invalid_input`; host applications written in JavaScript have no compiler to tell them. */
+/** Fails with `invalid_input`. Hosts in JavaScript have no compiler that checks options. */
 export function assertOptions(options: PostgresStorageOptions): CheckedOptions {
   if (options === undefined || options === null) {
     throw invalid('postgresStorage needs a connection string, or { connectionString } or { pool }.');
@@ -85,15 +85,15 @@ export function assertOptions(options: PostgresStorageOptions): CheckedOptions {
   assertTime('queryTimeout', queryTimeout);
   assertTime('outcomeTimeout', outcomeTimeout);
   const times = { connectTimeout, queryTimeout, outcomeTimeout };
-  return { source: assertSource(settings), ...assertPlace(settings), migrate, listen, ...times };
+  return { source: assertSource(settings), ...assertLocation(settings), migrate, listen, ...times };
 }
 
-/** Where the tables are to be. */
-export function assertPlace(place: Pick<PostgresStorageSettings, 'schema' | 'tablePrefix'>): {
+/** Fails with `invalid_input` for an invalid schema or prefix. */
+export function assertLocation(location: Pick<PostgresStorageSettings, 'schema' | 'tablePrefix'>): {
   readonly schema: string;
   readonly tablePrefix: string;
 } {
-  const { schema = 'public', tablePrefix = 'flags_' } = place;
+  const { schema = 'public', tablePrefix = 'flags_' } = location;
   if (typeof tablePrefix !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(tablePrefix)) {
     throw invalid('tablePrefix must begin with a letter or _ and hold letters, digits and _ alone.');
   }
@@ -115,7 +115,7 @@ function assertSource(settings: Exclude<PostgresStorageOptions, string>): Checke
     if (typeof pool?.connect === 'function' && typeof pool.query === 'function') return { pool };
     throw invalid('pool must be a Pool of the package pg.');
   }
-  // pg takes an empty string as its defaults: the usual result of a missing environment variable.
+  // pg uses its defaults for an empty string, which is often a missing environment variable.
   if (isConnectionString(settings.connectionString)) return { connectionString: settings.connectionString };
   throw invalid('connectionString must be a connection string such as postgres://user@host:5432/database.');
 }

@@ -14,23 +14,27 @@ import { migrate } from './schema/migrate.js';
 import { lockKey, tableNames } from './tables.js';
 
 /**
- * Keeps everything in a PostgreSQL database, for any number of nodes. No session state is needed: it works behind a proxy
- * that pools transactions, apart from the connection that listens (`listen`).
+ * Opens a storage in a PostgreSQL database (13 or newer), for any number of nodes. Creates the tables, or migrates them.
+ * Works behind a proxy that pools transactions, except for the connection that listens (`listen`).
  *
- * Creates its tables, or brings them up to date. `close` finishes what was asked before, and ends the pool only when the
- * storage has opened it; afterwards every call fails with `closed`.
+ * Safe to call concurrently, from any number of nodes. `close` waits for running calls, and ends the pool only if the
+ * storage has opened it. Afterwards every call fails with `closed`.
  *
- * Fails with `invalid_input` for impossible options; with `storage_unsupported` when `pg` is missing, when the database
- * refuses the user, lacks a right or is of another encoding, or when a newer version of the library has made its tables; with
- * `storage_unavailable` when the database cannot be reached within `connectTimeout`, as every later call may: then nothing
- * has changed. A commit whose answer is lost is looked up; it fails with `outcome_unknown` when that is impossible.
+ * Opening fails with:
+ * - `invalid_input` for invalid options;
+ * - `storage_unsupported` if `pg` is missing, if the database refuses the user, lacks a right, is older than 13 or not UTF-8,
+ *   or if the tables are of a newer version or ordered by a counter;
+ * - `storage_unavailable` if the database cannot be reached within `connectTimeout`.
+ *
+ * Later calls may fail with `storage_unavailable` and `storage_busy`: then nothing has changed. If the answer to a commit is
+ * lost, the storage asks the database for the outcome. It fails with `outcome_unknown` if it gets none.
  *
  * @example
  * const storage = postgresStorage('postgres://flags@db.internal/app');
  * const flags = await createFlags({ storage });
  *
  * @example
- * // In the host's own database, with the host's own pool, in a schema of its own:
+ * // With the host's own pool, in a schema of its own:
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const storage = postgresStorage({ pool, schema: 'flags' });
  */
@@ -80,26 +84,26 @@ function storageOn({ database, checked, release, listener, notifier }: Parts): S
   const documents = createDocuments(database, names);
   const readEvents = createFeed({ database, names, commitLock });
   const outcomes = createOutcomes({ database, names, time: checked.outcomeTimeout });
-  const underway = new Set<Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
   /** Runs a call, and lets `close` wait for it. Fails with `closed` after `close`. */
   async function whileOpen<T>(work: () => Promise<T>): Promise<T> {
     if (closing) throw new FlagsError('closed', 'The storage has been closed.');
-    const running = work();
-    underway.add(running);
+    const call = work();
+    running.add(call);
     try {
-      return await running;
+      return await call;
     } finally {
-      underway.delete(running);
+      running.delete(call);
     }
   }
 
-  const metrics = postgresMetrics({ database, place: checked, whileOpen });
+  const metrics = postgresMetrics({ database, location: checked, whileOpen });
 
   async function close(): Promise<void> {
     await listener?.close();
-    await Promise.allSettled(underway);
+    await Promise.allSettled(running);
     await notifier.finish();
     await release();
   }

@@ -1,47 +1,47 @@
 import { createHash } from 'node:crypto';
 
-/** Where the tables are. Every name comes quoted, ready to stand in a statement. */
+/** The names of the tables, quoted for SQL. */
 export interface TableNames {
   /** A table or sequence with its schema: `"public"."flags_documents"`. */
   table(name: string): string;
-  /** An index or constraint, which is named without its schema when it is created: `"flags_events_by_type"`. */
+  /** An index, named without its schema, as CREATE INDEX requires: `"flags_events_by_type"`. */
   index(name: string): string;
 }
 
-export interface Place {
+export interface TableLocation {
   readonly schema: string;
   readonly tablePrefix: string;
 }
 
-export function tableNames({ schema, tablePrefix }: Place): TableNames {
+export function tableNames({ schema, tablePrefix }: TableLocation): TableNames {
   const index = (name: string) => quoteIdentifier(`${tablePrefix}${name}`);
   return { index, table: (name) => `${quoteIdentifier(schema)}.${index(name)}` };
 }
 
-/** Any text is a name inside double quotes, save that quotes are doubled. */
+/** Quotes a name for SQL. */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what has to be found
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes match these characters
 const UNSTORABLE = /[\u0000\u0001\ud7ff\ud800-\udfff]/u;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what has to be found
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes match these characters
 const REPLACED = /[\u0001\ud7ff]./gsu;
 
 /**
- * Text as PostgreSQL can store it: it knows neither U+0000 nor lone surrogates. Every text has a form of its own, the
- * forms sort like the texts, and nearly all texts are their own form.
+ * Encodes text for PostgreSQL, which can store neither U+0000 nor lone surrogates. The encoding is reversible and keeps the
+ * sort order. Nearly all texts stay as they are.
  */
 export function toStoredText(text: string): string {
   return UNSTORABLE.test(text) ? text.replace(new RegExp(UNSTORABLE, 'gu'), escapeCharacter) : text;
 }
 
-/** The text that {@link toStoredText} was given. */
+/** Reverses {@link toStoredText}. */
 export function fromStoredText(stored: string): string {
   return UNSTORABLE.test(stored) ? stored.replace(REPLACED, unescapeCharacter) : stored;
 }
 
-/** U+0001 heads what stands for U+0000 and itself, U+D7FF what stands for itself and the surrogates that follow it. */
+/** U+0001 escapes U+0000 and itself. U+D7FF escapes itself and the surrogates, which follow it. */
 function escapeCharacter(character: string): string {
   if (character <= '\u0001') return `\u0001${character === '\u0000' ? '\u0001' : '\u0002'}`;
   return character === '\ud7ff' ? '\ud7ff\u0001' : `\ud7ff${String.fromCharCode(character.charCodeAt(0) - 0xc800)}`;
@@ -53,8 +53,8 @@ function unescapeCharacter([head, code]: string): string {
 }
 
 /**
- * A text or null as SQL, for statements that go to the database several at once, where parameters cannot. The
- * text holds no U+0000. Right whatever `standard_conforming_strings` is.
+ * Quotes a text without U+0000, or null, for SQL. Several statements sent at once cannot have parameters. Correct for both
+ * values of `standard_conforming_strings`.
  */
 export function toLiteral(text: string | null): string {
   if (text === null) return 'NULL';
@@ -62,13 +62,13 @@ export function toLiteral(text: string | null): string {
   return quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;
 }
 
-/** Texts and nulls, separated by commas. */
+/** Quotes texts and nulls, separated by commas. */
 export function toLiterals(texts: readonly (string | null)[]): string {
   return texts.map(toLiteral).join(', ');
 }
 
-/** A number for an advisory lock of this storage's, as SQL. The same in every node. */
-export function lockKey(purpose: 'commit' | 'migration' | 'metrics', { schema, tablePrefix }: Place): string {
+/** SQL: the key of an advisory lock for these tables, the same on every node. */
+export function lockKey(purpose: 'commit' | 'migration' | 'metrics', { schema, tablePrefix }: TableLocation): string {
   const name = JSON.stringify(['@flags/postgres', purpose, schema, tablePrefix]);
   return `${createHash('sha256').update(name).digest().readBigInt64BE()}::bigint`;
 }

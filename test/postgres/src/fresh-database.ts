@@ -5,18 +5,18 @@ import { sharedServer } from './shared-server.js';
 export interface FreshDatabase {
   /** Its connection string. */
   readonly url: string;
-  /** Ends whatever is connected to it, and removes it. */
+  /** Ends its connections and drops it. */
   drop(): Promise<void>;
 }
 
 export interface DatabaseOrigin {
-  /** The connection string of any database of the server; the server that the run shares when absent. */
+  /** The connection string of any database of the server. Default: the server that the run shares. */
   readonly server?: string;
-  /** The connection string of a database to copy, with nobody connected to it; empty when absent. */
+  /** The connection string of a database to copy, without connections. Default: an empty database. */
   readonly template?: string;
 }
 
-/** Makes a database that nobody else uses. */
+/** Creates a database for the caller alone. */
 export async function freshDatabase({
   server = sharedServer(),
   template,

@@ -5,8 +5,9 @@ import type { Socket } from 'node:net';
 import type { RunAs } from './run-as.js';
 
 /**
- * Becomes the program, beside a shell that listens to whom started it. A line dismisses the shell. The end of the file says
- * that the starter is dead, even by SIGKILL: then the program is ended and its directory removed.
+ * Starts a background shell that reads a pipe from the parent process, and replaces itself by the program. A line ends the
+ * shell. The end of the file means that the parent has died, even by SIGKILL: the shell ends the program and removes its
+ * directory.
  */
 const GUARD = `
   (
@@ -21,26 +22,26 @@ export interface GuardedProcess {
   readonly pid: number;
   readonly isRunning: () => boolean;
   signal(signal: NodeJS.Signals): void;
-  /** Resolves once it has ended. */
+  /** Resolves when the process has ended. */
   ended(): Promise<void>;
 }
 
 export interface GuardedProgram {
   readonly command: readonly string[];
-  /** Removed when the starter dies. */
+  /** Removed when the parent process dies. */
   readonly directory: string;
-  /** What it prints goes here. */
+  /** The file for its output. */
   readonly log: string;
   readonly as: RunAs;
 }
 
-/** Starts a program that does not outlive this process, and does not keep it alive either. */
+/** Starts a program that ends with this process and does not keep it alive. */
 export function startGuarded({ command, directory, log, as }: GuardedProgram): GuardedProcess {
   const output = openSync(log, 'a');
   const child = spawn('/bin/sh', ['-c', GUARD, directory, ...command], {
     ...as,
     cwd: directory,
-    // Ctrl-C at a terminal is for the tests: they end the server in their own order.
+    // Detached from Ctrl-C, because the tests end the server in their own order.
     detached: true,
     stdio: ['ignore', output, output, 'pipe'],
   });

@@ -3,7 +3,7 @@ import { chownSync, cpSync, mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** PostgreSQL refuses to run as root: there it runs as the user who owns nothing. */
+/** PostgreSQL refuses to run as root. For root it runs as this user. */
 const NOBODY = { uid: 65_534, gid: 65_534 } as const;
 
 export type RunAs = Partial<typeof NOBODY>;
@@ -12,14 +12,14 @@ export function runAs(): RunAs {
   return process.getuid?.() === 0 ? NOBODY : {};
 }
 
-/** A new temporary directory that belongs to whom the server runs as. Its path is short, for sockets. */
+/** Creates a temporary directory for the server's user. Its path is short, because sockets need that. */
 export function serverDirectory({ uid, gid }: RunAs): string {
   const directory = mkdtempSync(join(uid === undefined ? tmpdir() : '/tmp', 'flags-pg-'));
   if (uid !== undefined && gid !== undefined) chownSync(directory, uid, gid);
   return directory;
 }
 
-/** The programs, copied into the server's directory when their own is closed to whom it runs as (`/root`). */
+/** Copies the programs into the server's directory if its user cannot read theirs (`/root`). */
 export function programsWithinReach(programs: string, { uid }: RunAs, directory: string): string {
   if (uid === undefined || isOpenToAll(join(programs, 'postgres'))) return programs;
   const copy = join(directory, 'native');

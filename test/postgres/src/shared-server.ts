@@ -1,6 +1,6 @@
 import { type PostgresServer, startPostgres } from './start-postgres.js';
 
-/** Tells every test of the run which server was started for it. */
+/** The environment variable with the connection string of the run's server. */
 const VARIABLE = 'FLAGS_TEST_POSTGRES';
 
 let shared: PostgresServer | undefined;

@@ -12,20 +12,20 @@ export type StopMode = keyof typeof STOP_SIGNALS;
 
 const STOP_SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const;
 
-/** A PostgreSQL of our own on a temporary directory, reached by a socket there: no port is taken. */
+/** A PostgreSQL in a temporary directory, on a socket there instead of a port. */
 export interface PostgresServer {
   /** The major version. */
   readonly version: number;
-  /** The connection string of one of its databases; the same after a restart. */
+  /** The connection string of one of its databases. It stays the same after a restart. */
   url(database?: string): string;
   /**
-   * Ends it and keeps its data: `fast` rolls back what is under way, `immediate` is a crash, to be recovered from. `killed`
-   * is SIGKILL to the process that starts others: they end when they notice.
+   * Ends the server and keeps its data. `fast` rolls running transactions back, `immediate` is a crash. `killed` sends SIGKILL
+   * to the main process; the others end when they notice.
    */
   stop(mode: StopMode): Promise<void>;
-  /** Starts it again on the same data; resolves when it takes connections. */
+  /** Starts it again on the same data. Resolves when it accepts connections. */
   start(): Promise<void>;
-  /** Stops every one of its processes where it is, connections stay open, until `resume`. */
+  /** Suspends all its processes until `resume`. Connections stay open. */
   suspend(): Promise<void>;
   resume(): void;
   /** Ends it and removes its data. */
@@ -33,13 +33,13 @@ export interface PostgresServer {
 }
 
 export interface PostgresOptions {
-  /** Those of the development dependencies when absent. */
+  /** Default: those of the development dependencies. */
   readonly binaries?: Binaries;
-  /** Parameters of the server: `{ fsync: 'on' }`. */
+  /** Server parameters: `{ fsync: 'on' }`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Tests ask what is stored and who waits for whom, not what survives a power failure. */
+/** Fast instead of safe: tests do not simulate power failures. */
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -49,7 +49,7 @@ const SETTINGS = {
   listen_addresses: '',
 };
 
-/** Starts a PostgreSQL that ends with this process, however this process ends. */
+/** Starts a PostgreSQL that ends with this process, also after SIGKILL. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const { binaries = bundledBinaries(), settings = {} } = options;
   const as = runAs();
@@ -67,7 +67,7 @@ interface Place {
   readonly as: RunAs;
 }
 
-/** The default collation is one that orders unlike code points, as databases of hosts do. */
+/** The default collation differs from code-point order, as in most databases of hosts. */
 async function initialize(programs: string, { directory, as }: Place): Promise<void> {
   const options = '--no-sync --auth=trust --username=postgres --encoding=UTF8 --no-locale';
   const collation = '--locale-provider=icu --icu-locale=en';
@@ -101,10 +101,10 @@ async function startServer(place: Place & { command: string[] }): Promise<Guarde
   return server;
 }
 
-/** What it says while processes of a server that was killed have not ended yet. */
+/** The log message while processes of a killed server are still running. */
 const LEFT_BEHIND = /pre-existing shared memory block/;
 
-/** The server writes down what it does: its process on the first line, how far it is on the eighth. */
+/** `postmaster.pid` has the process id on line 1 and the status on line 8. */
 function isReady({ pid }: GuardedProcess, directory: string): boolean {
   try {
     const lines = readFileSync(join(directory, 'data/postmaster.pid'), 'utf8').split('\n');
@@ -153,7 +153,7 @@ function controls({ server: first, start, directory, version }: Controlled): Pos
   };
 }
 
-/** The one that starts others goes first, so that none is missed. */
+/** Suspends the main process first, so that it starts no others meanwhile. */
 async function suspendAll(server: GuardedProcess, url: string): Promise<number[]> {
   const client = new Client(url);
   await client.connect();

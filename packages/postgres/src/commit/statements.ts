@@ -7,11 +7,11 @@ export function toStoredKey({ kind, id }: DocumentKey): DocumentKey {
 }
 
 /** By bytes, as the columns' collation "C" does. */
-export function compareStoredKeys(one: DocumentKey, other: DocumentKey): number {
+function compareStoredKeys(one: DocumentKey, other: DocumentKey): number {
   return compare(one.kind, other.kind) || compare(one.id, other.id);
 }
 
-export function toStoredTextOrNull(text: string | null): string | null {
+function toStoredTextOrNull(text: string | null): string | null {
   return text === null ? null : toStoredText(text);
 }
 
@@ -53,7 +53,7 @@ function inKeyOrder(steps: readonly DocumentStep[]): readonly DocumentStep[] {
 }
 
 /** SQL: the condition that a row is this document's. */
-export function isDocument(key: DocumentKey): string {
+function isDocument(key: DocumentKey): string {
   const { kind, id } = toStoredKey(key);
   return `kind = ${toLiteral(kind)} AND id = ${toLiteral(id)}`;
 }

@@ -1,6 +1,6 @@
 import { FlagsError } from '@flags/core';
 
-/** Serialization failure and deadlock: the transaction was undone for the sake of another one, and may run again. */
+/** Serialization failure and deadlock: PostgreSQL has rolled the transaction back, and it may run again. */
 const LOST_RACES = new Set(['40001', '40P01']);
 
 /** SQLSTATEs that end the session: lost connection, shutdown, startup, idle limits. */
@@ -9,10 +9,10 @@ const ENDS_SESSION = /^(08|57P|25P03|25P04)/;
 /** Also: no resources, read-only, cancelled, input/output error. */
 const UNAVAILABLE = /^(08|25006|25P03|25P04|53|57|58|XX000)/;
 
-/** Codes of locks that were not to be had in time, by a limit that the host has set. */
+/** The lock timeout. */
 const BUSY = new Set(['55P03']);
 
-/** Nothing will change by trying again: the host has to put it right. */
+/** Retrying does not help; the host has to act. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['28000', 'refuses this user. Check the user of the connection string and pg_hba.conf.'],
   ['28P01', 'refuses this password. Check the password of the connection string.'],
@@ -21,24 +21,24 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['42P01', 'has lost a table of the storage. Open the storage again, with migrations, to have it created.'],
 ]);
 
-/** The SQLSTATE of an error that the database itself has sent; undefined for every other error. */
+/** The SQLSTATE of an error that the database has sent; undefined for other errors. */
 export function sqlState(error: unknown): string | undefined {
   const { code, severity } = Object(error) as { readonly code?: unknown; readonly severity?: unknown };
   return typeof code === 'string' && severity !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** What is not said by the database comes from the way to it. */
+/** Errors without an SQLSTATE are of the connection. */
 export function endsSession(error: unknown): boolean {
   const state = sqlState(error);
   return state === undefined || ENDS_SESSION.test(state);
 }
 
-/** The transaction was undone for the sake of another one, and may run again. */
-export class LostRace extends Error {
+/** PostgreSQL has rolled the transaction back in favour of another. It may run again. */
+class LostRace extends Error {
   override readonly name = 'LostRace';
 }
 
-/** Turns what the driver throws into a `FlagsError` that says what to do, or a {@link LostRace}; others stay as they are. */
+/** Maps driver errors to a `FlagsError` that says what to do, or to a {@link LostRace}. Returns other errors unchanged. */
 export function explainFault(error: unknown): unknown {
   const state = sqlState(error);
   const cause = { cause: error };
@@ -53,11 +53,11 @@ export function explainFault(error: unknown): unknown {
   return new FlagsError('storage_unsupported', `The database ${advice} (${reason})`, undefined, cause);
 }
 
-export function storageBusy(reason: string, cause: unknown): FlagsError {
+function storageBusy(reason: string, cause: unknown): FlagsError {
   return new FlagsError('storage_busy', `Others keep the database busy: ${reason}. Try again.`, undefined, { cause });
 }
 
-/** A refused connection to a name with several addresses is one error of several, without a message of its own. */
+/** An `AggregateError`, for a host name with several addresses, has no message of its own. */
 function reasonOf(error: unknown): string {
   const { message, code, errors } = Object(error) as {
     readonly message?: unknown;
@@ -68,14 +68,14 @@ function reasonOf(error: unknown): string {
   return String(text).replace(/\.$/, '');
 }
 
-/** Losing more races than this in a row is told. */
+/** How often a transaction is run before it fails. */
 const ATTEMPTS = 10;
 /** Milliseconds. */
 const LONGEST_PAUSE = 200;
 
 /**
- * Runs what is undone whole when it fails, and again as long as it only loses races against others. Fails with
- * `storage_busy` when it keeps losing.
+ * Retries an attempt that fails with {@link LostRace}, after random pauses. The attempt must change nothing if it fails.
+ * Fails with `storage_busy` after the last.
  */
 export async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (let count = 1; ; count++) {
@@ -89,7 +89,7 @@ export async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Resolves after so many milliseconds, or when the signal is given. A pause that has a signal keeps no process alive. */
+/** Resolves after `time` milliseconds, or when the signal aborts. A pause with a signal keeps no process alive. */
 export function pause(time: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

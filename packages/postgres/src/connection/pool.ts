@@ -9,7 +9,7 @@ interface Driver {
 interface PoolOptions {
   readonly connectionString: string;
   readonly connectionTimeoutMillis: number;
-  /** What the database calls these connections where it lists them. */
+  /** The name in `pg_stat_activity`. */
   readonly application_name: string;
   readonly max?: number;
   readonly keepAlive: true;
@@ -17,7 +17,7 @@ interface PoolOptions {
   readonly allowExitOnIdle: true;
 }
 
-/** Opens a pool with the host's own `pg`. Fails with `storage_unsupported` when it is missing. */
+/** Opens a pool with the host's own `pg`. Fails with `storage_unsupported` if it is missing. */
 export function openPool(options: {
   readonly connectionString: string;
   readonly connectTimeout: number;
@@ -49,18 +49,18 @@ function findDriver(): Driver {
 const users = new WeakMap<PgPool, number>();
 
 /**
- * Lets connections of a pool be lost while nobody has asked them anything: an error that nobody listens to would end the
- * process. The next call takes another connection.
+ * Listens to errors of the pool and its clients, because an error event without a listener ends the process. The next call
+ * takes another connection.
  *
- * The pool listens to clients that are idle, and who takes one out listens once it has it. A new connection and the message
- * that ends it can arrive together, before that: so every client is listened to from the start, for as long as it lives.
+ * The pool listens to idle clients, and a session to its own. A new connection can fail before either listens, so every
+ * client gets a listener when it connects.
  *
- * @returns a function that listens no more, for this caller
+ * @returns a function that removes the listeners of this caller
  */
 export function surviveIdleErrors(pool: PgPool): () => void {
   const before = users.get(pool) ?? 0;
   if (before === 0) {
-    pool.on('error', noted);
+    pool.on('error', noop);
     pool.on('connect', listenTo);
   }
   users.set(pool, before + 1);
@@ -68,13 +68,13 @@ export function surviveIdleErrors(pool: PgPool): () => void {
     const left = (users.get(pool) ?? 1) - 1;
     users.set(pool, left);
     if (left > 0) return;
-    pool.removeListener('error', noted);
+    pool.removeListener('error', noop);
     pool.removeListener('connect', listenTo);
   };
 }
 
 function listenTo(client: PgClient): void {
-  client.on('error', noted);
+  client.on('error', noop);
 }
 
-function noted(): void {}
+function noop(): void {}

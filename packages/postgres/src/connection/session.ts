@@ -2,25 +2,25 @@ import { isFlagsError } from '@flags/core';
 import type { PgClient, PgPool, PgQuery, PgResult } from '../driver.js';
 import { endsSession, explainFault, pause, withRetries } from './errors.js';
 
-/** Gives what a promise gives, unless that takes longer than so many milliseconds: then it fails with `late()`. */
-export function withTimeout<T>(promise: Promise<T>, time: number, late: () => Error): Promise<T> {
+/** Settles like the promise, or rejects with `late()` after `time` milliseconds. */
+function withTimeout<T>(promise: Promise<T>, time: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), time);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
-/** A connection that has been taken out of the pool. Faults come as a `FlagsError` or `LostRace` where they are known. */
+/** A connection taken out of the pool. Known faults are thrown as `FlagsError` or `LostRace`. */
 export interface Session {
-  /** One statement. Every value of a row is text or null. */
+  /** Runs one statement. Every value of a row is text or null. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Statements without parameters, in one round trip; gives the rows of each. The first that fails ends them. */
+  /** Runs statements without parameters in one round trip, and returns the rows of each. Stops at the first that fails. */
   queryAll<Row>(text: string): Promise<readonly (readonly Row[])[]>;
-  /** Gives the connection back. It must not be inside a transaction. */
+  /** Returns the connection to the pool. It must not be in a transaction. */
   release(): void;
-  /** Closes the connection: what state it is in is not known. */
+  /** Closes the connection, because its state is unknown. */
   discard(): void;
-  /** Whether the connection has failed; what was asked last may have been done. */
+  /** Whether the connection has failed. The last statement may have run. */
   isLost(): boolean;
 }
 
@@ -31,15 +31,15 @@ export interface SessionLimits {
   readonly queryTimeout: number;
 }
 
-/** Leaves values as the text that PostgreSQL sends. */
+/** Keeps values as the text that PostgreSQL sends. */
 const asText = { getTypeParser: () => (value: string) => value };
 
-/** Takes a connection; fails when none can be had within the limit, whatever limits the pool itself has. */
+/** Takes a connection. Fails after `connectTimeout`, independent of the pool's own limits. */
 export async function openSession(pool: PgPool, limits: SessionLimits): Promise<Session> {
   const client = await takeClient(pool, limits.connectTimeout);
   let loss: unknown;
   let isBack = false;
-  // An error that nobody listens to ends the process, and the pool does not listen while the client is out.
+  // An error event without a listener ends the process, and the pool does not listen while the client is out.
   const listener = (error: unknown) => {
     loss ??= error;
   };
@@ -50,11 +50,11 @@ export async function openSession(pool: PgPool, limits: SessionLimits): Promise<
     isBack = true;
     client.release(error);
     client.removeListener('error', listener);
-    // What is thrown away may still fail while it closes.
+    // A client that is being closed may still emit errors.
     if (error) client.on('error', () => undefined);
   }
 
-  /** The driver gives a list of results for several statements. */
+  /** The driver returns a list of results for several statements. */
   async function ask(query: Pick<PgQuery, 'text' | 'values'>): Promise<readonly PgResult[]> {
     if (loss) throw explainFault(loss);
     try {
@@ -80,13 +80,13 @@ export async function openSession(pool: PgPool, limits: SessionLimits): Promise<
   };
 }
 
-/** Takes a client; one that comes after the limit goes back. */
+/** Takes a client from the pool. A client that arrives too late is returned. */
 export async function takeClient(pool: PgPool, time: number): Promise<PgClient> {
   const connecting = pool.connect();
   try {
     return await withTimeout(connecting, time, () => tooLate('connection', time));
   } catch (error) {
-    // It may come yet, and must not be out for ever.
+    // The client may still arrive, and must return to the pool.
     connecting.then(
       (client) => client.release(),
       () => undefined,
@@ -96,20 +96,20 @@ export async function takeClient(pool: PgPool, time: number): Promise<PgClient> 
 }
 
 function tooLate(what: 'connection' | 'statement', time: number): Error {
-  const state = what === 'connection' ? 'no connection was to be had' : 'a statement was not answered';
+  const state = what === 'connection' ? 'no connection was available' : 'a statement was not answered';
   return new Error(`${state} within ${time} ms`);
 }
 
-/** A statement that changes no more when it is carried out twice. */
+/** An idempotent statement. */
 export interface RepeatableStatement {
   readonly text: string;
   readonly values: readonly unknown[];
 }
 
 export interface Repetition {
-  /** Milliseconds in which a statement whose answer was lost has to succeed. */
+  /** Milliseconds within which a repetition must succeed after a lost answer. */
   readonly outcomeTimeout: number;
-  /** The error when it has not. */
+  /** Creates the error if it does not. */
   readonly failure: (cause: unknown) => Error;
 }
 
@@ -117,8 +117,8 @@ const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 500;
 
 /**
- * Carries statements out. One whose connection is lost before the answer is carried out again on other connections, until
- * one of them answers. An error is that of a statement which has changed nothing, or `failure`.
+ * Runs idempotent statements. If the connection is lost before the answer, repeats the statement on other connections until
+ * one answers. An error means that nothing has changed, unless it is that of `failure`.
  */
 export function repeatableWriter(pool: PgPool, limits: SessionLimits & Repetition) {
   return async (write: RepeatableStatement): Promise<void> => {
@@ -129,8 +129,8 @@ export function repeatableWriter(pool: PgPool, limits: SessionLimits & Repetitio
         return await withRetries(() => send(write, { pool, limits, progress }));
       } catch (error) {
         if (!progress.isSent) throw error;
-        // It may have been carried out before: no error of a repetition tells that it was not.
-        if (!mayPass(error) || performance.now() > deadline) throw limits.failure(error);
+        // The first attempt may have succeeded, so an error of a repetition does not mean that nothing has changed.
+        if (!isTransient(error) || performance.now() > deadline) throw limits.failure(error);
       }
       await pause(longest * (0.5 + Math.random() / 2));
     }
@@ -140,7 +140,7 @@ export function repeatableWriter(pool: PgPool, limits: SessionLimits & Repetitio
 interface Sending {
   readonly pool: PgPool;
   readonly limits: SessionLimits;
-  /** Whether it was sent and the answer lost. */
+  /** Whether an attempt was sent and its answer lost. */
   readonly progress: { isSent: boolean };
 }
 
@@ -155,6 +155,6 @@ async function send({ text, values }: RepeatableStatement, { pool, limits, progr
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return isFlagsError(error) && (error.code === 'storage_unavailable' || error.code === 'storage_busy');
 }

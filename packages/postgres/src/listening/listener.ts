@@ -7,14 +7,14 @@ import type { CheckedOptions } from '../options.js';
 import { quoteIdentifier } from '../tables.js';
 import { type Channel, throttle } from './notifier.js';
 
-/** Hears of other nodes' commits, on a connection of its own. */
+/** Receives notifications of other nodes' commits, on a connection of its own. */
 export interface Listener {
   /**
-   * Calls `onChange` when there may be news, and whenever the connection is lost, could not be made, or has been made anew:
-   * who looks then knows whether the database is there.
+   * Calls `onChange` when another node may have committed. Calls it too when the connection is lost, fails or is restored, so
+   * that the caller polls and learns whether the database is available.
    */
   watch(onChange: () => void): () => void;
-  /** Gives the connection back. Resolves when it is. */
+  /** Releases the connection, and resolves then. */
   close(): Promise<void>;
 }
 
@@ -27,13 +27,13 @@ export interface ListenerOptions extends Channel {
 /** Milliseconds. */
 const FIRST_PAUSE = 80;
 const LONGEST_PAUSE = 15_000;
-/** Milliseconds between two calls: of many messages in a row, each would have the watchers read what is new. */
+/** Milliseconds between two calls, because each call makes every watcher read. */
 const GAP = 20;
-/** Milliseconds. A connection can be dead without anybody saying so. */
-const SIGN_OF_LIFE = 30_000;
+/** Milliseconds between two checks of the connection, which can be lost without an error. */
+const HEARTBEAT = 30_000;
 
-/** Connects when somebody watches, and again, ever more seldom, when the connection is lost. Keeps no process alive. */
-export function createListener(options: ListenerOptions): Listener {
+/** Connects while somebody watches. Reconnects with growing pauses. Keeps no process alive. */
+function createListener(options: ListenerOptions): Listener {
   const watchers = new Map<symbol, () => void>();
   let running: Promise<void> | undefined;
   let end = new AbortController();
@@ -45,9 +45,9 @@ export function createListener(options: ListenerOptions): Listener {
   async function run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {
-      const wasHeard = await listen({ ...options, signal, tell: calls.ask });
-      if (!signal.aborted) calls.ask();
-      failures = wasHeard ? 0 : failures + 1;
+      const hasListened = await listen({ ...options, signal, notify: calls.request });
+      if (!signal.aborted) calls.request();
+      failures = hasListened ? 0 : failures + 1;
       const longest = Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
       await pause(longest * (0.5 + Math.random() / 2), signal);
     }
@@ -60,15 +60,15 @@ export function createListener(options: ListenerOptions): Listener {
 
   return {
     watch(onChange) {
-      const place = Symbol('watcher');
-      watchers.set(place, onChange);
+      const key = Symbol('watcher');
+      watchers.set(key, onChange);
       if (watchers.size === 1) {
         end = new AbortController();
         const { signal } = end;
         running = (running ?? Promise.resolve()).then(() => run(signal));
       }
       return () => {
-        if (watchers.delete(place) && watchers.size === 0) void stop();
+        if (watchers.delete(key) && watchers.size === 0) void stop();
       };
     },
     async close() {
@@ -81,11 +81,11 @@ export function createListener(options: ListenerOptions): Listener {
 
 interface Listening extends ListenerOptions {
   readonly signal: AbortSignal;
-  readonly tell: () => void;
+  readonly notify: () => void;
 }
 
-/** Listens until the connection is lost or no longer wanted; gives whether it was ever heard. */
-async function listen({ pool, channel, node, connectTimeout, signal, tell }: Listening): Promise<boolean> {
+/** Listens until the connection is lost or the signal aborts. Returns whether it ever listened. */
+async function listen({ pool, channel, node, connectTimeout, signal, notify }: Listening): Promise<boolean> {
   let client: PgClient;
   try {
     client = await takeClient(pool, connectTimeout);
@@ -96,30 +96,30 @@ async function listen({ pool, channel, node, connectTimeout, signal, tell }: Lis
   client.on('error', () => lost.abort());
   client.on('end', () => lost.abort());
   client.on('notification', (message: PgNotification) => {
-    if (message.channel === channel && message.payload !== node) tell();
+    if (message.channel === channel && message.payload !== node) notify();
   });
   client.unref?.();
   const end = AbortSignal.any([signal, lost.signal]);
   try {
     if (!(await answers(client, `LISTEN ${quoteIdentifier(channel)}`, { time: connectTimeout, end }))) return false;
-    tell();
+    notify();
     await untilLost(client, end);
     return true;
   } finally {
-    // It listens, so nobody else may have it.
+    // A listening connection must not return to the pool.
     client.release(true);
   }
 }
 
-/** Resolves when the signal is given, or the connection gives no sign of life. */
+/** Resolves when the signal aborts, or the connection does not answer. */
 async function untilLost(client: PgClient, end: AbortSignal): Promise<void> {
   while (!end.aborted) {
-    await pause(SIGN_OF_LIFE, end);
-    if (end.aborted || !(await answers(client, 'SELECT 1', { time: SIGN_OF_LIFE, end }))) return;
+    await pause(HEARTBEAT, end);
+    if (end.aborted || !(await answers(client, 'SELECT 1', { time: HEARTBEAT, end }))) return;
   }
 }
 
-/** Whether a statement succeeds within so many milliseconds, and before the end. */
+/** Whether a statement succeeds within `time` milliseconds and before `end` aborts. */
 async function answers(
   client: PgClient,
   text: string,
@@ -133,7 +133,7 @@ async function answers(
 }
 
 /**
- * A listener as the options want it; undefined for none. Fails with `invalid_input` when the host asks for one and its
+ * Creates the listener that the options ask for, or undefined. Fails with `invalid_input` if the host asks for one and its
  * pool has only one connection.
  */
 export function createListening(pool: PgPool, options: CheckedOptions & Channel): Listener | undefined {

@@ -1,48 +1,51 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { pause } from '../connection/errors.js';
 import type { Database } from '../database.js';
-import type { Place } from '../tables.js';
+import type { TableLocation } from '../tables.js';
 
-/** Something that is done when it is asked for, and not again before a pause is over. */
-export interface Spaced {
-  /** Does it at once, or once after the pause, however often it is asked for meanwhile. */
-  ask(): void;
-  /** Does without the pause what waits for it, and resolves when nothing is under way. */
+export interface Throttle {
+  /** Starts the work at once, or once after the pause, however often it is requested meanwhile. */
+  request(): void;
+  /** Does requested work without the pause. Resolves when no work is running. */
   finish(): Promise<void>;
 }
 
-/** @param gap milliseconds; they keep no process alive */
-export function throttle(gap: number, work: () => unknown): Spaced {
-  let underway: Promise<void> | undefined;
-  let isWanted = false;
+/**
+ * Runs work on request, with a pause after each run.
+ *
+ * @param gap the pause in milliseconds; it keeps no process alive
+ */
+export function throttle(gap: number, work: () => unknown): Throttle {
+  let running: Promise<void> | undefined;
+  let isRequested = false;
   const finishing = new AbortController();
 
   async function run(): Promise<void> {
-    while (isWanted) {
-      isWanted = false;
+    while (isRequested) {
+      isRequested = false;
       await work();
       await pause(gap, finishing.signal);
     }
-    underway = undefined;
+    running = undefined;
   }
 
   return {
-    ask() {
-      isWanted = true;
-      underway ??= run();
+    request() {
+      isRequested = true;
+      running ??= run();
     },
     async finish() {
       finishing.abort();
-      await underway;
+      await running;
     },
   };
 }
 
-/** Tells other nodes that something was committed. */
+/** Notifies other nodes of commits. */
 export interface Notifier {
-  /** Returns at once. However many commits there are meanwhile, one message is under way and one waits. */
+  /** Returns at once. At most one message is being sent and one waits, however many commits there are. */
   notify(): void;
-  /** Sends what waits, and resolves when nothing is under way. */
+  /** Sends a waiting message. Resolves when none is being sent. */
   finish(): Promise<void>;
 }
 
@@ -50,25 +53,24 @@ export interface Notifier {
 const GAP = 20;
 
 /**
- * Notifies after the commit, not within it: transactions that notify hold a lock of the whole database while they
- * are flushed, so that no two of them would share a flush. A message that is lost is made up for by polling. The first
- * goes at once; a message is a transaction of its own, so that of many commits in a row each would cost another.
+ * Sends notifications after commits, not within them: notifying transactions hold a database-wide lock during their flush, so
+ * commits could not share a flush. Messages are throttled, because each is a transaction. Polling covers lost messages.
  */
 export function createNotifier(database: Database, { channel, node }: Channel): Notifier {
-  const { ask, finish } = throttle(GAP, () =>
+  const { request, finish } = throttle(GAP, () =>
     database.query('SELECT pg_notify($1, $2)', [channel, node]).catch(() => undefined),
   );
-  return { notify: ask, finish };
+  return { notify: request, finish };
 }
 
 export interface Channel {
   readonly channel: string;
-  /** This storage, among all that notify; its own messages are no news to it. */
+  /** Identifies this storage, which ignores its own messages. */
   readonly node: string;
 }
 
-/** The channel of the tables at a place. Names of channels are cut off like those of tables, so it is a hash. */
-export function channelOf({ schema, tablePrefix }: Place): Channel {
+/** The channel for these tables. It is a hash, because PostgreSQL cuts off long names. */
+export function channelOf({ schema, tablePrefix }: TableLocation): Channel {
   const hash = createHash('sha256')
     .update(JSON.stringify([schema, tablePrefix]))
     .digest('hex');

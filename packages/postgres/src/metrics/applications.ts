@@ -13,7 +13,7 @@ interface ApplicationRow {
   readonly seen_at: string;
 }
 
-/** Both lists as JSON. */
+/** `instances` and `flags` are JSON lists. */
 interface DetailRow extends ApplicationRow {
   readonly instances: string;
   readonly flags: string;
@@ -28,7 +28,7 @@ type InstanceValues = readonly [
   seenAt: number,
 ];
 
-/** Reads applications. One was seen when the latest of its instances was. */
+/** Reads applications. An application was last seen when the latest of its instances was. */
 export function applicationReader(database: Database, { table }: TableNames) {
   const latest = `(SELECT max(seen_at) FROM ${table('instances')} WHERE application = name)`;
   const select = `SELECT applications.*, ${latest} AS seen_at`;
@@ -92,44 +92,4 @@ function toInstance([id, clientIp, sdkVersion, createdAt, seenAt]: InstanceValue
     createdAt,
     seenAt,
   };
-}
-
-/** Applications that are known are left alone: all nodes write them. */
-export function seenApplications({ table }: TableNames): string {
-  return `
-applications AS (
-  INSERT INTO ${table('applications')} (name, strategies, description, url, icon, created_at)
-  SELECT name, '[]', '', '', '', created_at
-  FROM writing, unnest($4::text[], $5::bigint[]) AS given (name, created_at) ORDER BY name COLLATE "C"
-  ON CONFLICT (name) DO NOTHING RETURNING 1
-)`;
-}
-
-/** Those that registered are renewed; rows are taken in the order of their names, those of reports among them. */
-export function registeredApplications({ table }: TableNames): string {
-  return `
-registered AS (
-  SELECT * FROM unnest($4::text[], $5::bigint[], $21::text[], $22::text[], $23::text[], $24::text[], $25::boolean[], $26::text[])
-    AS given (name, created_at, strategies, description, url, color, has_color, icon)
-),
-applications AS (
-  INSERT INTO ${table('applications')} AS known (name, strategies, description, url, color, icon, created_at)
-  SELECT name, coalesce(strategies, '[]'), coalesce(description, ''), coalesce(url, ''), color, coalesce(icon, ''), created_at
-  FROM writing, registered ORDER BY name COLLATE "C"
-  ON CONFLICT (name) DO UPDATE SET (strategies, description, url, color, icon) = (
-    SELECT coalesce(given.strategies, known.strategies), coalesce(given.description, known.description),
-      coalesce(given.url, known.url), CASE WHEN given.has_color THEN given.color ELSE known.color END,
-      coalesce(given.icon, known.icon)
-    FROM registered AS given WHERE given.name = known.name)
-  RETURNING 1
-)`;
-}
-
-/** Rows as the columns that `unnest` is given. */
-export function columns<Row>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[][] {
-  return names.map((name) => rows.map((row) => stored(row[name])));
-}
-
-function stored(value: unknown): unknown {
-  return typeof value === 'string' ? toStoredText(value) : value;
 }

@@ -2,16 +2,16 @@ import type { FlagCount, FlagUsage, Retention, UsageQuery } from '@flags/core';
 import type { Database, Statements } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import { bumpVersionShard } from '../version-shards.js';
-import { rankOf } from './admission.js';
-import { bounded } from './merged-reports.js';
-import type { RecordingParts } from './record.js';
+import { rankOf } from './limits.js';
+import { bounded } from './merge.js';
+import type { MetricsTables } from './record.js';
 
-/** The last second that is at or before a time: counters after the time have a greater one. */
-export function lastSecondUntil(time: number): number {
+/** The last full second of a time. Counters after the time have a greater one. */
+function lastSecondUntil(time: number): number {
   return Math.floor(time / 1000);
 }
 
-/** Reads what has been counted, added up over the shards. */
+/** Reads counts, summed over the shards. */
 export function countReader(database: Database, { table }: TableNames) {
   return {
     async counts({ after }: { readonly after: number }): Promise<FlagCount[]> {
@@ -57,52 +57,52 @@ export function countReader(database: Database, { table }: TableNames) {
   };
 }
 
-/** So many rows are dropped at once: reports wait for no longer than that. */
+/** Rows per deletion. Bounds how long reports wait for one. */
 const SLICE = 5000;
 
-/** Drops what is no longer needed, in parts. */
-export function dropping({ database, names, lock }: RecordingParts) {
+/** Deletes metrics, in slices. */
+export function metricsDeletion({ database, names, lock }: MetricsTables) {
   const { table } = names;
 
-  async function dropExpired({ countersUntil }: Retention): Promise<void> {
-    await dropBeside('metrics_writes', { key: 'id', condition: 'at <= $1', value: countersUntil });
+  async function deleteExpired({ countersUntil }: Retention): Promise<void> {
+    await deleteUnlocked('metrics_writes', { key: 'id', condition: 'at <= $1', value: countersUntil });
     const until = { condition: 'second <= $1', value: lastSecondUntil(countersUntil) };
-    await dropBeside('counters', { key: 'second, flag, shard', ...until });
-    await dropBeside('unknown_counters', { key: 'application, flag, second', ...until });
+    await deleteUnlocked('counters', { key: 'second, flag, shard', ...until });
+    await deleteUnlocked('unknown_counters', { key: 'application, flag, second', ...until });
   }
 
-  const dropSlice = (name: string, { key, condition }: Expired) => `
+  const deleteSlice = (name: string, { key, condition }: Expired) => `
     WITH gone AS (
       DELETE FROM ${table(name)} WHERE (${key}) IN (
         SELECT ${key} FROM ${table(name)} WHERE ${condition} LIMIT ${SLICE})
       RETURNING 1)
     SELECT count(*) FROM gone`;
 
-  /** Beside the reports that arrive: what is long past concerns nobody else. */
-  async function dropBeside(name: string, expired: Expired): Promise<void> {
-    const text = dropSlice(name, expired);
+  /** Needs no lock: no report writes expired rows. */
+  async function deleteUnlocked(name: string, expired: Expired): Promise<void> {
+    const text = deleteSlice(name, expired);
     for (let count = SLICE; count === SLICE; ) count = await countOf(database, text, expired);
   }
 
-  /** Instances, then applications that have none, then what those have used. */
-  async function dropUnseen({ unseenSince }: Retention): Promise<void> {
+  /** Deletes instances, then applications without any, then the usage of those. */
+  async function deleteUnseen({ unseenSince }: Retention): Promise<void> {
     const named = (column: string) => `NOT EXISTS (SELECT 1 FROM ${table('applications')} WHERE name = ${column})`;
-    await dropAlone('instances', { key: 'application, id', condition: 'seen_at < $1', value: unseenSince });
-    await dropAlone('applications', {
+    await deleteLocked('instances', { key: 'application, id', condition: 'seen_at < $1', value: unseenSince });
+    await deleteLocked('applications', {
       key: 'name',
       condition: `NOT EXISTS (SELECT 1 FROM ${table('instances')} WHERE application = name)`,
     });
-    await dropAlone('usage', { key: 'application, flag, shard', condition: named('application') });
-    await dropAlone('unknown_names', {
+    await deleteLocked('usage', { key: 'application, flag, shard', condition: named('application') });
+    await deleteLocked('unknown_names', {
       key: 'application, flag',
       condition: `rank < $1 OR ${named('application')}`,
       value: rankOf(unseenSince),
     });
-    await dropAlone('dropped_names', { key: 'application', condition: named('application') });
+    await deleteLocked('dropped_names', { key: 'application', condition: named('application') });
   }
 
-  async function dropAlone(name: string, expired: Expired): Promise<void> {
-    const text = dropSlice(name, expired);
+  async function deleteLocked(name: string, expired: Expired): Promise<void> {
+    const text = deleteSlice(name, expired);
     let count = SLICE;
     while (count === SLICE) {
       await lock.exclusive(async (statements) => {
@@ -111,8 +111,8 @@ export function dropping({ database, names, lock }: RecordingParts) {
     }
   }
 
-  /** Names that were last seen long ago, page by page: the caller tells which of them are flags. */
-  async function dropStrangers({ unseenSince, isFlag }: Retention): Promise<void> {
+  /** Deletes names that were last seen long ago and are no flag's, page by page. */
+  async function deleteUnusedNames({ unseenSince, isFlag }: Retention): Promise<void> {
     let last: string | undefined = '';
     while (last !== undefined) {
       const page: readonly { readonly flag: string }[] = await database.query(
@@ -120,16 +120,16 @@ export function dropping({ database, names, lock }: RecordingParts) {
         GROUP BY flag HAVING max(at) < $2 ORDER BY flag LIMIT ${SLICE}`,
         [last, unseenSince],
       );
-      const strangers = page.map(({ flag }) => flag).filter((flag) => !isFlag(fromStoredText(flag)));
-      if (strangers.length > 0) {
+      const unused = page.map(({ flag }) => flag).filter((flag) => !isFlag(fromStoredText(flag)));
+      if (unused.length > 0) {
         await lock.exclusive(async (statements) => {
           await statements.query(
-            `WITH strangers AS (
+            `WITH unused AS (
               SELECT flag FROM ${table('last_seen')} WHERE flag = ANY ($1::text[]) GROUP BY flag HAVING max(at) < $2
             ),
-            uses AS (DELETE FROM ${table('usage')} WHERE flag IN (SELECT flag FROM strangers))
-            DELETE FROM ${table('last_seen')} WHERE flag IN (SELECT flag FROM strangers)`,
-            [strangers, unseenSince],
+            uses AS (DELETE FROM ${table('usage')} WHERE flag IN (SELECT flag FROM unused))
+            DELETE FROM ${table('last_seen')} WHERE flag IN (SELECT flag FROM unused)`,
+            [unused, unseenSince],
           );
         });
       }
@@ -139,9 +139,9 @@ export function dropping({ database, names, lock }: RecordingParts) {
 
   return {
     async prune(retention: Retention): Promise<void> {
-      await dropExpired(retention);
-      await dropUnseen(retention);
-      await dropStrangers(retention);
+      await deleteExpired(retention);
+      await deleteUnseen(retention);
+      await deleteUnusedNames(retention);
       await database.write({ text: bumpVersionShard(names), values: [] });
     },
 
@@ -155,7 +155,7 @@ export function dropping({ database, names, lock }: RecordingParts) {
       });
     },
 
-    /** Gives whether the application was known. */
+    /** Returns whether the application was known. */
     async forgetApplication(application: string): Promise<boolean> {
       const tables = ['instances', 'usage', 'unknown_names', 'unknown_counters', 'dropped_names'];
       const values = [toStoredText(application)];
@@ -177,7 +177,7 @@ export function dropping({ database, names, lock }: RecordingParts) {
 interface Expired {
   /** The columns of the primary key. */
   readonly key: string;
-  /** Which rows to drop; `$1` is the value. */
+  /** SQL: the rows to delete; `$1` is the value. */
   readonly condition: string;
   readonly value?: number;
 }

@@ -1,5 +1,5 @@
 import type { Database, Statements } from '../database.js';
-import { lockKey, type Place } from '../tables.js';
+import { lockKey, type TableLocation } from '../tables.js';
 
 /**
  * Writers of metrics share this lock, deletions take it exclusively. So no deletion removes half of a report. It is an
@@ -12,8 +12,8 @@ export interface MetricsLock {
   exclusive(work: (statements: Statements) => Promise<void>): Promise<void>;
 }
 
-export function createMetricsLock(database: Database, place: Place): MetricsLock {
-  const key = lockKey('metrics', place);
+export function createMetricsLock(database: Database, location: TableLocation): MetricsLock {
+  const key = lockKey('metrics', location);
   return {
     shared: `metrics_lock AS (SELECT pg_advisory_xact_lock_shared(${key}))`,
     exclusive: (work) =>

@@ -1,10 +1,10 @@
 import { FlagsError } from '@flags/core';
 import type { Database, Statements } from '../database.js';
 import { alignFeedOffset, FEED_COUNTER, FEED_OFFSET } from '../feed/position.js';
-import { type Place, tableNames } from '../tables.js';
+import { type TableLocation, tableNames } from '../tables.js';
 import { createSchema, migrationStatements, SCHEMA_VERSION, takeMigrationLock } from './migrations.js';
 
-export interface MigrateOptions extends Place {
+export interface MigrateOptions extends TableLocation {
   readonly migrate: boolean;
 }
 
@@ -56,11 +56,11 @@ interface State {
   readonly hasCounter: boolean;
 }
 
-async function readState(statements: Statements, place: Place): Promise<State> {
-  const meta = tableNames(place).table('meta');
+async function readState(statements: Statements, location: TableLocation): Promise<State> {
+  const meta = tableNames(location).table('meta');
   const [found] = await statements.query<{ readonly has_schema: string; readonly has_meta: string }>(
     `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1) AS has_schema, to_regclass($2) IS NOT NULL AS has_meta`,
-    [place.schema, meta],
+    [location.schema, meta],
   );
   const hasSchema = found?.has_schema === 't';
   if (found?.has_meta !== 't') return { hasSchema, version: 0, hasCounter: false };
@@ -72,17 +72,17 @@ async function readState(statements: Statements, place: Place): Promise<State> {
 }
 
 /** The next open aligns the offset with the positions that the counter gave. */
-function counterFeed(place: Place): FlagsError {
-  const meta = tableNames(place).table('meta');
+function counterFeed(location: TableLocation): FlagsError {
+  const meta = tableNames(location).table('meta');
   return new FlagsError(
     'storage_unsupported',
-    `The tables ${place.schema}.${place.tablePrefix}* order events by a counter (feed: 'counter'), which is no longer ` +
+    `The tables ${location.schema}.${location.tablePrefix}* order events by a counter (feed: 'counter'), which is no longer ` +
       'supported. On PostgreSQL, stop all nodes and run: ' +
       `UPDATE ${meta} SET name = '${FEED_OFFSET}', value = 0 WHERE name = '${FEED_COUNTER}'`,
   );
 }
 
-function olderSchema(version: number, { schema, tablePrefix }: Place): FlagsError {
+function olderSchema(version: number, { schema, tablePrefix }: TableLocation): FlagsError {
   const command = `npx flags-postgres-sql --schema ${schema} --prefix ${tablePrefix}${version > 0 ? ` --from ${version}` : ''}`;
   const state = version > 0 ? `have schema version ${version}` : 'do not exist';
   return new FlagsError(
@@ -92,7 +92,7 @@ function olderSchema(version: number, { schema, tablePrefix }: Place): FlagsErro
   );
 }
 
-function newerSchema(version: number, { schema, tablePrefix }: Place): FlagsError {
+function newerSchema(version: number, { schema, tablePrefix }: TableLocation): FlagsError {
   return new FlagsError(
     'storage_unsupported',
     `The tables ${schema}.${tablePrefix}* have schema version ${version}, and this version of the library knows ` +

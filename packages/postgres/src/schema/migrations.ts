@@ -1,14 +1,13 @@
 import { FEED_OFFSET } from '../feed/position.js';
-import { lockKey, type Place, quoteIdentifier, type TableNames, tableNames } from '../tables.js';
+import { lockKey, quoteIdentifier, type TableLocation, type TableNames, tableNames } from '../tables.js';
 import { versionShardRows } from '../version-shards.js';
 
 /**
- * The tables of the metrics, for the storage's first migration. Text is compared by bytes: code-point order in UTF-8.
+ * The tables of the metrics, for the first migration. Text is compared by bytes, which in UTF-8 is code-point order.
  *
- * What every node writes of the same flag is kept in shards, one for a node as far as there are enough, and added up
- * when it is read: no node waits for another's commit. Counters are clustered by second, so what expires is one range.
- * When an application was last seen is when the latest of its instances was. A write is registered by an id of its own
- * until it expires: sent twice, it counts once.
+ * Rows that all nodes write are split into shards, which reads sum up, so that nodes seldom wait for each other. Counters
+ * are ordered by second, so that expired ones are one range. An application was last seen when the latest of its instances
+ * was. `metrics_writes` keeps the id of every write until it expires, so that a write sent twice counts once.
  */
 export function metricsTables({ table, index }: TableNames): string {
   return `
@@ -68,8 +67,8 @@ CREATE INDEX ${index('metrics_writes_by_time')} ON ${table('metrics_writes')} (a
 }
 
 /**
- * What version 3 adds, for names that are no flag's. `rank` tells which name was reported more recently: time and a number.
- * They are few, so they are not kept in shards.
+ * The tables of unknown names, added by version 3. `rank` orders names by their last report: the time, then a number. The
+ * names are few, so they have no shards.
  */
 export function unknownNameTables({ table, index }: TableNames): string {
   return `
@@ -101,13 +100,13 @@ CREATE TABLE ${table('dropped_names')} (
 }
 
 /**
- * The tables of documents and events. Text is compared by bytes, which in UTF-8 is code-point order. JSON is kept as text:
- * PostgreSQL's own JSON types refuse U+0000 and lone surrogates.
+ * The tables of documents and events. Text is compared by bytes, which in UTF-8 is code-point order. JSON is stored as text,
+ * because PostgreSQL's JSON types refuse U+0000 and lone surrogates.
  *
- * A deleted document keeps its row and revision; parent, summary and body are NULL. No column that a usual write changes
- * is indexed, so that PostgreSQL can keep the new version of a row on the page of the old one.
+ * A deleted document keeps its row and revision; parent, summary and body are NULL. No index has a column that a usual
+ * write changes, so that PostgreSQL can keep the new version of a row on the same page (HOT).
  */
-export function documentTables({ table, index }: TableNames): string {
+function documentTables({ table, index }: TableNames): string {
   return `
 CREATE TABLE ${table('documents')} (
   kind text COLLATE "C" NOT NULL,
@@ -146,10 +145,9 @@ CREATE INDEX ${index('events_by_time')} ON ${table('events')} (at);
 }
 
 /**
- * Which API token the actor of an event used; NULL where there was none, in earlier events, and in those of nodes that run
- * an earlier release.
+ * The API token that the actor of an event used. NULL without a token, and in events of earlier releases.
  */
-export function actorTokenColumns({ table }: TableNames): string {
+function actorTokenColumns({ table }: TableNames): string {
   return `
 ALTER TABLE ${table('events')}
   ADD COLUMN IF NOT EXISTS actor_token_id text, ADD COLUMN IF NOT EXISTS actor_token_kind text;
@@ -157,9 +155,9 @@ ALTER TABLE ${table('events')}
 }
 
 /**
- * Every step from one schema version to the next, the first from nothing to version 1. Only ever appended to. Nodes of
- * the version before keep running while a step is taken, so a step expands (tables, columns with a default, indexes);
- * what nobody uses any more is dropped a release later.
+ * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. Nodes of the
+ * previous version run during a step, so a step only adds: tables, columns with a default, indexes. A later release drops
+ * what no supported version uses.
  */
 const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => metaTable(names) + documentTables(names) + metricsTables(names),
@@ -167,10 +165,10 @@ const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => actorTokenColumns(names) + unknownNameTables(names),
 ];
 
-/** The schema version that this library works with. */
+/** The schema version that this library needs. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Versions and the feed's own numbers, by name. */
+/** Numbers by name: the schema version, the offset of the feed and the version shards. */
 function metaTable({ table }: TableNames): string {
   return `
 CREATE TABLE ${table('meta')} (
@@ -180,14 +178,14 @@ CREATE TABLE ${table('meta')} (
 `;
 }
 
-export interface Migration extends Place {
-  /** The version to begin at; 0: there are no tables. */
+export interface Migration extends TableLocation {
+  /** The current version; 0: there are no tables. */
   readonly from: number;
 }
 
-/** Statements that bring the tables from a version to the newest, for the inside of a transaction. */
-export function migrationStatements({ from, ...place }: Migration): string {
-  const names = tableNames(place);
+/** Statements that migrate the tables to the newest version. They must run in one transaction. */
+export function migrationStatements({ from, ...location }: Migration): string {
+  const names = tableNames(location);
   const meta = names.table('meta');
   const steps = MIGRATIONS.slice(from).map((step) => step(names));
   const beginning = `INSERT INTO ${meta} (name, value) VALUES ('schema_version', ${SCHEMA_VERSION}), ('${FEED_OFFSET}', 0);`;
@@ -195,11 +193,11 @@ export function migrationStatements({ from, ...place }: Migration): string {
   return `${steps.join('')}\n${from === 0 ? beginning : going}\n`;
 }
 
-/** Of all who would migrate at the same moment, one does. The lock ends with the transaction. */
-export function takeMigrationLock(place: Place): string {
-  return `SELECT pg_advisory_xact_lock(${lockKey('migration', place)})`;
+/** Lets one node migrate at a time. The lock ends with the transaction. */
+export function takeMigrationLock(location: TableLocation): string {
+  return `SELECT pg_advisory_xact_lock(${lockKey('migration', location)})`;
 }
 
-export function createSchema({ schema }: Place): string {
+export function createSchema({ schema }: TableLocation): string {
   return `CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema)}`;
 }

@@ -34,13 +34,13 @@ async function evaluated(): Promise<readonly unknown[]> {
   return Promise.all(nodes.map((node) => node.call('isEnabled', 'checkout')));
 }
 
-/** Switches the flag on one node; resolves when every node evaluates it so. */
+/** Switches the flag on one node. Resolves when every node evaluates the change. */
 async function switchAndConverge(at: number, on: boolean): Promise<void> {
   await nodeAt(at).call(on ? 'enable' : 'disable', CHECKOUT);
   await until(async () => (await evaluated()).every((value) => value === on));
 }
 
-/** Every node switches in its turn. */
+/** Every node switches the flag once. */
 async function convergeByTurns(): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     await switchAndConverge(2 * round, true);
@@ -73,7 +73,7 @@ describe('four nodes on one database', () => {
   });
 
   it('hear of changes again after their listening connections were ended', async () => {
-    // Nobody polls: what was missed is found when the connection has been made anew.
+    // No node polls: each reads what it missed when its connection is restored.
     await start({ schema: 'ended', pollInterval: 0 });
     await switchAndConverge(0, true);
     for (let round = 0; round < ROUNDS; round++) {

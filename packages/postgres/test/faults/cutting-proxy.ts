@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Where a connection is cut when it commits. */
+/** When the proxy cuts a connection that sends COMMIT. */
 export type Cut =
   | 'never'
   | 'before the database hears'
   | 'before the client hears'
   | 'for good, before the client hears';
 
-/** Stands between a client and the database, and cuts connections that commit. */
+/** A proxy between a client and the database that cuts connections at COMMIT. */
 export interface CuttingProxy {
   readonly url: string;
   cut: Cut;
-  /** So many commits have been cut. */
+  /** How many commits were cut. */
   cuts: number;
   close(): Promise<void>;
 }

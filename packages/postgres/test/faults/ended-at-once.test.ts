@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { postgresStorage } from '../../src/index.js';
 
-/** A message of PostgreSQL's protocol: its letter, its length, what it holds. */
+/** A message of PostgreSQL's protocol: its type, its length, its payload. */
 function message(letter: string, body: string): Buffer {
   const head = Buffer.alloc(5, letter);
   head.writeInt32BE(4 + Buffer.byteLength(body), 1);

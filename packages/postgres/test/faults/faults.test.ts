@@ -32,10 +32,10 @@ async function waiting(): Promise<number[]> {
   return rows.map(({ pid }) => Number(pid));
 }
 
-/** Has the database fail the first writes to the documents of the storage that was opened last. */
+/** Makes the database fail the first writes to the documents of the last opened storage. */
 async function failFirst(state: string, times: number): Promise<void> {
   const schema = `fault_${schemas}`;
-  // A sequence counts on whatever is rolled back.
+  // A rollback does not undo a sequence.
   await database.ask(`
     CREATE SEQUENCE ${schema}.writes;
     CREATE FUNCTION ${schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$

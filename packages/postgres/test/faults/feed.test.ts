@@ -41,7 +41,7 @@ describe('a feed reader among four writing processes, while transactions stay op
 
   it('misses none of their events, and sees none twice', async () => {
     const state = { isOver: false };
-    const strangers = Promise.all([1, 2, 3].map(() => keepTransactionsOpen(() => state.isOver)));
+    const foreign = Promise.all([1, 2, 3].map(() => keepTransactionsOpen(() => state.isOver)));
     const acknowledged = Promise.all(writers.map(nextMessage));
     writers.forEach((writer, index) => {
       const task: Task = { name: `writer-${index}`, lines: LINES, commits: EVENTS / 4 / LINES };
@@ -49,13 +49,13 @@ describe('a feed reader among four writing processes, while transactions stay op
     });
     const seen = await readUntil(EVENTS);
     state.isOver = true;
-    await strangers;
+    await foreign;
     const written = (await acknowledged).flat().map(String);
     expect(written).toHaveLength(EVENTS);
     expect(seen.toSorted()).toEqual(written.toSorted());
   });
 
-  /** A transaction of the host that has an id and commits nothing of ours, again and again. */
+  /** Repeats a foreign transaction that has an id and writes none of our tables. */
   async function keepTransactionsOpen(isOver: () => boolean): Promise<void> {
     const client = await pool().connect();
     while (!isOver()) {

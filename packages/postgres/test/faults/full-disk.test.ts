@@ -6,7 +6,7 @@ import { ownServer } from '../own-database.js';
 import { change, flag, subjectsAfter } from '../samples.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 
-/** Mounting takes rights that few have. */
+/** Mounting needs root. */
 const isWanted = extent({ short: false, full: true });
 const mountable = isWanted && canMount();
 
@@ -32,11 +32,11 @@ if (!mountable) {
     });
     afterAll(async () => {
       await storage.close();
-      // Tests of a file end in the order of its hooks: the server, which has files there, is gone by now.
+      // Hooks run in their order: the server, which has files there, has ended.
       disk?.remove();
     });
 
-    /** Of a body that cannot be made smaller. */
+    /** With a body that does not compress. */
     const commit = async (id: string) =>
       storage.commit({
         ...change(id),

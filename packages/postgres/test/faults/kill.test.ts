@@ -13,7 +13,7 @@ const random = createRandom();
 
 const NODES = 4;
 const KILLS = extent({ short: 4, full: 60 });
-/** The database is killed when this many changes have been acknowledged since the last time, at most. */
+/** The most acknowledged changes between two kills of the database. */
 const MOST_CHANGES = 60;
 
 interface Told {
@@ -30,7 +30,7 @@ afterAll(async () => {
   program.remove();
 });
 
-/** Ways in which a database dies; resolves when it takes connections again. */
+/** Ways to end the database. Each resolves when it accepts connections again. */
 const DEATHS: readonly (() => Promise<void>)[] = [
   async () => {
     await database.server().stop('immediate');
@@ -40,7 +40,7 @@ const DEATHS: readonly (() => Promise<void>)[] = [
     await database.server().stop('killed');
     await database.server().start();
   },
-  // One connection's process: the server ends all others and recovers by itself.
+  // Kills one backend: the server ends all others and recovers.
   async () => {
     const [backend] = await database.ask(
       'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query ~ $1',
@@ -84,7 +84,7 @@ describe('four nodes that write while their database is killed', () => {
     return told.flatMap(({ outcome, event }) => (outcome === 'acknowledged' && event ? [event] : []));
   }
 
-  /** Resolves when a node that was there all the time has made further changes. */
+  /** Resolves when a node that ran throughout has made further changes. */
   async function writesOn(child: ChildProcess): Promise<void> {
     expect(child.exitCode).toBeNull();
     const own = () => acknowledged().filter((event) => event.startsWith(`${child.pid}-`)).length;
@@ -104,9 +104,9 @@ describe('four nodes that write while their database is killed', () => {
   }
 });
 
-/** Tells a node to finish what it has begun, and to end. */
+/** Lets a node finish its changes, and ends it. */
 async function stop(child: ChildProcess): Promise<void> {
-  // What it has said before is still in the channel: it is closed after the last message.
+  // Earlier messages are still in the channel, which closes after the last.
   const ends = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   child.send('stop');
   await ends;

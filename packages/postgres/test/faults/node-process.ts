@@ -12,7 +12,7 @@ export interface NodeProgram {
   remove(): void;
 }
 
-/** Bundles `children/<name>.ts`; the driver stays in its place. */
+/** Bundles `children/<name>.ts` without the drivers. */
 export function nodeProgram(name: string): NodeProgram {
   const source = join(__dirname, 'children', `${name}.ts`);
   const directory = mkdtempSync(join(tmpdir(), 'flags-node-'));
@@ -32,10 +32,10 @@ export function nodeProgram(name: string): NodeProgram {
   };
 }
 
-/** A node of a service: a process with the engine embedded, that does what it is asked. */
+/** A node of a service: a process with the engine embedded that runs the calls it receives. */
 export interface ServiceNode {
   readonly process: ChildProcess;
-  /** Calls a method of its `Flags`. Fails with the code of what that fails with as its message. */
+  /** Calls a method of its `Flags`. Fails with the error's code as the message. */
   call(method: keyof Flags, ...input: readonly unknown[]): Promise<unknown>;
 }
 
@@ -66,7 +66,7 @@ export async function startNode(program: NodeProgram, ...input: readonly string[
   };
 }
 
-/** Ends a process, wherever it is. */
+/** Kills a process, unless it has ended. */
 export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');

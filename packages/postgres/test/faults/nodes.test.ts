@@ -38,7 +38,7 @@ describe('four processes on one PostgreSQL database', () => {
     directory.remove();
   });
 
-  /** Each node gets its call at the same moment; their outcomes, in the order of the nodes. */
+  /** Calls all nodes at once. Returns the outcomes in the order of the nodes. */
   async function race(callOf: (node: number) => Call): Promise<string[]> {
     const answers = nodes.map(nextMessage);
     nodes.forEach((node, index) => {
@@ -102,7 +102,7 @@ describe('four processes on one PostgreSQL database', () => {
         call: 'addDependency',
         input: node % 2 === 0 ? [{ ...DEFAULT, flag: a }, { flag: b }] : [{ ...DEFAULT, flag: b }, { flag: a }],
       }));
-      // Two nodes each: who comes second to the same dependency finds it made.
+      // Two nodes for each dependency: the second finds that it exists.
       const [even, odd] = [outcomes[0], outcomes[1]];
       expect(outcomes).toEqual([even, odd, even, odd]);
       expect([even, odd].sort()).toEqual(['dependency_too_deep', 'done']);

@@ -3,20 +3,20 @@ import { chownSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of its own that is soon full. */
+/** A small file system. */
 export interface SmallDisk {
   readonly path: string;
-  /** Makes some room. */
+  /** Frees some space. */
   relieve(): void;
-  /** Ends it; nobody may have a file open there. */
+  /** Unmounts it. No file may be open there. */
   remove(): void;
 }
 
 const MEGABYTES = 24;
-/** So much room can be made. */
+/** Bytes that `relieve` frees. */
 const BALLAST = 6 * 1024 * 1024;
 
-/** Mounts one that belongs to the owner of a directory; undefined where that is not permitted. */
+/** Mounts a file system for the owner of a directory. Returns undefined without the permission to mount. */
 export function mountSmallDisk(like: string): SmallDisk | undefined {
   const { uid, gid } = statSync(like);
   const directory = mkdtempSync(join(tmpdir(), 'flags-disk-'));

@@ -8,7 +8,7 @@ const database = ownDatabase();
 const FLAG = { project: 'default', flag: 'checkout' };
 const PRODUCTION = { ...FLAG, environment: 'production' };
 
-describe('a flag that a listening node knows', () => {
+describe('a flag in the memory of a listening node', () => {
   const asked: string[] = [];
   let flags: Flags;
   let other: Flags;
@@ -31,10 +31,10 @@ describe('a flag that a listening node knows', () => {
     expect(statements()).toEqual(['BEGIN', 'COMMIT']);
   });
 
-  it('is changed as it is, though another node has changed it meanwhile', async () => {
+  it('is changed on its stored state after another node has changed it', async () => {
     await until(() => other.isEnabled('checkout'));
     for (let round = 0; round < 20; round++) {
-      // The other has heard of it, or has not.
+      // The other node may or may not have been notified.
       await flags.disable(PRODUCTION);
       await other.disable(PRODUCTION);
       await other.enable(PRODUCTION);

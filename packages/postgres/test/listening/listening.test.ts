@@ -37,7 +37,7 @@ describe('listening', () => {
   it.each([
     ['the storage’s own', 0],
     ['one of the host’s pool', 1],
-  ])('hears of other nodes’ commits on a connection, %s', async (_name, listener) => {
+  ])('receives notifications of other nodes’ commits on a connection, %s', async (_name, listener) => {
     const storages = await openTwo();
     let calls = 0;
     storages[listener]?.watch?.(() => {
@@ -49,7 +49,7 @@ describe('listening', () => {
     await until(() => calls > before);
   });
 
-  it('is not told of its own commits', async () => {
+  it('ignores its own commits', async () => {
     const [one, other] = await openTwo();
     const heard: string[] = [];
     one.watch?.(() => heard.push('one'));
@@ -61,7 +61,7 @@ describe('listening', () => {
     expect(heard).toEqual(['other']);
   });
 
-  it('calls when its connection is lost, and connects again and calls, as something may have been missed', async () => {
+  it('calls when its connection is lost, and again when it is restored', async () => {
     const [one] = await openTwo();
     const listenersAtCalls: Promise<number>[] = [];
     one.watch?.(() => listenersAtCalls.push(listening().then(({ length }) => length)));
@@ -71,7 +71,7 @@ describe('listening', () => {
     expect(await Promise.all(listenersAtCalls)).toEqual([1, 0, 1]);
   });
 
-  it('tries again when its database does not answer, and does not hold up the end', async () => {
+  it('retries when its database does not answer, and does not delay close', async () => {
     let asked = 0;
     const pool = recordedPool(database.pool(), ({ text }) => {
       if (!text.startsWith('LISTEN')) return;
@@ -84,7 +84,7 @@ describe('listening', () => {
     await storage.close();
   });
 
-  it('ends with the last who watches, and gives the connection back', async () => {
+  it('ends with the last watcher, and releases the connection', async () => {
     const [one] = await openTwo();
     const heard: string[] = [];
     const stops = ['one', 'other'].map((name) => one.watch?.(() => heard.push(name)));
@@ -104,7 +104,7 @@ describe('listening', () => {
     await Promise.all([writer.close(), reader.close()]);
   });
 
-  it('is left out where the host says so, and where its pool has only one connection', async () => {
+  it('is omitted if the pool has only one connection, and refused if the host asks for it', async () => {
     const pool = new Pool({ connectionString: database.url(), max: 1 });
     const alone = await postgresStorage({ pool, schema: 'alone' });
     expect(alone.watch).toBeUndefined();

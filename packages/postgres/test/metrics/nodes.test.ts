@@ -27,13 +27,13 @@ describe('nodes that report the same flags at the same time', () => {
     expect(await node?.counts({ after: 0 })).toEqual(FLAGS.map((flag) => ({ flag, yes: sum, no: 2 * sum })));
     expect(await node?.usage()).toEqual(FLAGS.map((flag) => ({ application: 'shop', flag, count: 3 * sum })));
     expect((await node?.application('shop'))?.instances).toHaveLength(2);
-    // What a session has noticed is added to the statistics when it ends, at the latest.
+    // A session adds to the statistics when it ends, at the latest.
     for (const open of nodes) await open.close();
     expect(await deadlocksIn(database.url)).toBe('0');
   });
 });
 
-/** Half of the nodes name the flags the other way round; all share two instances. */
+/** Half of the nodes report the flags in reverse order. All nodes share two instances. */
 function report(node: MetricsStorage, index: number) {
   const flags = index % 2 === 0 ? FLAGS : FLAGS.toReversed();
   return node.record([

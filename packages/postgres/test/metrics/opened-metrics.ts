@@ -7,13 +7,13 @@ export interface MetricsPlace {
   readonly schema: string;
 }
 
-/** The metrics of a storage of their own, which is closed with them. */
+/** Opens a storage for its metrics. Closing them closes the storage. */
 export async function openedMetrics({ url, schema }: MetricsPlace): Promise<MetricsStorage> {
   return metricsOf(postgresStorage({ connectionString: url, schema }));
 }
 
-/** Those of a storage that is closed with them. */
-export async function metricsOf(opening: Promise<Storage>): Promise<MetricsStorage> {
+/** The metrics of a storage. Closing them closes the storage. */
+async function metricsOf(opening: Promise<Storage>): Promise<MetricsStorage> {
   const storage = await opening;
   const { metrics } = storage;
   if (!metrics) throw new Error('The storage brings no metrics.');
@@ -26,7 +26,7 @@ export async function metricsOf(opening: Promise<Storage>): Promise<MetricsStora
   };
 }
 
-/** Has the database fail where a report that counts this flag is written, when other tables have been. */
+/** Makes the database fail reports that count this flag, after other tables were written. */
 export async function refuseFlag({ url, schema }: MetricsPlace, flag: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

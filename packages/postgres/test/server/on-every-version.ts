@@ -6,7 +6,7 @@ const SKIPPED =
 
 /**
  * Declares the same tests on the PostgreSQL of the run and, in the full form, on each other major version that is
- * installed, on a server of its own. `server` gives its connection string once tests run.
+ * installed, on a server of its own. `server` returns its connection string once tests run.
  */
 export function onEveryVersion(declare: (name: string, server: () => string) => void): void {
   declare('PostgreSQL', sharedServer);

@@ -13,7 +13,7 @@ onEveryVersion((version, server) => {
   beforeAll(async () => {
     database = await freshDatabase({ server: server() });
     pool = new Pool({ connectionString: database.url });
-    // Dropping the database ends connections that the pool has not quite closed.
+    // Dropping the database ends connections that the pool is still closing.
     pool.on('error', () => undefined);
   });
 

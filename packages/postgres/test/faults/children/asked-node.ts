@@ -12,7 +12,7 @@ interface NodeOptions extends PostgresStorageSettings {
   readonly pollInterval: number;
 }
 
-/** Opens flags with the options given as JSON, and calls what it is asked to call. */
+/** Opens flags with options given as JSON, and runs the calls that it receives. */
 async function serve(given: string): Promise<void> {
   const { pollInterval, ...options } = JSON.parse(given) as NodeOptions;
   const onError = () => undefined;
@@ -25,7 +25,7 @@ async function serve(given: string): Promise<void> {
       process.send?.({ id, code: String((error as { readonly code?: unknown }).code ?? error) });
     }
   });
-  // Its starter is gone.
+  // The parent process has ended.
   process.on('disconnect', () => process.exit());
   process.send?.('ready');
 }

@@ -6,7 +6,7 @@ import { postgresStorage } from '../../../src/index.js';
 
 let isStopping = false;
 
-/** Leads flags through their lives on three lines at once until it is told to stop, and tells what became of each change. */
+/** Takes flags through their life cycle, three at once, until it must stop. Reports the outcome of each change. */
 async function write(connectionString: string): Promise<void> {
   const silent = () => undefined;
   const flags = await createFlags({ storage: postgresStorage(connectionString), onError: silent, onProblem: silent });
@@ -24,7 +24,7 @@ async function write(connectionString: string): Promise<void> {
   process.disconnect?.();
 }
 
-/** To its end, or to a change of which nobody knows what became. */
+/** Runs to the end, or to a change with an unknown outcome. */
 async function lead(flags: Flags, flag: string): Promise<void> {
   for (const [event, change] of LIFE) {
     const outcome = await carryOut(() => change(flags, flag));
@@ -34,8 +34,8 @@ async function lead(flags: Flags, flag: string): Promise<void> {
 }
 
 /**
- * Repeats what fails with `storage_unavailable`: as nothing has changed then, it must succeed in the end, and not find its own
- * traces. Other codes are the outcome.
+ * Repeats a change that fails with `storage_unavailable`. Nothing has changed then, so the repetition must succeed without
+ * meeting its own change. Other codes are the outcome.
  */
 async function carryOut(change: () => Promise<unknown>): Promise<string> {
   for (;;) {

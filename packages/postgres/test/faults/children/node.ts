@@ -7,7 +7,7 @@ export interface Call {
   readonly input: readonly unknown[];
 }
 
-/** A node of its own: answers every call with `done`, or with the code for which it was refused. */
+/** A node that answers every call with `done`, or with the error's code. */
 async function run(url: string): Promise<void> {
   const flags = await createFlags({ storage: postgresStorage(url), usageInterval: 0 });
   process.on('message', async ({ call, input }: Call) => {

@@ -1,14 +1,14 @@
 import { postgresStorage } from '../../../src/index.js';
 import { change } from '../../samples.js';
 
-/** What a writer is told: how many commits to make on how many lines at once. */
+/** A task of a writer: `commits` on each of `lines` concurrent lines. */
 export interface Task {
   readonly name: string;
   readonly lines: number;
   readonly commits: number;
 }
 
-/** Creates documents, one event each, and tells the ids of all that were acknowledged. */
+/** Creates documents with one event each, and reports the ids of acknowledged commits. */
 async function write(url: string): Promise<void> {
   const storage = await postgresStorage({ connectionString: url, listen: false });
   process.on('message', async ({ name, lines, commits }: Task) => {

@@ -1,16 +1,16 @@
 import type { ApplicationRegistration, UsageReport } from '@flags/core';
 
-/** The sum of two counts. It stops at the largest exact number, as it does on every storage. */
-export function boundedSum(one: number, other: number): number {
+/** The sum of two counts, at most the largest exact number, as on every storage. */
+function boundedSum(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }
 
-/** The same in SQL, of an expression. */
+/** SQL: the same for an expression. */
 export function bounded(sum: string): string {
   return `least(${sum}, ${Number.MAX_SAFE_INTEGER})`;
 }
 
-/** What several reports write, each row once. The reports are taken in their order. */
+/** The rows of several reports, each key once. */
 export interface MergedReports {
   readonly applications: readonly ApplicationRow[];
   readonly instances: readonly InstanceRow[];
@@ -64,9 +64,9 @@ export interface DroppedNamesRow {
 }
 
 export interface MergeOptions {
-  /** Of other applications only the counts of flags are taken. */
+  /** Other applications are not stored; their counts of flags are. */
   readonly admitted: ReadonlySet<string>;
-  /** The rank of a name that was reported at a time. */
+  /** Returns the rank of an unknown name that was reported at a time. */
   readonly rank: (at: number) => number;
 }
 
@@ -161,13 +161,13 @@ function addCounts<Row extends CounterRow>(one: Row, next: Row): Row {
   return { ...one, yes: boundedSum(one.yes, next.yes), no: boundedSum(one.no, next.no) };
 }
 
-/** What several registrations of an application write; null: what is stored stays. */
+/** The merged registrations of an application. Null leaves the stored value. */
 export interface RegisteredApplication {
   readonly strategies: string | null;
   readonly description: string | null;
   readonly url: string | null;
   readonly color: string | null;
-  /** False: the color that is stored stays. */
+  /** False leaves the stored color; true stores `color`, also null. */
   readonly hasColor: boolean;
   readonly icon: string | null;
 }
@@ -181,11 +181,12 @@ const UNREGISTERED: RegisteredApplication = {
   icon: null,
 };
 
-/** For each of the applications, in their order, what its registrations have told; of several the latest counts. */
+/** For each application, in their order, the merged registrations; of several the latest counts. Empty without any. */
 export function mergeRegistrations(
   applications: readonly ApplicationRow[],
   registrations: readonly ApplicationRegistration[],
 ): readonly RegisteredApplication[] {
+  if (registrations.length === 0) return [];
   const registered = new Map<string, RegisteredApplication>();
   for (const registration of registrations) {
     const { application } = registration;

@@ -1,28 +1,28 @@
 import { until } from '../../../../test/until.js';
 import { throttle } from '../../src/listening/notifier.js';
 
-describe('what is spaced', () => {
+describe('a throttle', () => {
   const HOUR = 3_600_000;
 
-  it('is done at once when it is asked for, and not again before the pause is over', async () => {
+  it('runs at once on request, and again only after the pause', async () => {
     let times = 0;
-    const { ask, finish } = throttle(HOUR, () => {
+    const { request, finish } = throttle(HOUR, () => {
       times += 1;
     });
-    for (let asked = 0; asked < 3; asked++) ask();
+    for (let count = 0; count < 3; count++) request();
     await Promise.resolve();
     expect(times).toBe(1);
     await finish();
     expect(times).toBe(2);
   });
 
-  it('is done again after the pause', async () => {
+  it('runs again after the pause', async () => {
     let times = 0;
-    const { ask, finish } = throttle(1, () => {
+    const { request, finish } = throttle(1, () => {
       times += 1;
     });
-    ask();
-    ask();
+    request();
+    request();
     await until(() => times === 2);
     await finish();
     expect(times).toBe(2);
