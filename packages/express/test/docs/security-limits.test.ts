@@ -1,4 +1,4 @@
-import { type Constraint, createFlags, type Flags, memoryStorage, type VariantInput } from '@flags/core';
+import { type Constraint, createFlags, type Flags, LIMITS, memoryStorage, type VariantInput } from '@flags/core';
 import request from 'supertest';
 import { createHostApp } from '../host-app.js';
 import { codeIn, read, tableAfter } from './documents.js';
@@ -42,8 +42,10 @@ const metric = { appName: 'a', featureName: 'b', timestamp: STOP, yes: 1, no: 0 
 
 const PROBES: Readonly<Record<string, Probe>> = {
   body: send(FEATURES, (bytes) => `{"name":"a"${' '.repeat(bytes - 12)}}`),
+  // The body has two objects or arrays and two members around the empty arrays.
+  structure: send(FEATURES, (amount) => `{"name":"a","x":[${many(amount - 4, () => '[]').join(',')}]}`),
   depth: send(FEATURES, (levels) => `{"name":"a","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`),
-  async document(flags, amount) {
+  async documentBytes(flags, amount) {
     const [most, flag] = [1_000_000, { ...DEFAULT, flag: 'measured' }];
     const {
       revision: _revision,
@@ -114,6 +116,12 @@ const PROBES: Readonly<Record<string, Probe>> = {
   patternWeight: strategyWith((amount) => ({ constraints: [matches(`a{${amount - 1}}b`)] })),
   reportedName: (flags, amount) =>
     flags.reportMetrics({ appName: text(amount), bucket: { start: STOP, stop: STOP, toggles: {} } }),
+  registrationSize(flags, bytes) {
+    const strategies = many(1000, (n) => `strategy-${n}`.padEnd(62, 'x'));
+    const empty = JSON.stringify({ appName: 'a', strategies, description: '' });
+    const registration = { appName: 'a', strategies, started: STOP, interval: 0 };
+    return flags.registerApplication({ ...registration, description: text(bytes - empty.length) });
+  },
   strategiesPerRegistration: (flags, amount) =>
     flags.registerApplication({ appName: 'a', strategies: many(amount, String), started: STOP, interval: 0 }),
   flagsPerReport: (flags, amount) =>
@@ -133,7 +141,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   itemsPerPage: (flags, amount) => flags.pageFlags(DEFAULT, { limit: amount }),
 };
 
-const ROWS = tableAfter(read('docs/security.md'), '## Limits').map(([name, most, code]) => ({
+const ROWS = tableAfter(read('docs/security.md'), '### What is refused').map(([name, most, code]) => ({
   name: codeIn(name),
   most: Number(most?.replaceAll(',', '')),
   code: codeIn(code),
@@ -153,6 +161,16 @@ async function outcomeOf(name: string, amount: number): Promise<string> {
 }
 
 describe('the limits of docs/security.md', () => {
+  it('are all limits of the engine, with their values', () => {
+    const tables = ['### What is refused', '### What is combined', '### What is dropped, cut or ignored'];
+    const documented = tables
+      .flatMap((heading) => tableAfter(read('docs/security.md'), heading))
+      .map(([name, value]) => [codeIn(name), Number(value?.replaceAll(',', ''))] as const);
+    const ofTheRouter = ['body', 'structure', 'depth'];
+    const ofTheEngine = documented.filter(([name]) => !ofTheRouter.includes(name));
+    expect(Object.fromEntries(ofTheEngine)).toEqual(LIMITS);
+  });
+
   it('are those that are tried here', () => {
     expect(ROWS.map(({ name }) => name)).toEqual(Object.keys(PROBES));
   });
