@@ -132,7 +132,8 @@ export interface StrategyOperations {
    * Removes a strategy. Removing the last strategy also disables the environment, because an enabled environment always
    * has a strategy.
    *
-   * @throws FlagsError as {@link addStrategy}, and `strategy_not_found`, also if a concurrent call removed the strategy first
+   * @throws FlagsError as {@link addStrategy}, and `strategy_not_found`, also if a concurrent call
+   * removed the strategy first
    * @example
    * await flags.removeStrategy({ project: 'default', flag: 'checkout', environment: 'production', strategy: id });
    */

@@ -1,6 +1,6 @@
 import type { ChangeContext, Page, PageQuery } from '../common.types.js';
 
-/** `admin` may change flags; `client` is for server-side SDKs; `frontend` is for browsers. */
+/** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
 export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
