@@ -76,7 +76,8 @@ export function movesAway({ project: from }: SegmentState, { project: to = from 
 /**
  * Deletes a segment.
  *
- * @param useCount the number of strategies that use it. The error does not name them, because the caller may not see them.
+ * @param useCount the number of strategies that use it. The error does not name them, because the caller may not see
+ * them.
  */
 export function deleteSegment(segment: SegmentState, useCount: number): SegmentEvent[] {
   if (useCount > 0) {
