@@ -16,7 +16,7 @@ export interface FeedRange {
 }
 
 /** Reads at most `limit` events after a position, in order. */
-export async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
+async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
   return (await storage.events(toQuery(range))).events;
 }
 
@@ -61,11 +61,11 @@ export interface FeedCursor {
  * @param after the start position; undefined for the newest event
  */
 export function createFeedCursor(storage: Storage, after: string | undefined): FeedCursor {
-  let place: { readonly after: string | undefined } | undefined = after === undefined ? undefined : { after };
+  let current: { readonly after: string | undefined } | undefined = after === undefined ? undefined : { after };
   let isClosed = false;
-  let giveUp: () => void = () => undefined;
-  const givenUp = new Promise<void>((resolve) => {
-    giveUp = resolve;
+  let resolveClosed: () => void = () => undefined;
+  const closed = new Promise<void>((resolve) => {
+    resolveClosed = resolve;
   });
   let latest: Promise<boolean> = Promise.resolve(true);
 
@@ -78,29 +78,29 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
   }
 
   // All callers share one read: a later one would skip the events committed in between.
-  const begun = memoizeSuccess(async () => {
-    if (!place) await Promise.race([look(), givenUp]);
+  const whenStarted = memoizeSuccess(async () => {
+    if (!current) await Promise.race([findStart(), closed]);
   });
 
-  async function look(): Promise<void> {
-    place ??= { after: await read(newestPosition(storage)) };
+  async function findStart(): Promise<void> {
+    current ??= { after: await read(newestPosition(storage)) };
   }
 
   return {
-    whenStarted: begun,
-    hasStarted: () => place !== undefined,
+    whenStarted,
+    hasStarted: () => current !== undefined,
     async next() {
-      if (!place) await begun();
-      return isClosed ? [] : read(readFeed(storage, { after: place?.after, limit: BATCH_SIZE }));
+      if (!current) await whenStarted();
+      return isClosed ? [] : read(readFeed(storage, { after: current?.after, limit: BATCH_SIZE }));
     },
     advancePast: ({ position }) => {
-      place = { after: position };
+      current = { after: position };
     },
     lastReadSucceeded: () => latest,
     close() {
       isClosed = true;
-      giveUp();
-      return place ? latest : givenUp;
+      resolveClosed();
+      return current ? latest : closed;
     },
   };
 }

@@ -64,17 +64,17 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
   const cursor = createFeedCursor(storage, after);
   const wake = createSerialRunner(() => deliver().catch(report));
   let ended = false;
-  let isFailureTold = false;
+  let isFailureReported = false;
 
   async function deliver(): Promise<void> {
     if (ended) return;
     const events = await cursor.next();
-    isFailureTold = false;
+    isFailureReported = false;
     if (events.length === BATCH_SIZE) wake();
-    for (const event of events) await tell(event);
+    for (const event of events) await notify(event);
   }
 
-  async function tell(event: StoredEvent): Promise<void> {
+  async function notify(event: StoredEvent): Promise<void> {
     if (ended) return;
     cursor.advancePast(event);
     try {
@@ -85,8 +85,8 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
   }
 
   function report(error: unknown): void {
-    if (!ended && !isFailureTold) onError(error);
-    isFailureTold = true;
+    if (!ended && !isFailureReported) onError(error);
+    isFailureReported = true;
   }
 
   wake();

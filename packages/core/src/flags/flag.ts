@@ -5,7 +5,7 @@ import type { Strategy } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
 /** Replaces the matching item in place, or appends the new one. */
-export function replaceOrAppend<T>(list: readonly T[], matches: (item: T) => boolean, item: T): readonly T[] {
+function replaceOrAppend<T>(list: readonly T[], matches: (item: T) => boolean, item: T): readonly T[] {
   const index = list.findIndex(matches);
   return index === -1 ? [...list, item] : list.with(index, item);
 }

@@ -11,7 +11,7 @@ export interface Token {
   /** The purpose of the token, and the actor of changes made with it. */
   readonly name: string;
   readonly kind: TokenKind;
-  /** The first of {@link projects}. */
+  /** The first of {@link Token.projects}. */
   readonly project: string;
   /** Ids of projects, or only `*` for every project. `*` for admin tokens. */
   readonly projects: readonly string[];
