@@ -43,7 +43,7 @@ export interface CompileContext {
 }
 
 /** Compiles the strategies and variants of one flag. */
-export class FlagCompilation {
+class FlagCompilation {
   constructor(
     private readonly parts: CompilationParts,
     private readonly flag: CompileContext,

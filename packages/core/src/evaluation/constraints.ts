@@ -9,12 +9,12 @@ import { compareSemver, isSemver } from './semver.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
 
 /** Returns a constraint's `values`, trimmed and without empty entries. */
-export function operandTexts(constraint: ConstraintDefinition): string[] {
+function operandTexts(constraint: ConstraintDefinition): string[] {
   return toTexts(constraint.values, 'values of a constraint').map((value) => value.trim());
 }
 
 /** Accepts IPv4 and IPv6 ranges. Ignores values that are not ranges. */
-export function isInCidr(constraint: ConstraintDefinition): ValueTest {
+function isInCidr(constraint: ConstraintDefinition): ValueTest {
   const ranges = operandTexts(constraint)
     .map(parseRange)
     .filter((range) => range !== undefined);
@@ -27,12 +27,12 @@ export type Now = () => number;
 /** Like {@link ValueTestFactory}, but tests the time of the evaluation instead of a context field. */
 export type MomentTestFactory = (constraint: ConstraintDefinition, now: Now) => Predicate | undefined;
 
-export const isAfter: MomentTestFactory = (constraint, now) => {
+const isAfter: MomentTestFactory = (constraint, now) => {
   const moment = Date.parse(String(constraint.value));
   return Number.isNaN(moment) ? undefined : (context) => currentTime(context, now) > moment;
 };
 
-export const isBefore: MomentTestFactory = (constraint, now) => {
+const isBefore: MomentTestFactory = (constraint, now) => {
   const moment = Date.parse(String(constraint.value));
   return Number.isNaN(moment) ? undefined : (context) => currentTime(context, now) < moment;
 };
@@ -46,22 +46,22 @@ function currentTime(context: EvaluationContext, now: Now): number {
   return moment.length > LIMITS.contextValue ? now() : Number.NaN;
 }
 
-export function isIn(constraint: ConstraintDefinition): ValueTest {
+function isIn(constraint: ConstraintDefinition): ValueTest {
   const values = new Set<string | undefined>(operandTexts(constraint));
   return (value) => values.has(value);
 }
 
 /** Also holds if the context has no value for the field. */
-export function isNotIn(constraint: ConstraintDefinition): ValueTest {
+function isNotIn(constraint: ConstraintDefinition): ValueTest {
   const values = new Set<string | undefined>(operandTexts(constraint));
   return (value) => !values.has(value);
 }
 
-export const equalTo: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) === operand);
-export const greaterThan: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) > operand);
-export const greaterOrEqual: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) >= operand);
-export const lessThan: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) < operand);
-export const lessOrEqual: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) <= operand);
+const equalTo: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) === operand);
+const greaterThan: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) > operand);
+const greaterOrEqual: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) >= operand);
+const lessThan: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) < operand);
+const lessOrEqual: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) <= operand);
 
 /** A missing value and a value that is not a number compare as NaN, so that nothing holds. */
 function withOperand(testAgainst: (operand: number) => ValueTest): ValueTestFactory {
@@ -76,9 +76,9 @@ function parseOperand(value: string | undefined): number {
   return value === undefined || value.length > LIMITS.operandText ? Number.NaN : Number(value);
 }
 
-export const startsWith: ValueTestFactory = searching(anyPart((value, part) => value.startsWith(part)));
-export const endsWith: ValueTestFactory = searching(anyPart((value, part) => value.endsWith(part)));
-export const contains: ValueTestFactory = searching(createTextSearch);
+const startsWith: ValueTestFactory = searching(anyPart((value, part) => value.startsWith(part)));
+const endsWith: ValueTestFactory = searching(anyPart((value, part) => value.endsWith(part)));
+const contains: ValueTestFactory = searching(createTextSearch);
 
 type TextSearchFactory = (parts: readonly string[]) => TextSearch;
 
@@ -101,11 +101,11 @@ function anyPart(matches: (value: string, part: string) => boolean): TextSearchF
   };
 }
 
-export const sameVersion: ValueTestFactory = ordered((order) => order === 0);
-export const newerVersion: ValueTestFactory = ordered((order) => order > 0);
-export const sameOrNewerVersion: ValueTestFactory = ordered((order) => order >= 0);
-export const olderVersion: ValueTestFactory = ordered((order) => order < 0);
-export const sameOrOlderVersion: ValueTestFactory = ordered((order) => order <= 0);
+const sameVersion: ValueTestFactory = ordered((order) => order === 0);
+const newerVersion: ValueTestFactory = ordered((order) => order > 0);
+const sameOrNewerVersion: ValueTestFactory = ordered((order) => order >= 0);
+const olderVersion: ValueTestFactory = ordered((order) => order < 0);
+const sameOrOlderVersion: ValueTestFactory = ordered((order) => order <= 0);
 
 function ordered(holds: (order: number) => boolean): ValueTestFactory {
   return ({ value: operand }) => {

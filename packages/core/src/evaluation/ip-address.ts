@@ -1,8 +1,8 @@
 /** The 16-bit groups of an address: two for IPv4, eight for IPv6. */
 export type AddressGroups = Uint16Array;
 
-export const IPV4_GROUPS = 2;
-export const IPV6_GROUPS = 8;
+const IPV4_GROUPS = 2;
+const IPV6_GROUPS = 8;
 
 /**
  * Parses an address into the eight groups of `into`. Returns the number of groups, or 0 if the text is not an address.

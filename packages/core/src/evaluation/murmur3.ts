@@ -5,16 +5,16 @@ import type { TextEncoding } from './evaluated.types.js';
 // Cached, because sandboxes such as jest's make every access to a global slow.
 const imul = Math.imul;
 
-export function mixBlock(state: number, block: number): number {
+function mixBlock(state: number, block: number): number {
   const mixed = state ^ scramble(block);
   return (imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-export function mixTail(state: number, tail: number): number {
+function mixTail(state: number, tail: number): number {
   return state ^ scramble(tail);
 }
 
-export function finish(state: number, length: number): number {
+function finish(state: number, length: number): number {
   let hash = state ^ length;
   hash = imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = imul(hash ^ (hash >>> 13), 0xc2b2ae35);
@@ -26,12 +26,12 @@ function scramble(block: number): number {
   return imul((product << 15) | (product >>> 17), 0x1b873593);
 }
 
-export const LAST_ASCII = 0x7f;
+const LAST_ASCII = 0x7f;
 /** UTF-8 encoders replace an unpaired surrogate by this character. */
-export const REPLACEMENT_CHARACTER = 0xfffd;
+const REPLACEMENT_CHARACTER = 0xfffd;
 
 /** Hashes byte by byte. Used for prefixes and for non-ASCII ids. */
-export class Murmur3Bytes {
+class Murmur3Bytes {
   state: number;
   carry = 0;
   carryBits = 0;

@@ -29,13 +29,13 @@ export function splitList(text: string): string[] {
   });
 }
 
-export const userWithId: StrategyTestFactory = ({ userIds }) => {
+const userWithId: StrategyTestFactory = ({ userIds }) => {
   const ids = new Set<string | undefined>(entriesOf(userIds, 'userIds'));
   return { holds: (context) => ids.has(userId(context)) };
 };
 
 /** Accepts addresses, compared as text, and IPv4 ranges. */
-export const remoteAddressStrategy: StrategyTestFactory = ({ IPs }): StrategyTest => {
+const remoteAddressStrategy: StrategyTestFactory = ({ IPs }): StrategyTest => {
   const entries = entriesOf(IPs, 'IPs');
   const texts = new Set<string>(entries);
   const ranges = entries
@@ -50,7 +50,7 @@ export const remoteAddressStrategy: StrategyTestFactory = ({ IPs }): StrategyTes
   };
 };
 
-export const applicationHostname: StrategyTestFactory = ({ hostNames }, { hostname }) => {
+const applicationHostname: StrategyTestFactory = ({ hostNames }, { hostname }) => {
   const names = entriesOf(hostNames, 'hostNames').map((name) => name.toLowerCase());
   return { holds: hostname !== undefined && names.includes(hostname.toLowerCase()) ? always : never };
 };
@@ -81,7 +81,7 @@ interface Rollout {
   readonly bucketWithoutId: () => number;
 }
 
-export function rolloutTest(settings: RolloutSettings, { random, idEncoding }: StrategyContext): StrategyTest {
+function rolloutTest(settings: RolloutSettings, { random, idEncoding }: StrategyContext): StrategyTest {
   const rollout: Rollout = {
     id: settings.id,
     prefix: hashPrefix(`${settings.groupId}:`, SEED, idEncoding),
@@ -123,7 +123,7 @@ function explainRollout(rollout: Rollout, settings: RolloutSettings, context: Ev
 
 const noId: FieldReader = () => undefined;
 
-export const flexibleRollout: StrategyTestFactory = (parameters, strategyContext) => {
+const flexibleRollout: StrategyTestFactory = (parameters, strategyContext) => {
   const stickiness = toOptionalText(parameters.stickiness, 'stickiness') || 'default';
   const withoutId = stickiness === 'default' || stickiness === 'random' ? 'random' : 'off';
   const percentage = toNumber(parameters.rollout);
@@ -133,10 +133,10 @@ export const flexibleRollout: StrategyTestFactory = (parameters, strategyContext
   );
 };
 
-export const gradualRolloutUserId: StrategyTestFactory = gradualRollout(userId);
-export const gradualRolloutSessionId: StrategyTestFactory = gradualRollout(sessionId);
+const gradualRolloutUserId: StrategyTestFactory = gradualRollout(userId);
+const gradualRolloutSessionId: StrategyTestFactory = gradualRollout(sessionId);
 
-export const gradualRolloutRandom: StrategyTestFactory = (parameters, strategyContext) => {
+const gradualRolloutRandom: StrategyTestFactory = (parameters, strategyContext) => {
   const percentage = toNumber(parameters.percentage);
   return rolloutTest({ groupId: '', percentage, id: noId, withoutId: 'random' }, strategyContext);
 };

@@ -11,7 +11,8 @@ export interface FlagsEvent {
   readonly at: string;
   readonly actor: string;
   /**
-   * The id of the actor's API token; null without a token, and in events of release 0.1. `actorTokenKind` is its kind.
+   * The id of the actor's API token; null without a token, and in events of older releases. `actorTokenKind` is its
+   * kind.
    */
   readonly actorTokenId: string | null;
   readonly actorTokenKind: TokenKind | null;

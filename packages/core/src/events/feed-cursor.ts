@@ -1,23 +1,26 @@
 import type { Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 
-/** The position from which on a feed brings what is not committed yet; undefined when nothing has happened yet. */
+/**
+ * Returns the position of the newest settled event; undefined if there is none. All later commits come after it in the
+ * feed.
+ */
 export async function newestPosition(storage: Storage): Promise<string | undefined> {
   const { events } = await storage.events({ order: 'newest-first', settled: true, limit: 1, withoutData: true });
   return events[0]?.position;
 }
 
 export interface FeedRange {
-  /** From the first event when undefined. */
+  /** Default: the first event. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** At most so many events after a position, in order. */
-export async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
+/** Reads at most `limit` events after a position, in order. */
+async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
   return (await storage.events(toQuery(range))).events;
 }
 
-/** The same events, for who only has to know what happened to which document. */
+/** Reads the same events without their data, for readers that only need to know which documents changed. */
 export async function readFeedHeads(storage: Storage, range: FeedRange): Promise<readonly StoredEventHead[]> {
   return (await storage.events({ ...toQuery(range), withoutData: true })).events;
 }
@@ -28,32 +31,41 @@ function toQuery({ after, limit }: FeedRange): StoredEventQuery {
   return { order: 'oldest-first', limit, ...(after !== undefined && { after }) };
 }
 
-/** So many events are read at once; a listener that is behind holds no more than these in memory. */
+/** The number of events per read, and so the most that a slow listener holds in memory. */
 export const BATCH_SIZE = 200;
 
-/** A place in the feed. */
+/** Reads the feed from a position. */
 export interface FeedCursor {
-  /** Resolves when the place to begin at is known, or the cursor closed; fails when it cannot be read now. */
+  /** Resolves when the start position is known or the cursor is closed. Rejects if the position cannot be read. */
   whenStarted(): Promise<void>;
-  /** Whether the place to begin at is known. */
+  /** Whether the start position is known. */
   hasStarted(): boolean;
-  /** At most {@link BATCH_SIZE} events after the place, which stays: none once it is closed. Begins to read at once. */
+  /**
+   * Reads at most {@link BATCH_SIZE} events after the position, without moving it. Starts reading synchronously.
+   * Returns none after `close`.
+   */
   next(): Promise<readonly StoredEvent[]>;
-  /** Goes on after this event. */
+  /** Moves the position to this event. */
   advancePast(event: StoredEvent): void;
-  /** Waits for what is being read: whether the latest read worked. */
+  /** Resolves after the current read: whether the latest read succeeded. */
   lastReadSucceeded(): Promise<boolean>;
-  /** Reads no more. Resolves when the storage is no longer read; where to begin is not waited for, it may never be known. */
+  /**
+   * Stops reading. Resolves when no read is pending. Does not wait for the start position, which may never be known.
+   */
   close(): Promise<unknown>;
 }
 
-/** @param after where to begin; at the newest event there is when undefined */
+/**
+ * Creates a cursor.
+ *
+ * @param after the start position; undefined for the newest event
+ */
 export function createFeedCursor(storage: Storage, after: string | undefined): FeedCursor {
-  let place: { readonly after: string | undefined } | undefined = after === undefined ? undefined : { after };
+  let current: { readonly after: string | undefined } | undefined = after === undefined ? undefined : { after };
   let isClosed = false;
-  let giveUp: () => void = () => undefined;
-  const givenUp = new Promise<void>((resolve) => {
-    giveUp = resolve;
+  let resolveClosed: () => void = () => undefined;
+  const closed = new Promise<void>((resolve) => {
+    resolveClosed = resolve;
   });
   let latest: Promise<boolean> = Promise.resolve(true);
 
@@ -65,35 +77,35 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
     return query;
   }
 
-  // However many wait for the answer: what is committed after it must not become the beginning.
-  const begun = memoizeSuccess(async () => {
-    if (!place) await Promise.race([look(), givenUp]);
+  // All callers share one read: a later one would skip the events committed in between.
+  const whenStarted = memoizeSuccess(async () => {
+    if (!current) await Promise.race([findStart(), closed]);
   });
 
-  async function look(): Promise<void> {
-    place ??= { after: await read(newestPosition(storage)) };
+  async function findStart(): Promise<void> {
+    current ??= { after: await read(newestPosition(storage)) };
   }
 
   return {
-    whenStarted: begun,
-    hasStarted: () => place !== undefined,
+    whenStarted,
+    hasStarted: () => current !== undefined,
     async next() {
-      if (!place) await begun();
-      return isClosed ? [] : read(readFeed(storage, { after: place?.after, limit: BATCH_SIZE }));
+      if (!current) await whenStarted();
+      return isClosed ? [] : read(readFeed(storage, { after: current?.after, limit: BATCH_SIZE }));
     },
     advancePast: ({ position }) => {
-      place = { after: position };
+      current = { after: position };
     },
     lastReadSucceeded: () => latest,
     close() {
       isClosed = true;
-      giveUp();
-      return place ? latest : givenUp;
+      resolveClosed();
+      return current ? latest : closed;
     },
   };
 }
 
-/** A function that answers once for all who wait, and asks again only after a failure. */
+/** Shares one call among all callers. Calls again only after a failure. */
 function memoizeSuccess(ask: () => Promise<void>): () => Promise<void> {
   let answer: Promise<void> | undefined;
   return () => {

@@ -3,33 +3,36 @@ import type { Storage } from '../storage/port.js';
 import type { EventListener } from './event.types.js';
 import { type Subscription, startSubscription } from './subscription.js';
 
-/** Brings committed events to listeners. */
+/** Delivers committed events to listeners. */
 export interface Feed {
-  /** Every event after the position, or from now on without one, in order. Gives the way to end it. */
+  /**
+   * Delivers all events after the position in order; without a position, all events from now on. Returns a function
+   * that ends the subscription.
+   */
   subscribe(listener: EventListener, after?: string): () => void;
-  /** Looks for new events now: something was committed, or may have been. */
+  /** Reads new events now. Called after own commits, and when another process may have committed. */
   wake(): void;
-  /** Resolves when every subscription knows where it begins: what is committed after that, it does not miss. */
+  /** Resolves when every subscription knows its start position, and so misses no later commit. */
   ready(): Promise<unknown>;
   /**
-   * Ends the subscriptions that do not know yet where they begin. For the end of the instance: a read that never ends would
-   * hold up the changes that wait for it, and with them the end.
+   * Ends subscriptions that do not know their start position yet. Called when the instance closes: a read that never
+   * ends would block the changes that wait for it, and closing.
    */
   closePending(): void;
-  /** Ends all subscriptions. Resolves when the storage is no longer read. */
+  /** Ends all subscriptions. Resolves when no read is pending. */
   close(): Promise<unknown>;
 }
 
 export interface FeedOptions {
   readonly storage: Storage;
-  /** Milliseconds; 0: never. */
+  /** Milliseconds; 0 disables polling. */
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * A commit of this process wakes the subscriptions at once; what other processes have committed is looked for once per
- * interval, and more seldom while that fails.
+ * Creates a feed. Commits of this process wake subscriptions at once. Polling finds commits of other processes, and
+ * backs off while it fails.
  */
 export function createFeed({ storage, pollInterval, onError }: FeedOptions): Feed {
   const subscriptions = new Set<Subscription>();

@@ -6,7 +6,7 @@ import type { TokenKind } from '../tokens/token.types.js';
 import type { EventListener, EventType, FlagsEvent } from './event.types.js';
 import { BATCH_SIZE, createFeedCursor } from './feed-cursor.js';
 
-/** An event as it is shown: a token's hash stays in the storage. */
+/** Converts a stored event to a public one, without the hash of a token. */
 export function toFlagsEvent(event: StoredEvent): FlagsEvent {
   const { id, position, type, at, actor, project, environment, subject, data, before, revision } = event;
   const { actorTokenId = null, actorTokenKind = null } = event;
@@ -35,46 +35,46 @@ function withoutHash(value: unknown): unknown {
 }
 
 export interface Subscription {
-  /** Resolves when the place to begin at is known, or cannot be read now, or does not matter any more. */
+  /** Resolves when the start position is known, cannot be read, or is no longer needed. */
   whenStarted(): Promise<unknown>;
-  /** Whether the place to begin at is known. */
+  /** Whether the start position is known. */
   hasStarted(): boolean;
-  /** Looks for new events, unless it does already. */
+  /** Reads new events, unless a read is in progress. */
   wake(): void;
-  /** Waits for what is being read, not for the listener: whether the latest read worked. */
+  /** Resolves after the current read, without waiting for the listener: whether the latest read succeeded. */
   lastReadSucceeded(): Promise<boolean>;
-  /** Calls the listener no more. Resolves when the storage is no longer read. */
+  /** Stops calling the listener. Resolves when no read is pending. */
   end(): Promise<unknown>;
 }
 
 export interface SubscriptionStart {
   readonly storage: Storage;
   readonly listener: EventListener;
-  /** Told of what the listener throws; once when reading begins to fail, and again only after it has worked in between. */
+  /** Receives errors of the listener. Receives a read error once, and again only after a successful read. */
   readonly onError: (error: unknown) => void;
-  /** Where to begin; at the newest event there is when absent. */
+  /** The start position. Default: the newest event. */
   readonly after: string | undefined;
 }
 
 /**
- * Reads the storage's feed from a position of its own and calls the listener with one event at a time. A slow listener
- * holds up nobody else; a read that fails is repeated from the same position at the next wake.
+ * Reads the feed from its own position and calls the listener for one event at a time. A slow listener does not delay
+ * others. After a failed read, the next wake-up reads from the same position.
  */
 export function startSubscription({ storage, listener, onError, after }: SubscriptionStart): Subscription {
   const cursor = createFeedCursor(storage, after);
   const wake = createSerialRunner(() => deliver().catch(report));
   let ended = false;
-  let isFailureTold = false;
+  let isFailureReported = false;
 
   async function deliver(): Promise<void> {
     if (ended) return;
     const events = await cursor.next();
-    isFailureTold = false;
+    isFailureReported = false;
     if (events.length === BATCH_SIZE) wake();
-    for (const event of events) await tell(event);
+    for (const event of events) await notify(event);
   }
 
-  async function tell(event: StoredEvent): Promise<void> {
+  async function notify(event: StoredEvent): Promise<void> {
     if (ended) return;
     cursor.advancePast(event);
     try {
@@ -85,8 +85,8 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
   }
 
   function report(error: unknown): void {
-    if (!ended && !isFailureTold) onError(error);
-    isFailureTold = true;
+    if (!ended && !isFailureReported) onError(error);
+    isFailureReported = true;
   }
 
   wake();
@@ -102,18 +102,18 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
   };
 }
 
-/** Gives what has the work done: never twice at once, and once more for all who ask while it is being done. */
+/** Returns a function that runs the work: never concurrently, and once more if it was called during a run. */
 function createSerialRunner(work: () => Promise<void>): () => void {
   let wanted = false;
   let running = false;
 
-  /** Whoever asks while it runs is heard: nothing is awaited between the last look at `wanted` and the end. */
+  /** Misses no call: there is no await between the last check of `wanted` and the end. */
   async function run(): Promise<void> {
     running = true;
     while (wanted) {
       wanted = false;
       await work();
-      // A storage that answers at once would keep the process from anything else until the last of a million events.
+      // Yields to the event loop: a storage that answers synchronously would block it until the last event.
       if (wanted) await setImmediate();
     }
     running = false;

@@ -5,11 +5,11 @@ import type { Dependency } from './dependency.types.js';
 import { dependenciesOf, type FlagEvent, type FlagState } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 
-/** What stands around a flag that is to depend on another. */
+/** The parent and children of a flag that gets a dependency. */
 export interface DependencyContext {
-  /** The flag of the parent's name, if there is one. */
+  /** Undefined if no flag has the parent's name. */
   readonly parent: FlagState | undefined;
-  /** The names of the flags that depend on the child, archived ones too: they may be revived. */
+  /** The names of the flags that depend on the child, including archived ones, which may be revived. */
   readonly children: readonly string[];
 }
 
@@ -46,12 +46,12 @@ export function removeDependencies(child: FlagState): FlagEvent[] {
   return dependenciesOf(child).map((before) => ({ type: 'dependency-removed', data: null, before }));
 }
 
-/** Whether a flag of a project can be the parent of others there. */
+/** Whether a flag can be the parent of flags in this project. */
 export function canBeParent(flag: FlagState | undefined, project: string): flag is FlagState {
   return flag !== undefined && flag.project === project && !flag.archived;
 }
 
-/** Parents have no parents of their own: a flag's state is never more than one step away from its strategies. */
+/** A parent has no parents itself, so an evaluation reads at most one level of parents. */
 function assertCanDepend(child: FlagState, { flag }: Dependency, { parent, children }: DependencyContext): void {
   if (flag === child.name) {
     throw new FlagsError('dependency_cycle', `The flag ${child.name} cannot depend on itself; name another.`);

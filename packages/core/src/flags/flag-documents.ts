@@ -1,26 +1,26 @@
 import type { Aggregate, Documents } from '../changes/aggregate.js';
 import { dependenciesOf, enabledEnvironments, evolveFlag, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
 
-/** What lists of flags are made of. The name is the document's id, the project its parent. */
+/** The summary of a flag in lists. The name is the document's id, the project its parent. */
 export interface StoredFlagSummary {
   readonly type: string;
   readonly stale: boolean;
   readonly archived: boolean;
   readonly createdAt: string;
-  /** Names of the environments in which the flag is on. */
+  /** Names of the environments in which the flag is enabled. */
   readonly enabledIn: readonly string[];
-  /** Ids of the segments that it uses in any environment; absent in what was written before there were segments. */
+  /** Ids of the segments that the flag uses in any environment. Absent in documents older than segments. */
   readonly segments?: readonly number[];
-  /** Names of the flags that it depends on; absent likewise. */
+  /** Names of the flags that this flag depends on. Absent in documents older than dependencies. */
   readonly parents?: readonly string[];
-  /** What the archive lists; absent while the flag is not archived, and in what release 0.1 has written. */
+  /** Details for the list of archived flags. Absent if the flag is not archived, and in documents of release 0.1. */
   readonly archive?: ArchivedDetails;
 }
 
 export interface ArchivedDetails {
   readonly description: string | null;
   readonly impressionData: boolean;
-  /** null: release 0.1 has archived it. */
+  /** null if release 0.1 archived the flag. */
   readonly archivedAt: string | null;
 }
 
@@ -45,7 +45,7 @@ export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
   }),
 };
 
-/** Tells that one flag depends on another: listed under the parent, so that its children are found at once. */
+/** An index entry for a dependency, listed under the parent to find its children. */
 export interface DependencyEdge {
   readonly parent: string;
   readonly child: string;
@@ -53,7 +53,7 @@ export interface DependencyEdge {
 
 export const dependencyEdges: Documents<DependencyEdge> = { kind: 'dependency', parentOf: ({ parent }) => parent };
 
-/** Names of flags have no spaces. */
+/** The separator is unambiguous, because names of flags have no spaces. */
 export function edgeId({ parent, child }: DependencyEdge): string {
   return `${parent} ${child}`;
 }

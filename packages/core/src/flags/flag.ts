@@ -4,25 +4,25 @@ import type { Dependency } from './dependency.types.js';
 import type { Strategy } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
-/** The list with the item that matches replaced in place, or with the new one at its end. */
-export function replaceOrAppend<T>(list: readonly T[], matches: (item: T) => boolean, item: T): readonly T[] {
+/** Replaces the matching item in place, or appends the new one. */
+function replaceOrAppend<T>(list: readonly T[], matches: (item: T) => boolean, item: T): readonly T[] {
   const index = list.findIndex(matches);
   return index === -1 ? [...list, item] : list.with(index, item);
 }
 
-/** A flag as it is stored: one document. */
+/** The stored state of a flag: one document. */
 export interface FlagState extends FlagMetadata {
   readonly name: string;
   readonly project: string;
   readonly stale: boolean;
   readonly archived: boolean;
-  /** ISO 8601; absent in a flag that is not archived, or that release 0.1 has archived. */
+  /** ISO 8601. Absent if the flag is not archived, or if release 0.1 archived it. */
   readonly archivedAt?: string;
   readonly createdAt: string;
   readonly variants: readonly Variant[];
-  /** Only environments in which something was ever configured, in the order in which that happened. */
+  /** Only environments that were ever configured, in the order of their first configuration. */
   readonly environments: readonly EnvironmentState[];
-  /** Absent in a flag that never had any; read it by {@link dependenciesOf}. */
+  /** Absent if the flag never had dependencies. Read it by {@link dependenciesOf}. */
   readonly dependencies?: readonly Dependency[];
 }
 
@@ -55,13 +55,13 @@ interface Stale {
 
 interface Archived {
   readonly archived: boolean;
-  /** The environments in which the flag is, or was, on. */
+  /** The environments in which the flag is enabled, or was before. */
   readonly enabledIn: readonly string[];
-  /** When it was archived, ISO 8601; events of release 0.1 do not have it. */
+  /** ISO 8601. Absent in events of release 0.1. */
   readonly archivedAt?: string;
 }
 
-/** The flag without its environments. Events of release 0.1 hold the changed metadata only. */
+/** The flag without its environments. Events of release 0.1 contain only the changed metadata. */
 export type FlagUpdate = Partial<FlagMetadata> & Partial<FlagHead>;
 
 interface FlagHead
@@ -90,7 +90,7 @@ export type FlagEvent =
   | EnvironmentEvent<'environment-enabled'>
   | EnvironmentEvent<'environment-disabled'>;
 
-/** The flag after an event; undefined once it is deleted. */
+/** Applies an event. Returns undefined for a deleted flag. */
 export function evolveFlag(flag: FlagState | undefined, event: FlagEvent): FlagState | undefined {
   if (event.type === 'flag-created') return event.data;
   return flag && evolveExisting(flag, event);
@@ -153,7 +153,7 @@ function evolveEnvironmentState(
   }
 }
 
-/** The rest of such an event tells of the flag, and changes nothing. */
+/** Only the metadata changes; the event contains the other members for information. */
 function metadataOf({ description, type, impressionData }: FlagUpdate): Partial<FlagMetadata> {
   return {
     ...(description !== undefined && { description }),
@@ -170,15 +170,15 @@ function disableEnvironment(environment: EnvironmentState): EnvironmentState {
   return { ...environment, enabled: false };
 }
 
-/** The flag's configuration in an environment: off and without strategies until something is configured. */
+/** Returns the flag's configuration in an environment: disabled and without strategies if it was never configured. */
 export function environmentOf(flag: FlagState, name: string): EnvironmentState {
   return flag.environments.find((environment) => environment.name === name) ?? { name, enabled: false, strategies: [] };
 }
 
-/** What a strategy without `sortOrder` counts as, as in Unleash. */
+/** The sort order of a strategy without `sortOrder`, as in Unleash. */
 const DEFAULT_SORT_ORDER = 9999;
 
-/** The same with its strategies in the order in which they are shown and evaluated. */
+/** Like {@link environmentOf}, with the strategies in the order of evaluation. */
 export function orderedEnvironmentOf(flag: FlagState, name: string): EnvironmentState {
   const environment = environmentOf(flag, name);
   if (environment.strategies.every(({ sortOrder }) => sortOrder === undefined)) return environment;
@@ -189,17 +189,17 @@ function bySortOrder(one: Strategy, other: Strategy): number {
   return (one.sortOrder ?? DEFAULT_SORT_ORDER) - (other.sortOrder ?? DEFAULT_SORT_ORDER);
 }
 
-/** What the flag depends on, in the order in which it was added. */
+/** Returns the dependencies in the order of their addition. */
 export function dependenciesOf({ dependencies = [] }: FlagState): readonly Dependency[] {
   return dependencies;
 }
 
-/** The names of the environments in which the flag is on. */
+/** Returns the names of the environments in which the flag is enabled. */
 export function enabledEnvironments(flag: FlagState): readonly string[] {
   return flag.environments.filter(({ enabled }) => enabled).map(({ name }) => name);
 }
 
-/** The ids of the segments that a flag's strategies use in any environment, each once. */
+/** Returns the ids of all segments that the flag's strategies use, without duplicates. */
 export function segmentsOf(flag: FlagState): readonly number[] {
   const ids = new Set<number>();
   for (const { strategies } of flag.environments) {
@@ -208,7 +208,7 @@ export function segmentsOf(flag: FlagState): readonly number[] {
   return [...ids];
 }
 
-/** The strategies of a flag that use a segment. */
+/** Returns the flag's strategies that use a segment. */
 export function usesOfSegment(flag: FlagState, segment: number): readonly SegmentUse[] {
   return flag.environments.flatMap(({ name, strategies }) =>
     strategies

@@ -152,7 +152,7 @@ export interface FlagOperations {
    * The patch may change `/description`, `/type`, `/stale` and `/impressionData`. Changes of `/name`, `/project`,
    * `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored.
    *
-   * @throws FlagsError as {@link updateFlag}, and `invalid_patch`, `patch_test_failed`
+   * @throws FlagsError as {@link FlagOperations.updateFlag}, and `invalid_patch`, `patch_test_failed`
    * @example
    * await flags.patchFlag({ project: 'default', flag: 'checkout' }, [
    *   { op: 'replace', path: '/description', value: 'The newer checkout' },

@@ -4,13 +4,13 @@ import { type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagSt
 import type { NewFlag } from './flag.types.js';
 import type { Parameters, Strategy } from './strategy.types.js';
 
-/** What a new flag gets from outside the decision. */
+/** Values of a new flag that the caller provides. */
 export interface FlagOrigin {
   readonly project: string;
   readonly createdAt: string;
 }
 
-/** A new flag takes a name that nobody has, archived flags and those of other projects included. */
+/** Creates a flag. Its name must be unused, also by archived flags and in other projects. */
 export function createFlag(
   existing: FlagState | undefined,
   input: NewFlag & { readonly type: string },
@@ -33,17 +33,17 @@ export function createFlag(
   return [{ type: 'flag-created', data, before: null }];
 }
 
-/** What a copy gets from outside the decision. */
+/** Values of a copy that the caller provides. */
 export interface CloneOrigin {
   readonly name: string;
   readonly createdAt: string;
-  /** The id for the copy of each strategy; the same for the same strategy whenever it is asked. */
+  /** Returns the id of a strategy's copy: always the same for the same strategy. */
   readonly idFor: (strategy: string) => string;
-  /** Those of the source that the copy can have. */
+  /** The source's dependencies that the copy may have. */
   readonly dependencies: readonly Dependency[];
 }
 
-/** A copy has everything of its source but its history: off everywhere, not stale, with strategy ids of its own. */
+/** Copies a flag: off everywhere, not stale, and with new strategy ids. */
 export function cloneFlag(existing: FlagState | undefined, source: FlagState, origin: CloneOrigin): FlagEvent[] {
   assertNotArchived(source);
   assertNameFree(existing, origin.name);
@@ -69,16 +69,16 @@ function cloneStrategy(strategy: Strategy, source: string, origin: CloneOrigin):
   return { ...strategy, id: origin.idFor(strategy.id), parameters };
 }
 
-/** Users stay in the same share of a rollout only within one group: a copy's group is its own. */
+/** A rollout's group determines which users are in its share. A copy gets its own group. */
 function renameGroup(parameters: Parameters | null, from: string, to: string): Parameters | null {
   if (parameters === null || !Object.hasOwn(parameters, 'groupId') || parameters.groupId !== from) return parameters;
   return { ...parameters, groupId: to };
 }
 
 /**
- * Strategies and switches stay as they are, so that the archive shows what the flag was.
+ * Archives a flag. Strategies and enabled states stay, so that the archive shows them.
  *
- * @param children the names of the flags, not archived, that depend on it
+ * @param children the names of the flags that depend on it, without archived flags
  */
 export function archiveFlag(flag: FlagState, children: readonly string[], archivedAt: string): FlagEvent[] {
   if (flag.archived) return [];
@@ -91,14 +91,14 @@ export function archiveFlag(flag: FlagState, children: readonly string[], archiv
   return [{ type: 'flag-archived', data, before: { archived: false, enabledIn } }];
 }
 
-/** A revived flag is off everywhere: nobody gets back what was switched on long ago. */
+/** Revives a flag, off everywhere, so that it does not switch anything on again. */
 export function reviveFlag(flag: FlagState): FlagEvent[] {
   if (!flag.archived) return [];
   const before = { archived: true, enabledIn: enabledEnvironments(flag) };
   return [{ type: 'flag-revived', data: { archived: false, enabledIn: [] }, before }];
 }
 
-/** Only what is archived can be deleted for good. */
+/** Deletes a flag permanently. It must be archived. */
 export function deleteFlag(flag: FlagState): FlagEvent[] {
   if (!flag.archived) {
     throw new FlagsError('flag_not_archived', `Archive the flag ${flag.name} before deleting it for good.`);
@@ -106,7 +106,7 @@ export function deleteFlag(flag: FlagState): FlagEvent[] {
   return [{ type: 'flag-deleted', data: null, before: flag }];
 }
 
-/** Every change of an archived flag is refused. */
+/** Rejects changes of an archived flag. */
 export function assertNotArchived(flag: FlagState): void {
   if (!flag.archived) return;
   throw new FlagsError('flag_archived', `The flag ${flag.name} is archived; revive it before changing or copying it.`);
@@ -114,6 +114,6 @@ export function assertNotArchived(flag: FlagState): void {
 
 function assertNameFree(existing: FlagState | undefined, name: string): void {
   if (!existing) return;
-  // Neither the project nor the archive is named: the caller may not see them.
+  // The message reveals neither project nor archive, because the caller may not see them.
   throw new FlagsError('flag_exists', `The flag name ${name} is taken; choose another.`);
 }

@@ -11,8 +11,8 @@ const CHANGEABLE = ['description', 'type', 'stale', 'impressionData'] as const s
 const READ_ONLY = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
 
 /**
- * One event for the metadata and one for staleness, each only if it changes. The event for the metadata tells the flag without
- * its environments: that is what readers of such events know from other servers.
+ * Records one event for the metadata and one for staleness, if they change. The metadata event contains the flag
+ * without its environments, as in Unleash.
  */
 export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt: string | null): FlagEvent[] {
   assertNotArchived(flag);
@@ -34,15 +34,15 @@ function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
   return [{ type: stale ? 'flag-stale-on' : 'flag-stale-off', data: { stale }, before: { stale: flag.stale } }];
 }
 
-/** What patching a flag needs from outside the decision. */
+/** The input of a patch. */
 export interface FlagPatch {
   readonly patch: JsonPatch;
-  /** To be tested or copied by the patch, and told by the event. */
+  /** The patch may test or copy it, and the event contains it. */
   readonly lastSeenAt: string | null;
   readonly validate: (changes: unknown) => FlagChanges;
 }
 
-/** Applies a patch to the changeable fields; those that cannot change can be tested, and stay. */
+/** Applies a patch to the changeable fields. Other fields can be tested, and do not change. */
 export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: FlagPatch): FlagEvent[] {
   assertNotArchived(flag);
   const { name, project, createdAt, description, type, stale, impressionData } = flag;
@@ -53,13 +53,13 @@ export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What stays is not judged again: a flag's type may not be configured any more. */
+/** Unchanged fields are not validated again: a flag's type may no longer be configured. */
 function changesBetween(before: Fields, after: Fields): Fields {
   const changed = CHANGEABLE.filter((field) => !isSameJson(before[field], after[field]));
   return Object.fromEntries(changed.map((field) => [field, after[field]]));
 }
 
-/** A removed description is cleared; the other fields always have a value. */
+/** Removing the description clears it. Other fields cannot be removed. */
 function withoutGaps(result: Fields): Fields {
   const removed = CHANGEABLE.filter((field) => field !== 'description' && !Object.hasOwn(result, field));
   if (removed.length > 0) {

@@ -18,13 +18,13 @@ const CHANGEABLE = [
   'variants',
 ] as const satisfies readonly (keyof StrategyInput)[];
 
-/** Where a strategy is: in one environment of a flag. */
+/** Identifies a strategy within a flag. */
 export interface StrategyLocation {
   readonly environment: string;
   readonly strategy: string;
 }
 
-/** A strategy with its id, made of what the input has of it: unknown members left out, absent ones filled in. */
+/** Creates a strategy from its input, without unknown members and with defaults. */
 export function toStrategy(id: string, input: StrategyInput): Strategy {
   const { name, parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
   return {
@@ -53,7 +53,11 @@ function assertRoomForStrategy(flag: FlagState, environment: string): void {
   throw new FlagsError('invalid_input', message);
 }
 
-/** @param input whole: what it leaves out is gone */
+/**
+ * Replaces a strategy.
+ *
+ * @param input complete: members that it lacks are removed
+ */
 export function replaceStrategy(flag: FlagState, location: StrategyLocation, input: StrategyInput): FlagEvent[] {
   assertNotArchived(flag);
   const before = findStrategy(flag, location);
@@ -62,10 +66,10 @@ export function replaceStrategy(flag: FlagState, location: StrategyLocation, inp
   return [{ type: 'strategy-updated', environment: location.environment, data, before }];
 }
 
-/** What patching a strategy needs from outside the decision. */
+/** The input of a patch. */
 export interface StrategyPatch {
   readonly patch: JsonPatch;
-  /** Refuses changes that are not valid. */
+  /** Throws if the changes are invalid. */
   readonly validate: (changes: unknown) => unknown;
 }
 
@@ -81,12 +85,12 @@ export function patchStrategy(
   return replaceStrategy(flag, location, result as StrategyInput);
 }
 
-/** Stands for a constraint that the patch leaves as it is, so that the paths of issues stay right. */
+/** Replaces an unchanged constraint during validation, so that the paths of issues stay right. */
 const VALID_CONSTRAINT: Constraint = { contextName: 'userId', operator: 'NUM_EQ', value: '0' };
 
 /**
- * What the patch has changed. The rest is not validated again: release 0.1 may have accepted what is refused today. The rules for
- * parameters depend on the name.
+ * Returns the members that the patch changes. The others are not validated again, because release 0.1 accepted values
+ * that are invalid today. The rules for parameters depend on the name.
  */
 function changesBetween(before: Strategy, after: Partial<StrategyInput>): Partial<StrategyInput> {
   const isKept = (member: keyof StrategyInput) => isSameJson(before[member], after[member]);
@@ -100,7 +104,7 @@ function changesBetween(before: Strategy, after: Partial<StrategyInput>): Partia
   return { ...changes, constraints };
 }
 
-/** With its last strategy an environment is switched off: enabled implies a strategy. */
+/** Removes a strategy. Removing the last one also disables the environment: enabled implies a strategy. */
 export function removeStrategy(flag: FlagState, location: StrategyLocation): FlagEvent[] {
   assertNotArchived(flag);
   const { environment } = location;
@@ -111,7 +115,7 @@ export function removeStrategy(flag: FlagState, location: StrategyLocation): Fla
   return [removed, { type: 'environment-disabled', environment, data: { enabled: false }, before: { enabled: true } }];
 }
 
-/** The strategy, sought only where the reference says: those of other environments are not found. */
+/** Finds the strategy in the given environment only. */
 export function findStrategy(flag: FlagState, { environment, strategy }: StrategyLocation): Strategy {
   const found = environmentOf(flag, environment).strategies.find(({ id }) => id === strategy);
   if (found) return found;

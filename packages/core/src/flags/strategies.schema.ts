@@ -73,15 +73,14 @@ export const strategy: ObjectSchema<StrategyInput> = {
   required: ['name'],
 };
 
-/** Without a name, the strategy keeps the one that it has. */
+/** Without a name, the strategy keeps its name. */
 export const strategyReplacement: ObjectSchema<StrategyReplacement> = {
   type: 'object',
   properties: strategy.properties,
 };
 
 /**
- * What the schema of constraints cannot say: operands fit their operators. A generator, as hundreds of thousands of values may
- * all be wrong.
+ * Finds operands that do not fit their operators. A generator, because hundreds of thousands of values may be invalid.
  */
 export function* findConstraintIssues(constraints: readonly Constraint[]): Generator<ErrorDetail> {
   for (const [i, constraint] of constraints.entries()) yield* findOperandIssues(constraint, `/constraints/${i}`);
@@ -101,7 +100,7 @@ interface Operand {
   readonly description: string;
 }
 
-/** What the single-valued operators compare with, by the operator's family; the others take `values`. */
+/** The rules for the operand `value`, by the operator's family. Other operators take `values`. */
 const OPERANDS: ReadonlyMap<string, Operand> = new Map([
   ['NUM', { holds: (value: string) => parseNumber(value) !== undefined, description: 'a finite number' }],
   ['DATE', { holds: (value: string) => parseIsoDate(value) !== undefined, description: 'an ISO 8601 date' }],
@@ -122,7 +121,7 @@ function* findNetworkIssues(values: readonly string[], path: string): Generator<
   for (const [i, value] of values.entries()) if (!isIpAddressOrCidr(value)) yield { message, path: `${path}/${i}` };
 }
 
-/** SDKs disagree about empty values: an empty text is part of every text for some, and left out by others. */
+/** SDKs disagree about empty values: some match every text, others ignore them. */
 function* findEmptyValues(values: readonly string[], path: string): Generator<ErrorDetail> {
   if (values.length === 0) yield { message: 'must have at least one value', path };
   for (const [i, value] of values.entries())
@@ -130,8 +129,8 @@ function* findEmptyValues(values: readonly string[], path: string): Generator<Er
 }
 
 /**
- * Whether these constraints together cost more than so much, with the place of the first that does not fit. Asked about
- * constraints that have no other fault.
+ * Finds the first constraint with which the sum of costs exceeds the limit. Call it only for constraints without other
+ * issues.
  */
 export function findCostIssues(constraints: readonly Constraint[], most: number): readonly ErrorDetail[] {
   let cost = 0;
@@ -145,7 +144,7 @@ export function findCostIssues(constraints: readonly Constraint[], most: number)
   return [{ message, path: `/constraints/${index}` }];
 }
 
-/** These issues, or the others if there are none of these. */
+/** Yields these issues, or the others if there are none. */
 export function* issuesOrElse(
   issues: Iterable<ErrorDetail>,
   others: () => Iterable<ErrorDetail>,
@@ -158,7 +157,10 @@ export function* issuesOrElse(
   if (isEmpty) yield* others();
 }
 
-/** What a strategy's schema cannot say: operands fit their operators, segments are unique, and a rollout is a percentage. */
+/**
+ * Finds issues that the schema of a strategy cannot express: operands that do not fit their operators, repeated
+ * segments, and an invalid rollout.
+ */
 export function findStrategyIssues(strategy: Partial<StrategyInput>): Iterable<ErrorDetail> {
   const { constraints = [] } = strategy;
   return issuesOrElse(findMemberIssues(strategy), () => findCostIssues(constraints, LIMITS.flagCost));

@@ -109,7 +109,7 @@ export interface StrategyOperations {
    * Replaces a strategy, except its id. Without a name, the strategy keeps its name. Absent parameters become `{}`,
    * absent constraints `[]`; other absent members are removed.
    *
-   * @throws FlagsError as {@link addStrategy}, and `strategy_not_found`
+   * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `strategy_not_found`
    * @example
    * await flags.updateStrategy({ ...environment, strategy: id }, { name: 'default' });
    */
@@ -122,7 +122,7 @@ export interface StrategyOperations {
    * The patch applies to the state at the time of the commit, so concurrent patches of different members all take
    * effect.
    *
-   * @throws FlagsError as {@link updateStrategy}, and `invalid_patch`, `patch_test_failed`
+   * @throws FlagsError as {@link StrategyOperations.updateStrategy}, and `invalid_patch`, `patch_test_failed`
    * @example
    * await flags.patchStrategy(ref, [{ op: 'replace', path: '/parameters/rollout', value: 50 }]);
    */
@@ -132,7 +132,8 @@ export interface StrategyOperations {
    * Removes a strategy. Removing the last strategy also disables the environment, because an enabled environment always
    * has a strategy.
    *
-   * @throws FlagsError as {@link addStrategy}, and `strategy_not_found`, also if a concurrent call removed the strategy first
+   * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `strategy_not_found`, also if a concurrent call
+   * removed the strategy first
    * @example
    * await flags.removeStrategy({ project: 'default', flag: 'checkout', environment: 'production', strategy: id });
    */

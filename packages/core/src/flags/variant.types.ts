@@ -63,9 +63,9 @@ export interface VariantOperations {
 
   /**
    * Changes the list of variants by a JSON Patch (RFC 6902): all operations or none. Validates and weights the result
-   * like {@link setVariants}. Concurrent patches are applied one after the other.
+   * like {@link VariantOperations.setVariants}. Concurrent patches are applied one after the other.
    *
-   * @throws FlagsError as {@link setVariants}, and `invalid_patch`, `patch_test_failed`
+   * @throws FlagsError as {@link VariantOperations.setVariants}, and `invalid_patch`, `patch_test_failed`
    * @example
    * await flags.patchVariants({ project: 'default', flag: 'checkout' }, [
    *   { op: 'add', path: '/-', value: { name: 'red' } },

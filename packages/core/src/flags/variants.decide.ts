@@ -13,7 +13,7 @@ export function setVariants(flag: FlagState, input: readonly VariantInput[]): Fl
   return [{ type: 'variants-updated', data: { variants }, before: { variants: flag.variants } }];
 }
 
-/** What patching variants needs from outside the decision. */
+/** The input of a patch. */
 export interface VariantsPatch {
   readonly patch: JsonPatch;
   readonly validate: (input: unknown) => readonly VariantInput[];
@@ -24,7 +24,7 @@ export function patchVariants(flag: FlagState, { patch, validate }: VariantsPatc
   return setVariants(flag, validate(applyPatch(flag.variants, patch, {})));
 }
 
-/** The weight of a variable variant is computed later; what the input says of it does not count. */
+/** Ignores the given weight of a variable variant, which is computed later. */
 function toVariant(input: VariantInput): Variant {
   const { name, weightType = 'variable', weight = 0, stickiness = 'default', payload, overrides = [] } = input;
   return {
@@ -38,8 +38,8 @@ function toVariant(input: VariantInput): Variant {
 }
 
 /**
- * Shares what the fixed weights leave of 1000 equally among the variable variants; what is left over by rounding goes
- * one each to the first of them, in list order.
+ * Shares the rest of 1000 equally among the variable variants. If it does not divide evenly, the first ones get one
+ * more.
  */
 function distributeWeight(variants: readonly Variant[]): readonly Variant[] {
   const fixed = variants.filter(({ weightType }) => weightType === 'fix');

@@ -15,7 +15,7 @@ export const payload: ObjectSchema<Payload> = {
   additionalProperties: false,
 };
 
-/** What a field of a context is compared with. */
+/** Values to compare a context field with. */
 export const values: JsonSchema = {
   type: 'array',
   maxItems: LIMITS.values,
@@ -45,7 +45,7 @@ export const variant: ObjectSchema<VariantInput> = {
 
 export const variants: JsonSchema = { type: 'array', maxItems: LIMITS.variants, items: variant };
 
-/** A `json` payload must be JSON, a `number` payload a number. */
+/** A `json` payload must be JSON, and a `number` payload a number. */
 export function findPayloadIssues({ type, value }: Payload, path: string): readonly ErrorDetail[] {
   if (type === 'json' && !isJson(value)) return [{ message: 'must be a JSON text', path: `${path}/value` }];
   if (type === 'number' && parseNumber(value) === undefined) {
@@ -63,10 +63,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The scale of variant weights. */
+/** The sum of all variant weights. */
 export const TOTAL_WEIGHT = 1000;
 
-/** What the schema of variants cannot say: the rules of the list as a whole, and payloads that are what they claim. */
+/**
+ * Finds issues that the schema of variants cannot express: rules for the whole list, and payloads that do not match
+ * their type.
+ */
 export function findVariantsIssues(variants: readonly VariantInput[]): readonly ErrorDetail[] {
   return [...variants.flatMap(findVariantIssues), ...findDuplicates(variants), ...findWeightIssues(variants)];
 }

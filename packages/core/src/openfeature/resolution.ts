@@ -12,7 +12,7 @@ import { timeSlice } from '../time-slice.js';
 import { type OpenFeatureContext, toEvaluationContext } from './values.js';
 
 /**
- * The flag of this name in a configuration; undefined when there is none. By halves, since flags are in code-point order.
+ * Finds a flag in a configuration by binary search. Returns undefined for an unknown flag.
  *
  * @example
  * const isStale = findFlag(flags.configuration(), 'checkout')?.stale;
@@ -33,18 +33,21 @@ export function findFlag({ flags }: EnvironmentConfiguration, name: string): Fla
 }
 
 /**
- * How an answer came about, in the words of OpenFeature, as far as the flag's configuration tells without evaluating once
- * more.
+ * Why a flag has its value, in OpenFeature's terms. Derived from the flag's configuration, without a second evaluation.
  *
  * - `DISABLED`: the flag is off in this environment.
- * - `DEFAULT`: it is enabled, and nobody it is for was asked about: no strategy holds, or a parent is not as wanted.
- * - `STATIC`: it is on for everybody.
+ * - `DEFAULT`: the flag is enabled, but no strategy holds for the context, or a parent keeps the flag off.
+ * - `STATIC`: the flag is on for every context.
  * - `SPLIT`: a share decides: a percentage of users, or one of several variants.
- * - `TARGETING_MATCH`: who was asked about decides: constraints, segments, lists, a parent.
+ * - `TARGETING_MATCH`: the context decides: constraints, segments, lists, or a parent.
  */
 export type ResolutionReason = 'DISABLED' | 'DEFAULT' | 'STATIC' | 'SPLIT' | 'TARGETING_MATCH';
 
-/** @param variant the name of the variant that was given, if one was asked for and there is one */
+/**
+ * Derives the reason of a result.
+ *
+ * @param variant the name of the returned variant, if one was requested and exists
+ */
 export function reasonFor(
   flag: FlagConfiguration,
   { enabled, variant }: { readonly enabled: boolean; readonly variant?: string | undefined },
@@ -72,7 +75,7 @@ function isForEverybody(strategy: StrategyDefinition): boolean {
   if (isConditional(strategy)) return false;
   const { rollout, stickiness = 'default' } = strategy.parameters ?? {};
   if (strategy.name === 'default') return true;
-  // Any other stickiness is off for those who do not have that field.
+  // Any other stickiness is off for contexts without that field.
   const isSticky = stickiness !== 'default' && stickiness !== 'random';
   return strategy.name === 'flexibleRollout' && Number(rollout) >= 100 && !isSticky;
 }
@@ -92,34 +95,34 @@ function isConditional({ constraints, segments }: StrategyDefinition): boolean {
   return Boolean(constraints?.length) || Boolean(segments?.length);
 }
 
-/** A flag's answer in the words of OpenFeature, before anybody has asked for a type. */
+/** A flag's result in OpenFeature's terms, before conversion to a requested type. */
 export interface FlagResolution {
   readonly flag: string;
   readonly enabled: boolean;
   readonly reason: ResolutionReason;
-  /** Absent when the flag is off, has no variants, or was not asked for one. */
+  /** Absent if the flag is off, has no variants, or no variant was requested. */
   readonly variant?: ResolvedVariant;
   readonly metadata: ResolutionMetadata;
 }
 
 export interface ResolvedVariant {
   readonly name: string;
-  /** See {@link payloadValue}. */
+  /** Convert it with {@link payloadValue}. */
   readonly payload?: Payload;
 }
 
-/** What OpenFeature calls flag metadata. `enabled`: whether the flag is on for the context, whatever the value is. */
+/** OpenFeature's flag metadata. `enabled` is whether the flag is on for the context, whatever the value is. */
 export type ResolutionMetadata = Readonly<
   Record<'project' | 'type', string> & Record<'enabled' | 'stale' | 'impressionData', boolean>
 >;
 
-/** For whom, and where; in the default environment when none is named. */
+/** The context and environment of a resolution. Default: the instance's default environment. */
 export interface ResolutionScope extends EnvironmentChoice {
   readonly context: OpenFeatureContext;
 }
 
 /**
- * Whether a flag is on, counted as by `isEnabled`; undefined for a flag that does not exist.
+ * Resolves whether a flag is on. Counts like `isEnabled`. Returns undefined for an unknown flag.
  *
  * @throws FlagsError `environment_not_found`
  * @example
@@ -136,7 +139,7 @@ export function resolveSwitch(
 }
 
 /**
- * The variant of a flag, counted as by `getVariant`; undefined for a flag that does not exist.
+ * Resolves a flag's variant. Counts like `getVariant`. Returns undefined for an unknown flag.
  *
  * @throws FlagsError `environment_not_found`
  * @example
@@ -154,7 +157,7 @@ export function resolveVariant(
 }
 
 /**
- * All flags with their variants, by name in code-point order; not counted, as by `evaluateAll`.
+ * Resolves all flags with their variants, in name order (code points). Counts nothing, like `evaluateAll`.
  *
  * @throws FlagsError `environment_not_found`
  * @example
@@ -173,7 +176,7 @@ export function resolveAll(
 }
 
 /**
- * As {@link resolveAll}, from one state, in slices of some milliseconds: for servers.
+ * Like {@link resolveAll}, in slices of some milliseconds. Use it in servers. All results come from one state.
  *
  * @throws FlagsError `environment_not_found`
  * @example

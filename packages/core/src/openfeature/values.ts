@@ -3,17 +3,18 @@ import type { EvaluationContext } from '../evaluation/evaluated.types.js';
 import type { Payload } from '../flags/variant.types.js';
 import { parseNumber } from '../validation/primitives.js';
 
-/** A context as OpenFeature has it: `targetingKey`, and whatever else. */
+/** An OpenFeature context: `targetingKey` and any other members. */
 export type OpenFeatureContext = Readonly<Record<string, unknown>>;
 
 /**
- * The same as evaluation reads it. `targetingKey` is the `userId` unless the context has one of its own; members that
- * evaluation knows keep their names, `properties` and everything else are properties. A date there becomes its ISO 8601
- * text. Does not throw.
+ * Converts an OpenFeature context to an evaluation context. Does not throw.
+ *
+ * `targetingKey` becomes the `userId`, unless the context has a `userId`. Known members keep their names; `properties`
+ * and all other members become properties. Dates in properties become ISO 8601 text.
  */
 export function toEvaluationContext(context: OpenFeatureContext): EvaluationContext {
   const { targetingKey, userId, sessionId, remoteAddress, environment, appName, currentTime, properties } = context;
-  // Evaluation takes any value as its text, whatever type it has.
+  // Evaluation converts values of any type to text.
   const members = toProperties({ userId: userId ?? targetingKey, sessionId, remoteAddress, environment, appName });
   const sources = isPlain(properties) ? [properties, context] : [context];
   const isLarge = sources.some((source) => Object.keys(source).length > MAX_COPIED);
@@ -24,7 +25,7 @@ export function toEvaluationContext(context: OpenFeatureContext): EvaluationCont
   };
 }
 
-/** Copying more members than these takes milliseconds; strategies ask for a few of them. */
+/** Copying more members takes milliseconds, but strategies read only a few. Larger contexts are read lazily. */
 const MAX_COPIED = 1000;
 
 function copiedProperties(context: OpenFeatureContext, properties: unknown): Record<string, unknown> {
@@ -32,12 +33,12 @@ function copiedProperties(context: OpenFeatureContext, properties: unknown): Rec
   return { ...toProperties(Object.fromEntries(others)), ...(isPlain(properties) && toProperties(properties)) };
 }
 
-/** Members that are no properties, or are read by another name. */
+/** Members that are not properties, or have another name. */
 const CONTEXT_MEMBERS: ReadonlySet<string> = new Set([
   ...['targetingKey', 'userId', 'sessionId', 'remoteAddress', 'environment', 'appName', 'currentTime', 'properties'],
 ]);
 
-/** The same properties, each read when it is asked for: from `properties`, or else from the context itself. */
+/** Reads a property only when evaluation asks for it: from `properties`, or else from the context itself. */
 function lazyProperties(sources: readonly OpenFeatureContext[]): Record<string, unknown> {
   const context = sources.at(-1);
   const sourceOf = (name: PropertyKey) =>
@@ -63,7 +64,7 @@ function toProperty(value: unknown): unknown {
   return typeof value === 'object' ? textOf(value) : value;
 }
 
-/** Here, once: a large array would become text again with every constraint that reads it. */
+/** Converts once: otherwise every constraint that reads a large array would convert it again. */
 function textOf(value: object | null): string | undefined {
   if (value === null) return undefined;
   if (isDate(value)) return isoOf(value);
@@ -74,7 +75,7 @@ function textOf(value: object | null): string | undefined {
   }
 }
 
-/** No value for a date that is none. */
+/** Returns undefined for an invalid date. */
 function isoOf(date: Date): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
@@ -89,7 +90,7 @@ function isPlain(value: unknown): value is OpenFeatureContext {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isDate(value);
 }
 
-/** What a payload can stand for. Objects and lists are frozen, throughout. */
+/** The value of a payload. Objects and lists are deeply frozen. */
 export type PayloadValue = string | number | boolean | PayloadObject;
 
 /** A JSON object or list. */
@@ -97,15 +98,17 @@ export interface PayloadObject {
   readonly [member: string]: unknown;
 }
 
-/** No application reads deeper JSON; what works on it recursively would exhaust the stack. */
+/** Deeper JSON would exhaust the stack of recursive readers. */
 const MAX_DEPTH = 100;
 
 const values = new WeakMap<Payload, PayloadValue | undefined>();
 
 /**
- * What a variant's payload stands for: the text of `string` and `csv`, the number of `number`, what the text of `json`
- * holds. Undefined for a text that holds no value: it is not of its type, is the JSON `null`, or nests deeper than 100
- * levels. Read once per payload object, which therefore may not be changed afterwards; those of `getVariant` are frozen.
+ * Converts a variant's payload to its value: text for `string` and `csv`, a number for `number`, the parsed JSON for
+ * `json`.
+ *
+ * Returns undefined for text that does not match its type, for the JSON `null`, and for JSON nested more than 100
+ * levels deep. Caches the value per payload object, so do not modify payloads; those of `getVariant` are frozen.
  *
  * @example
  * const { payload } = flags.getVariant('checkout', { userId: '7' });
@@ -130,7 +133,7 @@ function parseJson(text: string): PayloadValue | undefined {
   }
 }
 
-/** Freezes level by level, without recursion. False when there are more levels than these. */
+/** Freezes level by level, without recursion. Returns false if the value is nested more deeply. */
 function freezeToDepth(depth: number, value: unknown): boolean {
   let level = [value].filter(isObject);
   for (let left = depth; level.length > 0; left--) {

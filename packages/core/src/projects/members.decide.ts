@@ -2,7 +2,7 @@ import { FlagsError } from '../errors.js';
 import type { ProjectEvent, ProjectState } from './project.js';
 import type { Member, Role } from './project.types.js';
 
-/** The name of the role that every project keeps at least one member in, once it has one. */
+/** The role that a project always keeps at least one member in, once it has one. */
 export const OWNER = 'owner';
 
 export function addMember(project: ProjectState, member: Member): ProjectEvent[] {
@@ -12,7 +12,7 @@ export function addMember(project: ProjectState, member: Member): ProjectEvent[]
   return [{ type: 'member-added', data: member, before: null }];
 }
 
-/** A user who is not a member is left alone. */
+/** Changes nothing if the user is not a member. */
 export function changeMemberRole(project: ProjectState, member: Member, owner: Role): ProjectEvent[] {
   const before = memberOf(project, member.userId);
   if (!before || before.roleId === member.roleId) return [];
@@ -20,7 +20,7 @@ export function changeMemberRole(project: ProjectState, member: Member, owner: R
   return [{ type: 'member-role-changed', data: member, before }];
 }
 
-/** The user must hold the very role that is named. */
+/** The user must hold the given role. */
 export function removeMember(project: ProjectState, member: Member, owner: Role): ProjectEvent[] {
   const before = memberOf(project, member.userId);
   if (before?.roleId !== member.roleId) {

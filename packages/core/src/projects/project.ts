@@ -4,14 +4,14 @@ import type { DomainEvent } from '../events/event.types.js';
 import { pickChanged } from '../validation/json.js';
 import type { Member, NewProject, ProjectChanges } from './project.types.js';
 
-/** Every instance has it; it cannot be deleted. */
+/** Every instance has this project, which cannot be deleted. */
 export const DEFAULT_PROJECT = 'default';
 
-/** A project as it is stored: one document, its members within. */
+/** The stored state of a project: one document, including its members. */
 export interface ProjectState extends ProjectMetadata {
   readonly id: string;
   readonly createdAt: string;
-  /** By user id. */
+  /** Sorted by user id. */
   readonly members: readonly Member[];
 }
 
@@ -28,7 +28,7 @@ export type ProjectEvent =
   | DomainEvent<'member-role-changed', Member, Member>
   | DomainEvent<'member-removed', null, Member>;
 
-/** The project after an event; undefined once it is deleted. */
+/** Applies an event. Returns undefined for a deleted project. */
 export function evolveProject(project: ProjectState | undefined, event: ProjectEvent): ProjectState | undefined {
   if (event.type === 'project-created') return event.data;
   return project && evolveExisting(project, event);
@@ -70,8 +70,11 @@ export function updateProject(project: ProjectState, changes: ProjectChanges): P
 }
 
 /**
- * @param flagCount how many flags of the project are not archived
- * @param sharedTokenCount how many API tokens name this project beside others: they would open a later project of its id
+ * Deletes a project.
+ *
+ * @param flagCount the number of the project's flags that are not archived
+ * @param sharedTokenCount the number of API tokens that name this project beside others: they would give access to a
+ * later project with the same id
  */
 export function deleteProject(project: ProjectState, flagCount: number, sharedTokenCount = 0): ProjectEvent[] {
   if (project.id === DEFAULT_PROJECT) {
@@ -89,7 +92,7 @@ export function deleteProject(project: ProjectState, flagCount: number, sharedTo
   return [{ type: 'project-deleted', data: null, before: project }];
 }
 
-/** What the list of projects is made of. The id is the document's. */
+/** The summary of a project in lists. The document's id is the project's. */
 export interface StoredProjectSummary {
   readonly name: string;
   readonly description: string;

@@ -5,15 +5,15 @@ import { invalidInput } from '../validation/validator.js';
 import { segmentDocuments } from './segment.js';
 
 interface FlagChange {
-  /** The project of the flag. */
+  /** The flag's project. */
   readonly project: string;
   readonly events: readonly FlagEvent[];
   readonly context: ChangeContext | undefined;
 }
 
 /**
- * Refuses segments of other projects in a strategy, and asks the caller's own check, for every segment that a strategy
- * begins to use. Segments that it already uses stay: release 0.1 let every strategy use them.
+ * Rejects segments of other projects, and calls `onSegmentUse`, for every segment that a strategy starts to use.
+ * Segments already in use stay allowed: release 0.1 allowed every strategy to use them.
  */
 export async function assertSegmentsUsable(read: Read, { project, events, context }: FlagChange): Promise<void> {
   for (const { segment, path } of events.flatMap(segmentsAddedBy)) {
@@ -40,7 +40,7 @@ function segmentsAddedBy(event: FlagEvent): readonly AddedSegment[] {
   return [...added.values()];
 }
 
-/** Does not tell that the segment exists, nor whose it is. */
+/** Does not reveal whether the segment exists, or its project. */
 function unusable(segment: number, path: string): Error {
   return invalidInput([{ message: `names the segment ${segment}, which flags of this project cannot use`, path }]);
 }

@@ -1,9 +1,9 @@
 import type { Documents } from '../changes/aggregate.js';
 import { FlagsError } from '../errors.js';
 
-/** What all segments together must not repeat: one document beside theirs. */
+/** Keeps ids and names unique across all segments: one document that every creation, renaming and deletion writes. */
 export interface SegmentRegistry {
-  /** The last id that was ever given. */
+  /** The highest id ever assigned. */
   readonly lastId: number;
   /** The names in use. */
   readonly names: readonly string[];
@@ -37,6 +37,6 @@ function withoutName(names: readonly string[], name: string): readonly string[] 
   return names.filter((other) => other !== name);
 }
 
-/** There is one, with the id {@link SEGMENT_REGISTRY}. */
+/** A single document with the id {@link SEGMENT_REGISTRY}. */
 export const segmentRegistries: Documents<SegmentRegistry> = { kind: 'segment-registry', parentOf: () => null };
 export const SEGMENT_REGISTRY = 'all';

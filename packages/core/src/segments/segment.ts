@@ -5,7 +5,7 @@ import type { Constraint } from '../flags/strategy.types.js';
 import { pickChanged } from '../validation/json.js';
 import type { NewSegment, SegmentChanges, SegmentUse } from './segment.types.js';
 
-/** A segment as it is stored: one document. */
+/** The stored state of a segment: one document. */
 export interface SegmentState extends SegmentContent {
   readonly id: number;
   readonly createdAt: string;
@@ -16,7 +16,7 @@ interface SegmentContent {
   readonly name: string;
   readonly description: string;
   readonly constraints: readonly Constraint[];
-  /** Absent: it belongs to the instance. */
+  /** Absent if the segment belongs to the instance. */
   readonly project?: string;
 }
 
@@ -25,12 +25,12 @@ export type SegmentEvent =
   | DomainEvent<'segment-updated', SegmentState, SegmentState>
   | DomainEvent<'segment-deleted', null, SegmentState>;
 
-/** The segment after an event; undefined once it is deleted. */
+/** Applies an event. Returns undefined for a deleted segment. */
 export function evolveSegment(_segment: SegmentState | undefined, event: SegmentEvent): SegmentState | undefined {
   return event.data ?? undefined;
 }
 
-/** What a new segment gets from outside the decision. */
+/** Values of a new segment that the caller generates. */
 export interface SegmentOrigin {
   readonly id: number;
   readonly createdAt: string;
@@ -46,7 +46,11 @@ export function createSegment(
   return [{ type: 'segment-created', data: { ...content, createdAt, createdBy }, before: null }];
 }
 
-/** @param uses the strategies that use it; looked at where the project changes */
+/**
+ * Updates a segment.
+ *
+ * @param uses the strategies that use the segment; needed only if the project changes
+ */
 export function updateSegment(
   segment: SegmentState,
   changes: SegmentChanges,
@@ -64,12 +68,17 @@ export function updateSegment(
   return [{ type: 'segment-updated', data: { ...kept, ...changed?.data, ...withProject(to) }, before: segment }];
 }
 
-/** Whether a change gives a segment to a project that it did not belong to. */
+/** Whether a change assigns the segment to another project. */
 export function movesAway({ project: from }: SegmentState, { project: to = from }: SegmentChanges): boolean {
   return to !== undefined && to !== null && to !== from;
 }
 
-/** @param useCount how many strategies use it; they are not named, as the caller may not see them */
+/**
+ * Deletes a segment.
+ *
+ * @param useCount the number of strategies that use it. The error does not name them, because the caller may not see
+ * them.
+ */
 export function deleteSegment(segment: SegmentState, useCount: number): SegmentEvent[] {
   if (useCount > 0) {
     const strategies = useCount === 1 ? 'a strategy' : `${useCount} strategies`;
@@ -83,7 +92,7 @@ function withProject(project: string | null | undefined): Pick<SegmentContent, '
   return project === null || project === undefined ? {} : { project };
 }
 
-/** Lists show segments whole. */
+/** Without a summary: lists read whole segments. */
 export const segmentDocuments: Aggregate<SegmentState, SegmentEvent> = {
   kind: 'segment',
   evolve: evolveSegment,

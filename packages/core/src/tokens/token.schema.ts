@@ -25,10 +25,10 @@ export const newToken: ObjectSchema<NewToken> = {
   required: ['name', 'kind'],
 };
 
-/** The actor of changes that the library makes itself: no token may pass for it in the event log. */
+/** The actor of changes by the library itself. No token may have this name in the event log. */
 const RESERVED_NAME = 'system';
 
-/** What the JSON Schema of a new token cannot express. */
+/** Finds issues that the JSON Schema of a new token cannot express. */
 export function findTokenIssues(token: NewToken): readonly ErrorDetail[] {
   return [...findNameIssues(token), ...findScopeIssues(token)];
 }
@@ -38,7 +38,7 @@ function findNameIssues({ name }: NewToken): readonly ErrorDetail[] {
   return [{ message: 'must not be system, which names the library itself; choose another name', path: '/name' }];
 }
 
-/** An admin token is for everything; any other token is for one environment. */
+/** An admin token is valid everywhere; any other token is valid in one environment. */
 function findScopeIssues({ kind, project, projects, environment }: NewToken): readonly ErrorDetail[] {
   if (kind !== 'admin') {
     return environment === '*'

@@ -1,6 +1,6 @@
 import type { ChangeContext, Page, PageQuery } from '../common.types.js';
 
-/** `admin` may change flags; `client` is for server-side SDKs; `frontend` is for browsers. */
+/** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
 export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
@@ -11,7 +11,7 @@ export interface Token {
   /** The purpose of the token, and the actor of changes made with it. */
   readonly name: string;
   readonly kind: TokenKind;
-  /** The first of {@link projects}. */
+  /** The first of {@link Token.projects}. */
   readonly project: string;
   /** Ids of projects, or only `*` for every project. `*` for admin tokens. */
   readonly projects: readonly string[];

@@ -38,7 +38,7 @@ export function findMissingTarget(
 }
 
 /** Returns a member or item that exists. */
-export function childOf(container: unknown, token: string): unknown {
+function childOf(container: unknown, token: string): unknown {
   return (container as Readonly<Record<string, unknown>>)[token];
 }
 
@@ -72,7 +72,7 @@ const IN_PLACE = true;
 const PROTOTYPES_OUT_OF_REACH = false;
 
 /** Copies a JSON value. Its objects have no prototypes. */
-export function cloneWithoutPrototypes<T>(value: T): T {
+function cloneWithoutPrototypes<T>(value: T): T {
   return withoutPrototypes(JSON.parse(JSON.stringify(value))) as T;
 }
 
@@ -94,20 +94,20 @@ function withoutPrototypes(value: unknown): unknown {
 }
 
 /** Returns the value at a pointer whose target exists. */
-export function valueAt(document: object, pointer: string): unknown {
+function valueAt(document: object, pointer: string): unknown {
   return parsePointer(pointer).reduce<unknown>(childOf, document);
 }
 
 /** Sets a member of an object. In an array, inserts before the index, or at the end for `-`. */
-export function insertAt(document: object, path: string, value: unknown): void {
+function insertAt(document: object, path: string, value: unknown): void {
   apply(document, { op: 'add', path, value });
 }
 
-export function replaceAt(document: object, path: string, value: unknown): void {
+function replaceAt(document: object, path: string, value: unknown): void {
   apply(document, { op: 'replace', path, value });
 }
 
-export function removeAt(document: object, path: string): void {
+function removeAt(document: object, path: string): void {
   apply(document, { op: 'remove', path });
 }
 
@@ -117,12 +117,12 @@ function apply(document: object, operation: Operation): void {
 }
 
 /** Creates the error for a member of an operation. */
-export function invalidPatch(index: number, member: 'path' | 'from' | 'value', message: string): FlagsError {
+function invalidPatch(index: number, member: 'path' | 'from' | 'value', message: string): FlagsError {
   const path = `/${index}/${member}`;
   return new FlagsError('invalid_patch', `The patch cannot be applied: ${path} ${message}.`, [{ message, path }]);
 }
 
-export function patchTestFailed(index: number): FlagsError {
+function patchTestFailed(index: number): FlagsError {
   const message = `The test in operation ${index} of the patch does not hold; read the current state and try again.`;
   return new FlagsError('patch_test_failed', message, [{ message: 'does not hold', path: `/${index}` }]);
 }
@@ -148,7 +148,7 @@ export interface PatchScope {
 }
 
 /** Returns the operation to apply within the scope, or undefined if it would only change read-only members. */
-export function effectiveOperation(
+function effectiveOperation(
   operation: JsonPatchOperation,
   index: number,
   scope: PatchScope,

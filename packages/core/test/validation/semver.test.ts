@@ -1,4 +1,6 @@
-import { isSemver } from '../../src/evaluation/semver.js';
+import fc from 'fast-check';
+import semver from 'semver';
+import { compareSemver, isSemver } from '../../src/evaluation/semver.js';
 
 /** The examples that https://semver.org gives for its regular expression. */
 const VALID = `0.0.4 1.2.3 10.20.30 1.1.2-prerelease+meta 1.1.2+meta 1.1.2+meta-valid 1.0.0-alpha 1.0.0-beta
@@ -27,5 +29,40 @@ describe('a version', () => {
     expect(isSemver(`1.2.3-${'a'.repeat(250)}`)).toBe(true);
     expect(isSemver(`1.2.3-${'a'.repeat(251)}`)).toBe(false);
     expect(isSemver(`1.2.3-${'a.'.repeat(1_000_000)}!`)).toBe(false);
+  });
+});
+
+describe('beside the package semver', () => {
+  const identifier = fc.oneof(
+    fc.constantFrom('0', '1', '2', '10', '01', '00', 'a', 'b', 'a1', '1a', '-', '--', '-1', '0-', 'A', 'rc', ''),
+    fc.string({ unit: fc.constantFrom('0', '1', '9', 'a', 'Z', '-'), minLength: 1, maxLength: 4 }),
+  );
+  const identifiers = fc.array(identifier, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('.'));
+  const core = fc.array(fc.constantFrom('0', '1', '2', '10', '01', 'x'), { minLength: 2, maxLength: 4 });
+  const part = (sign: string) => fc.option(identifiers).map((parts) => (parts === null ? '' : `${sign}${parts}`));
+  const text = fc
+    .tuple(
+      fc.oneof({ weight: 4, arbitrary: fc.constantFrom(['0', '1', '0'], ['1', '2', '0']) }, core),
+      part('-'),
+      part('+'),
+    )
+    .map(([numbers, prerelease, build]) => `${numbers.join('.')}${prerelease}${build}`);
+
+  it('accepts the same versions', () => {
+    fc.assert(
+      fc.property(text, (version) => {
+        expect(isSemver(version)).toBe(semver.valid(version) !== null);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('orders versions alike', () => {
+    fc.assert(
+      fc.property(text.filter(isSemver), text.filter(isSemver), (one, other) => {
+        expect(Math.sign(compareSemver(one, other))).toBe(semver.compare(one, other));
+      }),
+      { numRuns: 3_000 },
+    );
   });
 });
