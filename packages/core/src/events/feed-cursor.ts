@@ -1,4 +1,5 @@
 import type { Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
+import { LIMITS } from '../validation/limits.js';
 
 /** The position from which on a feed brings what is not committed yet; undefined when nothing has happened yet. */
 export async function newestPosition(storage: Storage): Promise<string | undefined> {
@@ -12,9 +13,9 @@ export interface FeedRange {
   readonly limit: number;
 }
 
-/** At most so many events after a position, in order. */
+/** Events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one event. */
 export async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
-  return (await storage.events(toQuery(range))).events;
+  return (await storage.events({ ...toQuery(range), maxBytes: LIMITS.pageSize })).events;
 }
 
 /** The same events, for who only has to know what happened to which document. */
@@ -28,8 +29,8 @@ function toQuery({ after, limit }: FeedRange): StoredEventQuery {
   return { order: 'oldest-first', limit, ...(after !== undefined && { after }) };
 }
 
-/** So many events are read at once; a listener that is behind holds no more than these in memory. */
-export const BATCH = 200;
+/** The feed reads at most so many events at once. */
+const BATCH = 200;
 
 /** A place in the feed. */
 export interface FeedCursor {
@@ -37,7 +38,7 @@ export interface FeedCursor {
   begun(): Promise<void>;
   /** Whether the place to begin at is known. */
   hasBegun(): boolean;
-  /** At most {@link BATCH} events after the place, which stays: none once it is closed. Begins to read at once. */
+  /** Reads the next events, without moving the cursor. Returns none at the end of the feed, and after `close`. */
   next(): Promise<readonly StoredEvent[]>;
   /** Goes on after this event. */
   pass(event: StoredEvent): void;

@@ -3,7 +3,7 @@ import { flagDocuments, tokenDocuments } from '../changes/aggregate.js';
 import type { Storage, StoredEvent } from '../storage/port.js';
 import type { TokenKind } from '../tokens/token.types.js';
 import type { EventListener, EventType, FlagsEvent } from './event.types.js';
-import { BATCH, createFeedCursor } from './feed-cursor.js';
+import { createFeedCursor } from './feed-cursor.js';
 
 /** An event as it is shown: a token's hash stays in the storage. */
 export function toFlagsEvent(event: StoredEvent): FlagsEvent {
@@ -69,7 +69,8 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
     if (ended) return;
     const events = await cursor.next();
     isFailureTold = false;
-    if (events.length === BATCH) wake();
+    // A batch may end early because of its size in bytes: only an empty one proves the end of the feed.
+    if (events.length > 0) wake();
     for (const event of events) await tell(event);
   }
 
