@@ -156,6 +156,16 @@ export interface EvaluationOperations {
   configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
 
   /**
+   * Returns the same as {@link EvaluationOperations.configuration}. Its first call for an environment compiles thousands of
+   * flags in slices of some milliseconds: for servers.
+   *
+   * @throws FlagsError `environment_not_found`
+   * @example
+   * const { flags: all } = await flags.loadConfiguration({ environment: 'production' });
+   */
+  loadConfiguration(options?: EnvironmentChoice): Promise<EnvironmentConfiguration>;
+
+  /**
    * Calls the listener after every change of what {@link EvaluationOperations.configuration} gives, in any environment,
    * by this process or another. What it throws goes to `onError`.
    *

@@ -67,7 +67,7 @@ describe('another instance on the same file', () => {
     await writer.deleteFlag({ flag: 'checkout' });
     await createSwitchedOn(writer, { flag: 'checkout', strategies: [onlyFor('ada')] });
     await reader.refresh();
-    expect(reader.configuration()).toEqual({ ...writer.configuration(), stamp: expect.any(Number) });
+    expect(reader.configuration()).toEqual({ ...writer.configuration(), version: expect.any(Number) });
   });
 
   it('sees segments and dependencies change', async () => {
