@@ -100,9 +100,10 @@ function endedEarly(): HttpError {
 }
 
 function parseBody(body: unknown, limit: number): unknown {
-  const value = typeof body === 'string' || body instanceof Uint8Array ? parseJson(body, limit) : body;
-  if (isDeeperThan(MAX_DEPTH, value)) throw tooDeep();
-  return value;
+  // The depth of a text is checked before it is parsed.
+  if (typeof body === 'string' || body instanceof Uint8Array) return parseJson(body, limit);
+  if (isDeeperThan(MAX_DEPTH, body)) throw tooDeep();
+  return body;
 }
 
 function tooDeep(): HttpError {

@@ -6,6 +6,7 @@ import type { BodyReader } from './body.js';
 import { collectChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
+import { nextTurn } from './coalesce-per-tick.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors.js';
 import { projectAskedFor, readThenCheck } from './permission.js';
@@ -81,7 +82,11 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   }
 
   const readStamp = () => flags.dataVersion(route.cacheBy ?? route.streamed);
-  const answerStreamed: Endpoint = async (exchange) => answer({ ...exchange, stamp: await readStamp() });
+  // A long list takes one long read of the storage: simultaneous requests read in turn, one per pass of the event loop.
+  const answerStreamed: Endpoint = async (exchange) => {
+    await nextTurn();
+    return answer({ ...exchange, stamp: await readStamp() });
+  };
   const answerWhole = route.streamed === undefined ? answer : answerStreamed;
   const answerOnce =
     route.cacheBy === undefined ? answerWhole : answeringOnce({ answer, readStamp, cache: parts.replies });
@@ -104,6 +109,7 @@ function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
   const underWay = new Map<string, Promise<Reply>>();
 
   async function make(key: string, exchange: Exchange & { readonly stamp: string }): Promise<Reply> {
+    await nextTurn();
     const made = await answer(exchange);
     if (made.slices) return made;
     const { text = '', ...reply } = made;

@@ -177,6 +177,44 @@ describe('a list longer than 1 MiB', () => {
       .expect(200);
   });
 
+  it('takes one read of the storage per pass of the event loop, whatever number of clients ask', async () => {
+    const storage = memoryStorage();
+    const summary = {
+      type: 'release',
+      stale: false,
+      archived: false,
+      createdAt: '2026-01-01T00:00:00.000Z',
+      enabledIn: [],
+    };
+    const writes = Array.from({ length: 12_000 }, (_, at) => {
+      const key = { kind: 'flag', id: `flag-${at}-${'x'.repeat(80)}` };
+      return { key, expected: 0, parent: 'default', body: { ...summary, name: key.id, environments: [] }, summary };
+    });
+    await storage.commit({ writes, events: [] });
+    const reads: number[] = [];
+    let pass = 0;
+    const list: typeof storage.list = (query) => {
+      reads.push(pass);
+      return storage.list(query);
+    };
+    const { app } = await createHostApp({ flags: { storage: { ...storage, list } } });
+    const server = app.listen(0);
+    servers.push(server);
+    reads.length = 0;
+    let isOver = false;
+    const nextPass = () => {
+      pass += 1;
+      if (!isOver) setImmediate(nextPass);
+    };
+    nextPass();
+    const asked = Array.from({ length: 10 }, () => request(server).get('/api/admin/projects/default').expect(200));
+    const lengths = (await Promise.all(asked)).map(({ text }) => text.length);
+    isOver = true;
+    expect(Math.min(...lengths)).toBeGreaterThan(1024 * 1024);
+    expect(reads.length).toBeGreaterThanOrEqual(asked.length);
+    expect(reads.filter((one, at) => one === reads[at - 2])).toEqual([]);
+  });
+
   it('has a tag of its content as long as it is short', async () => {
     const { app, flags } = await createHostApp();
     const { headers } = await request(app).get(path).expect(200);

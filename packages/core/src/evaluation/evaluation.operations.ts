@@ -59,6 +59,12 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
       return live.configurationOf(environment) ?? { version: 0, flags: [], segments: [] };
     },
 
+    async loadConfiguration(options) {
+      const environment = options?.environment ?? settings.environment;
+      assertEnvironment(engine, environment);
+      return (await live.loadConfiguration(environment)) ?? { version: 0, flags: [], segments: [] };
+    },
+
     onConfigurationChange: (listener: () => void) => changes.add(listener),
 
     status: () => describe(follower.status()),

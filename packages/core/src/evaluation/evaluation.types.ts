@@ -161,6 +161,16 @@ export interface EvaluationOperations {
   configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
 
   /**
+   * Returns the same as {@link EvaluationOperations.configuration}. Its first call for an environment compiles thousands of
+   * flags in slices of some milliseconds: for servers.
+   *
+   * @throws FlagsError `environment_not_found`
+   * @example
+   * const { flags: all } = await flags.loadConfiguration({ environment: 'production' });
+   */
+  loadConfiguration(options?: EnvironmentChoice): Promise<EnvironmentConfiguration>;
+
+  /**
    * Calls the listener after every change of {@link EvaluationOperations.configuration}, in any environment and by any
    * process. An error of the listener goes to `onError`.
    *

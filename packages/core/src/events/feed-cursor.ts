@@ -1,4 +1,5 @@
 import type { Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
+import { LIMITS } from '../validation/limits.js';
 
 /**
  * Returns the position of the newest settled event; undefined if there is none. All later commits come after it in the
@@ -15,9 +16,9 @@ export interface FeedRange {
   readonly limit: number;
 }
 
-/** Reads at most `limit` events after a position, in order. */
+/** Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one. */
 async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
-  return (await storage.events(toQuery(range))).events;
+  return (await storage.events({ ...toQuery(range), maxBytes: LIMITS.pageSize })).events;
 }
 
 /** Reads the same events without their data, for readers that only need to know which documents changed. */
@@ -31,8 +32,8 @@ function toQuery({ after, limit }: FeedRange): StoredEventQuery {
   return { order: 'oldest-first', limit, ...(after !== undefined && { after }) };
 }
 
-/** The number of events per read, and so the most that a slow listener holds in memory. */
-export const BATCH_SIZE = 200;
+/** The largest number of events per read. */
+const BATCH_SIZE = 200;
 
 /** Reads the feed from a position. */
 export interface FeedCursor {
@@ -41,8 +42,8 @@ export interface FeedCursor {
   /** Whether the start position is known. */
   hasStarted(): boolean;
   /**
-   * Reads at most {@link BATCH_SIZE} events after the position, without moving it. Starts reading synchronously.
-   * Returns none after `close`.
+   * Reads the next events, without moving the position. Starts reading synchronously. Returns none at the end of the feed,
+   * and after `close`.
    */
   next(): Promise<readonly StoredEvent[]>;
   /** Moves the position to this event. */

@@ -4,7 +4,7 @@ import type { Storage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';
 import type { EventListener, EventType, FlagsEvent } from './event.types.js';
-import { BATCH_SIZE, createFeedCursor } from './feed-cursor.js';
+import { createFeedCursor } from './feed-cursor.js';
 
 /** Converts a stored event to a public one, without the hash of a token. */
 export function toFlagsEvent(event: StoredEvent): FlagsEvent {
@@ -70,7 +70,8 @@ export function startSubscription({ storage, listener, onError, after }: Subscri
     if (ended) return;
     const events = await cursor.next();
     isFailureReported = false;
-    if (events.length === BATCH_SIZE) wake();
+    // A batch may end early because of its size in bytes: only an empty one proves the end of the feed.
+    if (events.length > 0) wake();
     for (const event of events) await notify(event);
   }
 

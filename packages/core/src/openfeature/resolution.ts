@@ -186,6 +186,7 @@ export async function resolveAllAsync(
   flags: EvaluationOperations,
   { context, ...choice }: ResolutionScope,
 ): Promise<readonly FlagResolution[]> {
+  await flags.loadConfiguration(choice);
   const configuration = flags.configuration(choice);
   const answers = await flags.forContext(toEvaluationContext(context), choice).evaluateAllAsync();
   const resolutions: FlagResolution[] = [];

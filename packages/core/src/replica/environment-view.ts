@@ -5,6 +5,7 @@ import { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptio
 import { UsageCounters } from '../evaluation/usage.js';
 import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
 import type { SegmentState } from '../segments/segment.js';
+import { timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
 import type { DocumentCache } from './document-cache.js';
 
@@ -102,36 +103,56 @@ export interface EnvironmentView {
   readonly counters: UsageCounters;
   /** By name in code-point order; each the same object until that flag changes. */
   flags(): readonly FlagConfiguration[];
-  /** Compiles a flag, or a segment and the flags that use it, anew. */
+  /** Compiles a changed flag, or a changed segment and the flags that use it. */
   update(change: ViewChange): void;
+  /** Compiles the flags that are not in the snapshot yet. */
+  complete(): void;
+  /** Completes the view and freezes all configurations, in slices. */
+  load(): Promise<void>;
 }
+
+/** Every step copies a list with one entry per 64 flags. */
+const FLAGS_PER_STEP = 32;
 
 export type ViewChange = { readonly flag: string } | { readonly segment: string };
 
+/** @param flags the flags to compile at once; `complete` compiles the others. Default: all */
 export function createEnvironmentView(
   environment: string,
   documents: DocumentCache,
-  options: ViewOptions,
+  { flags = documents.flags.keys(), ...options }: ViewOptions & { readonly flags?: Iterable<string> },
 ): EnvironmentView {
   const counters = new UsageCounters();
   const compiled = compileSnapshot({
     ...options,
     counters,
-    flags: [...documents.flags.values()].map((flag) => toConfiguration(flag, environment)),
+    flags: configurationsOf(flags),
     segments: [...documents.segments.values()].map(toSegmentDefinition),
     onImpression: (impression) => options.onImpression({ ...impression, environment }),
   });
+
+  function configurationsOf(names: Iterable<string>): readonly FlagConfiguration[] {
+    return [...names].flatMap((name) => {
+      const flag = documents.flags.get(name);
+      return flag ? [toConfiguration(flag, environment)] : [];
+    });
+  }
 
   function toSnapshotChange(change: ViewChange): SnapshotChange {
     if ('segment' in change) {
       const segment = documents.segments.get(change.segment);
       return segment ? { segments: [toSegmentDefinition(segment)] } : { removedSegments: [Number(change.segment)] };
     }
-    const flag = documents.flags.get(change.flag);
-    return flag ? { flags: [toConfiguration(flag, environment)] } : { removedFlags: [change.flag] };
+    const flags = configurationsOf([change.flag]);
+    return flags.length > 0 ? { flags } : { removedFlags: [change.flag] };
   }
 
-  // A member, not a getter: it is read with every evaluation.
+  function complete(names: Iterable<string> = documents.flags.keys()): void {
+    const missing = [...names].filter((name) => view.snapshot.definition(name) === undefined);
+    if (missing.length > 0) view.snapshot = view.snapshot.with({ flags: configurationsOf(missing) });
+  }
+
+  // A property, not a getter: every evaluation reads it.
   const view = {
     snapshot: compiled,
     counters,
@@ -140,8 +161,22 @@ export function createEnvironmentView(
       view.snapshot = view.snapshot.with(toSnapshotChange(change));
       if ('flag' in change) order.changed(change.flag);
     },
+    complete,
+    async load() {
+      const names = [...documents.flags.keys()];
+      for (let first = 0; first < names.length; first += FLAGS_PER_STEP) {
+        if (timeSlice.isOver()) await timeSlice.next();
+        const some = names.slice(first, first + FLAGS_PER_STEP);
+        complete(some);
+        for (const name of some) find(name);
+      }
+      for (const { constraints } of [...documents.segments.values()]) {
+        if (timeSlice.isOver()) await timeSlice.next();
+        deepFreeze(constraints);
+      }
+    },
   };
-  // Frozen one by one: freezing all with every change costs more than all the rest of it.
+  // Each configuration is frozen once: freezing the whole list after every change would cost more than the change.
   const find = (name: string) => deepFreeze(configurationOf(view.snapshot, name));
   const order = createNameOrder(() => [...view.snapshot.names()].flatMap((name) => find(name) ?? []), find);
   return view;

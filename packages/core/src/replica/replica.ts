@@ -36,6 +36,8 @@ export interface EvaluationState {
   snapshotOf(environment: string): Snapshot | undefined;
   /** Frozen, and the same object until something changes; undefined when there is no such environment. */
   configurationOf(environment: string): EnvironmentConfiguration | undefined;
+  /** Like `configurationOf`; the work of the first call is done in slices. */
+  loadConfiguration(environment: string): Promise<EnvironmentConfiguration | undefined>;
   /** Takes a document as it has become; what is known already changes nothing. */
   applyUpdate(key: DocumentKey, news: DocumentUpdate): void;
   /** What was counted in all environments since the last time, each flag once. */
@@ -56,6 +58,9 @@ export function createEvaluationState(options: EvaluationStateOptions): Evaluati
   const { settings, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
+  // Views that have not all flags yet.
+  const incomplete = new Map<string, EnvironmentView>();
+  const loads = new Map<string, Promise<void>>();
   const configurations = new Map<string, EnvironmentConfiguration>();
   const standard = viewOf(settings.environment);
   let version = 1;
@@ -63,9 +68,25 @@ export function createEvaluationState(options: EvaluationStateOptions): Evaluati
   function viewOf(environment: string): EnvironmentView {
     const known = views.get(environment);
     if (known) return known;
-    const created = createEnvironmentView(environment, documents, view);
+    const created = incomplete.get(environment) ?? createEnvironmentView(environment, documents, view);
+    created.complete();
     views.set(environment, created);
+    incomplete.delete(environment);
     return created;
+  }
+
+  async function load(environment: string): Promise<void> {
+    const known = views.get(environment);
+    const loaded = known ?? createEnvironmentView(environment, documents, { ...view, flags: [] });
+    if (!known) incomplete.set(environment, loaded);
+    await loaded.load();
+    viewOf(environment);
+  }
+
+  function loadOnce(environment: string): Promise<void> {
+    const started = loads.get(environment) ?? load(environment);
+    loads.set(environment, started);
+    return started;
   }
 
   /** What was counted of a flag that is gone for good is not told of a later one of its name. */
@@ -87,13 +108,18 @@ export function createEvaluationState(options: EvaluationStateOptions): Evaluati
     standard,
     snapshotOf: (environment) => (names.has(environment) ? viewOf(environment).snapshot : undefined),
     configurationOf: (environment) => (names.has(environment) ? configurationOf(environment) : undefined),
+    async loadConfiguration(environment) {
+      if (!names.has(environment)) return undefined;
+      await loadOnce(environment);
+      return configurationOf(environment);
+    },
     applyUpdate(key, { revision, state, before }) {
       const change = toViewChange(key);
       if (!change || !documents.isNewer(key, revision)) return;
       if (state === undefined) forget(change);
       // The caller of a change is given parts of what was written: what happens to them does not happen to evaluation.
       if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return;
-      for (const one of views.values()) one.update(change);
+      for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
       configurations.clear();
       version += 1;
       onChange();

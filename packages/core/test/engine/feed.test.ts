@@ -49,6 +49,25 @@ describe('a subscription', () => {
     expect(heard).toEqual(['b', 'c']);
   });
 
+  it('reads at most a page of bytes at once', async () => {
+    const storage = memoryStorage();
+    await happen(storage, 'first');
+    const position = (await storage.events({ order: 'oldest-first', limit: 1 })).events[0]?.position;
+    for (const id of ['a', 'b', 'c', 'd']) await happen(storage, id, 'x'.repeat(600_000));
+    const lengths: number[] = [];
+    const events: Storage['events'] = async (query) => {
+      const page = await storage.events(query);
+      lengths.push(page.events.length);
+      return page;
+    };
+    const { feed } = feedOf({ ...storage, events });
+    const { heard, listener } = hearing();
+    feed.subscribe(listener, position);
+    await until(() => heard.length >= 4);
+    expect(heard).toEqual(['a', 'b', 'c', 'd']);
+    expect(Math.max(...lengths)).toBe(1);
+  });
+
   it('brings more than it reads at once', async () => {
     const storage = memoryStorage();
     await happen(storage, 'first');

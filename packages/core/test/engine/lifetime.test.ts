@@ -33,6 +33,7 @@ const EVALUATION = [
   'forContext',
   'explain',
   'configuration',
+  'loadConfiguration',
   'status',
   'refresh',
   'onImpression',

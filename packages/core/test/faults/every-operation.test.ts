@@ -73,9 +73,9 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
 
   it.each(Object.entries(EVALUATIONS))('%s does not ask the storage', (_, evaluate) =>
     withWorld(async ({ flags, storage, metrics }) => {
-      const before = evaluate(flags);
+      const before = await evaluate(flags);
       const faults = [storage.inject({}), metrics.inject({})];
-      expect(evaluate(flags)).toEqual(before);
+      expect(await evaluate(flags)).toEqual(before);
       await new Promise(setImmediate);
       expect(faults.map((fault) => fault.strikes())).toEqual([0, 0]);
     }),

@@ -131,6 +131,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
     onImpression: (flags) => flags.onImpression(() => undefined)(),
     configuration: (flags) => flags.configuration({ environment: 'development' }),
+    loadConfiguration: (flags) => flags.loadConfiguration({ environment: 'development' }),
     onConfigurationChange: (flags) => flags.onConfigurationChange(() => undefined)(),
     status: (flags) => flags.status(),
   };

@@ -58,4 +58,21 @@ describe('ten thousand flags', () => {
     expect(changed).toEqual([CHANGED]);
     expect([flags.isEnabled(CHANGED), flags.isEnabled('flag-04999')]).toEqual([false, true]);
   });
+
+  it('are compiled for another environment in slices, with the changes made meanwhile', async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const [first, second] = ['flag-00001', 'flag-09999'];
+    const loading = flags.loadConfiguration({ environment: 'development' });
+    await flags.archiveFlag({ project: 'default', flag: first });
+    await flags.updateFlag({ project: 'default', flag: second }, { description: 'changed' });
+    const loaded = await loading;
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(2);
+    expect(loaded).toBe(flags.configuration({ environment: 'development' }));
+    expect(loaded).toBe(await flags.loadConfiguration({ environment: 'development' }));
+    expect(loaded.flags).toHaveLength(COUNT - 1);
+    expect(loaded.flags.at(-1)).toMatchObject({ name: second, description: 'changed' });
+    expect(loaded.flags.every((flag) => Object.isFrozen(flag.strategies))).toBe(true);
+  });
 });

@@ -145,7 +145,7 @@ export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientD
 
   return {
     async features({ view, segments }) {
-      const configuration = flags.configuration(view);
+      const configuration = await flags.loadConfiguration(view);
       const contents = () => contentsOf(configuration, view);
       return resultOf({
         key: `${segments} ${keyOf(view)}`,
@@ -156,7 +156,7 @@ export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientD
     },
 
     async feature({ view, segments }, name) {
-      const configuration = flags.configuration(view);
+      const configuration = await flags.loadConfiguration(view);
       const flag = flagNamed(configuration, name);
       if (!flag || !isInView(flag, view)) return undefined;
       const used = () => segmentsUsedBy(configuration, [flag]);

@@ -49,7 +49,7 @@ export const clientRoutes: readonly Route[] = [
     async handle({ flags: { settings }, hub, scope, query, lastEventId, ...caller }) {
       const { isStillAdmitted, hasValidToken, tokenId } = caller;
       const view = viewOf({ scope, query, settings });
-      return { stream: hub.prepare({ view, lastEventId, isStillAdmitted, hasValidToken, tokenId }) };
+      return { stream: await hub.prepare({ view, lastEventId, isStillAdmitted, hasValidToken, tokenId }) };
     },
   }),
 ];

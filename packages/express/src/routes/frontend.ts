@@ -78,6 +78,7 @@ function field(name: string, description: string): QueryParameter {
 /** The configuration and the pinned flags are of one state; it is evaluated in slices. */
 async function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): Promise<readonly EvaluatedFlag[]> {
   const view = viewOf({ scope, query: {}, settings: flags.settings });
+  await flags.loadConfiguration(view);
   const configured = flags.configuration(view).flags.filter((flag) => isInView(flag, view));
   const visible = new Set(configured.map(({ name }) => name));
   const evaluated = await flags.forContext(context, view).evaluateAllAsync();

@@ -67,7 +67,7 @@ export const ofrepRoutes: readonly Route[] = [
     async handle(request) {
       const { flags, params, tokenKind } = request;
       const view = viewIn(request);
-      const configured = findFlag(flags.configuration(view), params.key);
+      const configured = findFlag(await flags.loadConfiguration(view), params.key);
       const isVisible = configured !== undefined && isInView(configured, view);
       const resolution = isVisible ? resolveVariant(flags, params.key, scopeOf(request, view)) : undefined;
       if (!resolution) throw new FlagsError('flag_not_found', `There is no flag ${params.key} for this client.`);

@@ -96,9 +96,8 @@ export const playgroundRoutes: readonly Route[] = [
     async handle({ flags, body }) {
       const { environment, project, flag, from, context } = unchecked<WirePlayground>(body);
       if (project !== undefined) await flags.getProject({ project });
-      const asked = flags
-        .configuration({ environment })
-        .flags.filter((one) => isAskedFor(one, { project, flag, from }));
+      const configuration = await flags.loadConfiguration({ environment });
+      const asked = configuration.flags.filter((one) => isAskedFor(one, { project, flag, from }));
       if (flag !== undefined && asked.length === 0) {
         throw new FlagsError('flag_not_found', `There is no flag ${flag} that is not archived.`);
       }

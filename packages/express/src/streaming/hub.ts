@@ -61,7 +61,7 @@ export interface Hub {
    *
    * @throws FlagsError `environment_not_found`, `closed`
    */
-  prepare(listening: Listening): (response: ServerResponse) => void;
+  prepare(listening: Listening): Promise<(response: ServerResponse) => void>;
   /** Ends all streams, and refuses others. Calling it again does nothing. */
   close(): void;
 }
@@ -124,9 +124,9 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
   }
 
   return {
-    prepare(listening) {
+    async prepare(listening) {
       if (closed || flags.closing.aborted) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
-      flags.configuration(listening.view);
+      await flags.loadConfiguration(listening.view);
       return (response) => (closed ? void response.end() : listen(response, listening));
     },
     close,

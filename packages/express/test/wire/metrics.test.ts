@@ -1,4 +1,5 @@
 import request from 'supertest';
+import { clientReportFromWire } from '../../src/wire/client-report.js';
 import { createHostApp } from '../host-app.js';
 
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
@@ -23,6 +24,11 @@ describe('metrics on the wire', () => {
 
     const seen = await request(app).get('/api/admin/metrics/seen-toggles').expect(200);
     expect(seen.body).toEqual([{ appName: 'web', seenToggles: NAMES, metricsCount: 12 }]);
+  });
+
+  it('pass on only members that the engine reads, without null for unknown', () => {
+    const report = { appName: 'web', instanceId: null, color: null, unknown: 1, bucket: {} };
+    expect(clientReportFromWire(report)).toEqual({ appName: 'web', color: null, bucket: {} });
   });
 
   it('link to applications by their encoded name', async () => {

@@ -13,35 +13,72 @@ import { createDroppedCount } from '../unknown-counters.js';
 import { memoryApplications } from './applications.js';
 import { memoryUnknownNames } from './unknown-names.js';
 
-/** Stores counters per second: sums and deletions work on whole seconds. */
+/** Memory keeps so many counts by the second. When it has more, it keeps those older than two minutes by the minute. */
+const COUNTS_BY_SECOND = 50_000;
+const MINUTE = 60;
+
+/** Stores counters per second, and many old ones per minute. */
 export function memoryCounters(): Counters {
   const seconds = new Map<number, FlagSums>();
+  let size = 0;
+  let newest = 0;
+
+  function replace(second: number, sums: FlagSums | undefined): void {
+    size += (sums?.size ?? 0) - (seconds.get(second)?.size ?? 0);
+    if (sums) seconds.set(second, sums);
+    else seconds.delete(second);
+  }
+
+  function sumsOf(second: number): FlagSums {
+    const known = seconds.get(second);
+    if (known) return known;
+    newest = Math.max(newest, second);
+    if (size > COUNTS_BY_SECOND) mergeOldSeconds();
+    const sums: FlagSums = new Map();
+    seconds.set(second, sums);
+    return sums;
+  }
+
+  function mergeOldSeconds(): void {
+    for (const [second, sums] of [...seconds]) {
+      if (second > newest - 2 * MINUTE || second % MINUTE === 0) continue;
+      const minute = Math.ceil(second / MINUTE) * MINUTE;
+      // A copy: a sum that is being computed in slices has visited one of the two already.
+      const merged: FlagSums = new Map(seconds.get(minute));
+      for (const count of sums.values()) addToSums(merged, count);
+      replace(minute, merged);
+      replace(second, undefined);
+    }
+  }
+
   return {
     add(reports) {
       for (const { stop, counts } of reports) {
-        const second = counterSecond(stop);
-        const sums = seconds.get(second) ?? new Map<string, FlagCount>();
+        const sums = sumsOf(counterSecond(stop));
+        size -= sums.size;
         for (const count of counts) addToSums(sums, count);
-        seconds.set(second, sums);
+        size += sums.size;
       }
     },
-    sumAfter: (time, sums) => visitInSlices(countsAfter(seconds, time), (count) => addToSums(sums, count)),
+    sumAfter(time, sums) {
+      const until = lastSecondUntil(time);
+      const later = [...seconds].flatMap(([second, counted]) => (second > until ? [counted] : []));
+      return visitInSlices(countsIn(later), (count) => addToSums(sums, count));
+    },
     forget(flag) {
-      for (const sums of seconds.values()) sums.delete(flag);
+      for (const sums of seconds.values()) if (sums.delete(flag)) size -= 1;
     },
     dropUntil(time): SlicedWork {
       const until = lastSecondUntil(time);
       return visitInSlices(seconds.keys(), (second) => {
-        if (second <= until) seconds.delete(second);
+        if (second <= until) replace(second, undefined);
       });
     },
   };
 }
 
-/** Yields the counts of every second after a time. */
-export function* countsAfter(seconds: ReadonlyMap<number, FlagSums>, time: number): Iterable<FlagCount> {
-  const until = lastSecondUntil(time);
-  for (const [second, sums] of seconds) if (second > until) yield* sums.values();
+function* countsIn(all: readonly FlagSums[]): Iterable<FlagCount> {
+  for (const sums of all) yield* sums.values();
 }
 
 export function memoryLastSeen(): LastSeen {

@@ -16,7 +16,8 @@ async function print(): Promise<void> {
   let files = 0;
   const place = () => (storage === 'sqlite' ? join(directory, `${++files}.db`) : 'memory');
   try {
-    const cases = casesIn(extent).filter(({ route: { method, path }, row }) =>
+    const half = storage === 'memory' ? 1 : 0;
+    const cases = casesIn(extent, half).filter(({ route: { method, path }, row }) =>
       `${method} ${path} ${row.name}`.includes(only),
     );
     const begun = performance.now();

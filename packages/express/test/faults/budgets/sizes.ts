@@ -14,12 +14,12 @@ export const FULL_STORE: StoreSize = {
 
 /** What fits into a few seconds, with the same documents and bodies at their limits. */
 export const SHORT_STORE: StoreSize = {
-  flags: 1000,
-  bytes: 5 * MEBIBYTE,
-  sharing: 20,
-  largeEvents: 10,
-  applications: 30,
-  reported: 500,
+  flags: 500,
+  bytes: 4 * MEBIBYTE,
+  sharing: 10,
+  largeEvents: 5,
+  applications: 20,
+  reported: 200,
 };
 
 /** Events and metrics stay in memory where the storage is memory. */
