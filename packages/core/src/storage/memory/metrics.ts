@@ -14,7 +14,7 @@ import { memoryApplications } from './applications.js';
 import { memoryUnknownNames } from './unknown-names.js';
 
 /** Stores counters per second: sums and deletions work on whole seconds. */
-export function memoryCounters(): Counters {
+function memoryCounters(): Counters {
   const seconds = new Map<number, FlagSums>();
   return {
     add(reports) {
@@ -39,12 +39,12 @@ export function memoryCounters(): Counters {
 }
 
 /** Yields the counts of every second after a time. */
-export function* countsAfter(seconds: ReadonlyMap<number, FlagSums>, time: number): Iterable<FlagCount> {
+function* countsAfter(seconds: ReadonlyMap<number, FlagSums>, time: number): Iterable<FlagCount> {
   const until = lastSecondUntil(time);
   for (const [second, sums] of seconds) if (second > until) yield* sums.values();
 }
 
-export function memoryLastSeen(): LastSeen {
+function memoryLastSeen(): LastSeen {
   const lastSeen = new Map<string, number>();
   return {
     add(reports) {
