@@ -10,7 +10,7 @@ export interface CurrentState {
 }
 
 /** Returns the first document that is not as expected, or that has a parent that must be vacant. */
-export function findConflict(commit: PreparedCommit, state: CurrentState): DocumentKey | undefined {
+function findConflict(commit: PreparedCommit, state: CurrentState): DocumentKey | undefined {
   const moved = ({ key, expected }: { key: DocumentKey; expected: number }) => state.revision(key) !== expected;
   const conflict = commit.writes.find(moved) ?? commit.checks.find(moved);
   if (conflict) return conflict.key;

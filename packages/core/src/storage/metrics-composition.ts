@@ -85,10 +85,11 @@ export interface MetricsParts {
   readonly unknownNames: UnknownNames;
 }
 
-/** The methods of the port, synchronous. The caller runs each in one transaction or read; long work comes in slices. */
-export type SynchronousMetrics = ReturnType<typeof composeMetrics>;
-
-/** Builds the methods of the metrics port from its parts, for memory and SQLite. */
+/**
+ * Builds the methods of the metrics port from its parts, for memory and SQLite.
+ *
+ * They are synchronous. The caller runs each in one transaction or read; long work comes in slices.
+ */
 export function composeMetrics({ counters, lastSeen, applications, unknownNames }: MetricsParts) {
   function register(registrations: readonly ApplicationRegistration[]): DroppedMetrics {
     const known = applications.admit(registrations);

@@ -75,7 +75,7 @@ export interface FaultInjector<Port> {
 type Point = 'before' | 'after';
 
 /** A fault that counts its calls. */
-export interface ArmedFault<Port> extends InjectedFault {
+interface ArmedFault<Port> extends InjectedFault {
   readonly point: Point;
   /** Counts a selected call, and returns whether the fault hits it. */
   hits(call: PortCall<Port>): boolean;
@@ -84,7 +84,7 @@ export interface ArmedFault<Port> extends InjectedFault {
 }
 
 /** @param remove removes the fault from its port */
-export function armFault<Port>(fault: Fault<Port>, remove: () => void): ArmedFault<Port> {
+function armFault<Port>(fault: Fault<Port>, remove: () => void): ArmedFault<Port> {
   const { nth = 1, times = fault.nth === undefined ? Number.POSITIVE_INFINITY : 1, point = 'before' } = fault;
   const gate = createGate();
   let selected = 0;
@@ -137,14 +137,14 @@ function standardError(point: Point): FlagsError {
 }
 
 /** All method names: a method that is added to a port does not compile until it is listed. */
-export type AllMethods<Port> = Readonly<Record<MethodOf<Port> & string, true>>;
+type AllMethods<Port> = Readonly<Record<MethodOf<Port> & string, true>>;
 
-export type FaultyPort<Port> = Pick<Port, MethodOf<Port>> & FaultInjector<Port>;
+type FaultyPort<Port> = Pick<Port, MethodOf<Port>> & FaultInjector<Port>;
 
 type AnyMethod = (...input: readonly unknown[]) => unknown;
 
 /** Wraps the methods of a port so that faults can be injected. */
-export function faultyPort<Port extends object>(port: Port, methods: AllMethods<Port>): FaultyPort<Port> {
+function faultyPort<Port extends object>(port: Port, methods: AllMethods<Port>): FaultyPort<Port> {
   const faults = new Set<ArmedFault<Port>>();
   const calls: PortCall<Port>[] = [];
 

@@ -11,7 +11,7 @@ export interface DocumentIndex {
   ids(query: Omit<ListQuery, 'part'>): readonly string[];
 }
 
-export function createDocumentIndex(): DocumentIndex {
+function createDocumentIndex(): DocumentIndex {
   const byKind = new Map<string, OrderedIds>();
   const byParent = createDocumentMap<OrderedIds>();
 

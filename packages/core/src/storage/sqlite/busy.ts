@@ -17,7 +17,7 @@ const REASONS: readonly { readonly codes: RegExp; readonly reason: string }[] = 
  * Turns a driver error of a failing disk into `storage_unavailable`, with the driver error as its cause. Returns other errors
  * unchanged. SQLite rolls back what such a fault interrupts.
  */
-export function explainRunning(error: unknown): unknown {
+function explainRunning(error: unknown): unknown {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (error instanceof SyntaxError) return unavailable(`${DAMAGED}: it holds a text that is not JSON`, error);
   if (typeof code !== 'string') return error;

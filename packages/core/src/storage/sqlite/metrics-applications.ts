@@ -14,7 +14,7 @@ export interface SqliteInstances {
   dropUnseenSince(time: number): SlicedWork;
 }
 
-export function sqliteInstances(database: SqliteDatabase, prefix: string): SqliteInstances {
+function sqliteInstances(database: SqliteDatabase, prefix: string): SqliteInstances {
   const statements = instanceStatements(database, `${prefix}instances`);
 
   /** Returns whether the instance is new. */

@@ -22,7 +22,7 @@ import type { WriteQueue } from './write-queue.js';
 const SUMMED_ROWS = 10_000;
 
 /** Sums stop at the largest safe integer, so that no report fails. `total` cannot overflow, unlike `sum`. */
-export function sqliteCounters(database: SqliteDatabase, prefix: string): Counters {
+function sqliteCounters(database: SqliteDatabase, prefix: string): Counters {
   const { add, sum, endOfSlice, nextSecond, remove, dropUntil } = counterStatements(database, `${prefix}counters`);
 
   return {
@@ -87,7 +87,7 @@ function addCounts(one: FlagCount, next: FlagCount): FlagCount {
   return { flag: one.flag, yes: boundedSum(one.yes, next.yes), no: boundedSum(one.no, next.no) };
 }
 
-export function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
+function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
   const see = prepare(
     database,
     `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)

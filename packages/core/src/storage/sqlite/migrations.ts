@@ -99,7 +99,7 @@ export function unknownNameTables(prefix: string): string {
  * - AUTOINCREMENT never reuses a position. Positions are assigned inside the write transaction, so they follow the order of
  *   commits and a reader cannot skip an event.
  */
-export function documentTables(prefix: string): string {
+function documentTables(prefix: string): string {
   return `
     CREATE TABLE ${prefix}documents (
       kind TEXT NOT NULL,
@@ -135,7 +135,7 @@ export function documentTables(prefix: string): string {
 }
 
 /** The API token that the actor of an event used; NULL without a token, and in events of version 1. */
-export function actorTokenColumns(prefix: string): string {
+function actorTokenColumns(prefix: string): string {
   return `
     ALTER TABLE ${prefix}events ADD COLUMN actor_token_id TEXT;
     ALTER TABLE ${prefix}events ADD COLUMN actor_token_kind TEXT;

@@ -21,7 +21,7 @@ interface Target {
 }
 
 /** Most commits write one document that is as expected: they take one statement. Others are checked first. */
-export function applyToSqlite(commit: PreparedCommit, target: Target): CommitResult {
+function applyToSqlite(commit: PreparedCommit, target: Target): CommitResult {
   return putOne(commit, target) ?? applyCommit(commit, target);
 }
 
@@ -40,7 +40,7 @@ function putOne({ writes, checks, vacant, events }: PreparedCommit, target: Targ
  * Returns a function that reads the data version: the number of rows that this connection has changed, and SQLite's version
  * for commits of other connections.
  */
-export function dataVersionReader(database: SqliteDatabase): () => string {
+function dataVersionReader(database: SqliteDatabase): () => string {
   const own = preparePluck(database, 'SELECT total_changes()');
   const others = preparePluck(database, 'PRAGMA data_version');
   return () => `${others.get()}.${own.get()}`;
