@@ -1,5 +1,5 @@
 import { createPace, nextTurn } from './coalesce-per-tick.js';
-import type { ReplySink } from './reply.js';
+import type { ReplySink } from './request.js';
 
 /** The JSON text of an answer, in pieces that are made while it is written. No piece is longer than one document. */
 export type JsonChunks = Iterable<string> | AsyncIterable<string>;

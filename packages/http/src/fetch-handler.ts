@@ -4,8 +4,8 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FlagsApi } from './create-api.js';
 import { createPathBelow } from './node-handler.js';
 import { readStream } from './read-stream.js';
-import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND, type ReplySink } from './reply.js';
-import type { FlagsRequest } from './request.js';
+import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from './reply.js';
+import type { FlagsRequest, ReplySink } from './request.js';
 
 export interface FetchHandlerOptions {
   /** Where the API is mounted, such as `/internal/flags`. */

@@ -23,5 +23,5 @@ export type {
 } from './options.js';
 export type { Action } from './permissions.js';
 export { redactUrl } from './redact-url.js';
-export type { FlagsReply, ReplySink } from './reply.js';
-export type { FlagsRequest } from './request.js';
+export type { FlagsReply } from './reply.js';
+export type { FlagsRequest, ReplySink } from './request.js';

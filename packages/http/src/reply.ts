@@ -1,6 +1,6 @@
 import { type StartedText, writeSlices } from './chunks.js';
 import { entityTag } from './entity-tag.js';
-import type { FlagsRequest } from './request.js';
+import type { FlagsRequest, ReplySink } from './request.js';
 
 /** An answer, ready to be written. */
 export interface Reply {
@@ -27,18 +27,6 @@ export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 export function jsonReply({ status, headers = {}, body }: ReplyContent): Reply {
   if (body === undefined) return { status, headers };
   return { status, headers: { ...headers, ...JSON_TYPE }, text: JSON.stringify(body) };
-}
-
-/** Where a stream is written. A response of Node is one. */
-export interface ReplySink {
-  /** Whether the client has left, or the stream has ended. */
-  readonly destroyed: boolean;
-  /** Returns false when the client is slow: `drain` tells when it is ready for more. */
-  write(chunk: string | Uint8Array): boolean;
-  end(): unknown;
-  /** Breaks the connection off, so that no client takes the part for the whole. */
-  destroy(): unknown;
-  on(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
 }
 
 /** A reply, independent of any framework. An adapter writes it. */

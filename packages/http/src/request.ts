@@ -31,6 +31,18 @@ export interface FlagsRequest<Native = unknown> {
   readonly native: Native;
 }
 
+/** Where a stream is written. A response of Node is one. */
+export interface ReplySink {
+  /** Whether the client has left, or the stream has ended. */
+  readonly destroyed: boolean;
+  /** Returns false when the client is slow: `drain` tells when it is ready for more. */
+  write(chunk: string | Uint8Array): boolean;
+  end(): unknown;
+  /** Breaks the connection off, so that no client takes the part for the whole. */
+  destroy(): unknown;
+  on(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
+}
+
 /** The URL below the mount: path and query. */
 export function urlOf({ path, rawQuery }: Pick<FlagsRequest, 'path' | 'rawQuery'>): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`;

@@ -11,7 +11,8 @@ import type { JsonChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
 import type { Action, Scope } from './permissions.js';
-import type { ReplySink, Serialized } from './reply.js';
+import type { Serialized } from './reply.js';
+import type { ReplySink } from './request.js';
 import type { Hub } from './streaming/hub.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

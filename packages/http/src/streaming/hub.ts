@@ -1,7 +1,7 @@
 import { type Flags, FlagsError } from '@flags/core';
 import { keyOf, type View } from '../client/view.js';
 import { runInTurn } from '../coalesce-per-tick.js';
-import type { ReplySink } from '../reply.js';
+import type { ReplySink } from '../request.js';
 import type { ResponseCache } from '../response-cache.js';
 import { type Channel, createChannel, type Hydration } from './channel.js';
 import { type Admission, deliver, type StreamPermission } from './deliver.js';

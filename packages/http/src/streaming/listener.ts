@@ -1,6 +1,6 @@
 import type { Flags } from '@flags/core';
 import { clearImmediate, runInTurn, setImmediate } from '../coalesce-per-tick.js';
-import type { ReplySink } from '../reply.js';
+import type { ReplySink } from '../request.js';
 import { type Frame, HEARTBEAT } from './frames.js';
 
 /** So many bytes are handed over at once: each lot that a client has taken shows that it reads. */
