@@ -87,7 +87,16 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/core/src/' },
       to: {
-        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature|pg|@types/pg)|^packages/(express|openfeature|postgres)/',
+        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature|pg|@types/pg)|^packages/(express|http|openfeature|postgres)/',
+      },
+    },
+    {
+      name: 'http-knows-no-framework',
+      comment: 'Adapters translate requests and replies of frameworks; the API sees neutral ones.',
+      severity: 'error',
+      from: { path: '^packages/http/src/' },
+      to: {
+        path: '/node_modules/(express|@types/express|fastify|koa|hono|next|pino|@openfeature|pg|@types/pg)/|^packages/(express|openfeature|postgres)/',
       },
     },
     {
@@ -106,8 +115,15 @@ module.exports = {
       name: 'published-entries-only',
       comment: 'What stands on the core uses it as a stranger would.',
       severity: 'error',
-      from: { path: '^packages/(express|openfeature|postgres)/src/' },
+      from: { path: '^packages/(express|http|openfeature|postgres)/src/' },
       to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/index\\.(d\\.)?[jt]s$' },
+    },
+    {
+      name: 'published-http-only',
+      comment: 'The Express adapter uses the HTTP API as any other adapter would.',
+      severity: 'error',
+      from: { path: '^packages/express/src/' },
+      to: { path: '^packages/http/', pathNot: '^packages/http/(src|dist|cjs)/index\\.(d\\.)?[jt]s$' },
     },
   ],
   options: {

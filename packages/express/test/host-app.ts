@@ -1,6 +1,6 @@
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
-import type { Actor, FlagsRouterOptions } from '../src/options.js';
+import type { Actor, FlagsRouterOptions } from '../src/index.js';
 import { EXPRESS_5, type ExpressVersion } from './express-versions.js';
 
 export const FLAGS = '/api/admin/projects/default/features';
@@ -10,6 +10,8 @@ export interface HostOptions<A extends Actor> {
   readonly version?: ExpressVersion;
   readonly router?: FlagsRouterOptions<A>;
   readonly flags?: Partial<FlagsOptions>;
+  /** Instead of the options of an engine: an engine. */
+  readonly engine?: Flags;
   /** Middleware of the host's, before the router. */
   readonly before?: readonly RequestHandler[];
   readonly mount?: string;
@@ -25,7 +27,7 @@ export interface HostApp {
 /** A host application around the router, with an error handler that keeps what it gets. */
 export async function createHostApp<A extends Actor = Actor>(options: HostOptions<A> = {}): Promise<HostApp> {
   const { version = EXPRESS_5, router, before = [], mount = '/' } = options;
-  const flags = await createFlags({ storage: memoryStorage(), ...options.flags });
+  const flags = options.engine ?? (await createFlags({ storage: memoryStorage(), ...options.flags }));
   const faults: unknown[] = [];
   const app = version.express();
   for (const middleware of before) app.use(middleware);

@@ -1,8 +1,8 @@
 import { createFlags, memoryStorage } from '@flags/core';
 import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
 import request from 'supertest';
-import { createClientDocuments } from '../src/client/documents.js';
-import { createResponseCaches } from '../src/response-cache.js';
+import { createClientDocuments } from '../../http/src/client/documents.js';
+import { createResponseCaches } from '../../http/src/response-cache.js';
 import { createSqliteFile } from './contract/sqlite-file.js';
 import { EXPRESS_5 } from './express-versions.js';
 import { createHostApp, FLAGS } from './host-app.js';

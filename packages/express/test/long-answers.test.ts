@@ -3,9 +3,10 @@ import http, { type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { memoryStorage } from '@flags/core';
 import request from 'supertest';
-import { collectChunks } from '../src/chunks.js';
-import { jsonArray, jsonMap, jsonObject } from '../src/json-chunks.js';
-import { writeReply } from '../src/reply.js';
+import { collectChunks } from '../../http/src/chunks.js';
+import { jsonArray, jsonMap, jsonObject } from '../../http/src/json-chunks.js';
+import { writeToNode } from '../../http/src/node-handler.js';
+import { toFlagsReply } from '../../http/src/reply.js';
 import { createHostApp, FLAGS } from './host-app.js';
 
 async function textOf(chunks: AsyncIterable<string>): Promise<string> {
@@ -57,9 +58,11 @@ async function serve(pieces: (made: number) => string | undefined) {
   const server = http.createServer(async (_request, response) => {
     const slices = await collectChunks(chunks());
     if (typeof slices === 'string') throw new Error('short');
-    await writeReply(response, { status: 200, headers: {}, slices }).catch((error) => {
+    const onLateError = (error: unknown) => {
       state.error = error;
-    });
+    };
+    const context = { request: { method: 'GET' }, headers: {}, onLateError };
+    await writeToNode(response, toFlagsReply({ status: 200, headers: {}, slices }, context));
   });
   servers.push(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -29,9 +29,9 @@ describe('the options', () => {
 
   it('name the closest one when one is misspelt', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
-    const options = { auth: 'none', onfault: () => undefined } as unknown as FlagsRouterOptions;
+    const options = { auth: 'none', onerror: () => undefined } as unknown as FlagsRouterOptions;
     expect(() => createFlagsRouter(flags, options)).toThrow(
-      new TypeError('createFlagsRouter has no option onfault; did you mean onError?'),
+      new TypeError('createFlagsRouter has no option onerror; did you mean onError?'),
     );
     const middleware = () => flagsMiddleware(flags, () => ({}), { enviroment: 'production' } as object);
     expect(middleware).toThrow(new TypeError('flagsMiddleware has no option enviroment; did you mean environment?'));

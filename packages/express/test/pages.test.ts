@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
-import { linkToNext } from '../src/query.js';
+import { linkToNext } from '../../http/src/query.js';
 import { EXPRESS_VERSIONS } from './express-versions.js';
 import { createHostApp, FLAGS } from './host-app.js';
 

@@ -1,8 +1,8 @@
 import { createFlags, type Flags, memoryStorage, type Token, type TokenKind } from '@flags/core';
 import express, { type Request } from 'express';
 import request from 'supertest';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { createFlagsRouter } from '../../src/index.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
 interface User {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import request from 'supertest';
-import { findExcess, MAX_DEPTH, MAX_STRUCTURE } from '../../src/body.js';
+import { findExcess, MAX_DEPTH, MAX_STRUCTURE } from '../../../http/src/body.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
 /** How many arrays, objects and members a value has, and how deep it is, told by the value itself. */

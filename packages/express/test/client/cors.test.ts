@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import request from 'supertest';
-import type { CorsOptions } from '../../src/options.js';
+import type { CorsOptions } from '../../../http/src/options.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp } from '../host-app.js';
 

@@ -1,5 +1,5 @@
-import { updateFrame } from '../../src/streaming/frames.js';
-import { hydrationFrame } from '../../src/streaming/hydration.js';
+import { updateFrame } from '../../../http/src/streaming/frames.js';
+import { hydrationFrame } from '../../../http/src/streaming/hydration.js';
 
 const PLACE = { id: '0-1', eventId: 1 };
 

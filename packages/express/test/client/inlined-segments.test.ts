@@ -101,7 +101,7 @@ describe('segments for SDKs', () => {
     const { flags: stored } = flags.configuration();
     const [flag] = stored;
     const chunks: string[] = [];
-    const { inlinedFlagChunks } = await import('../../src/client/documents.js');
+    const { inlinedFlagChunks } = await import('../../../http/src/client/documents.js');
     if (flag) for await (const chunk of inlinedFlagChunks(flag, new Map())) chunks.push(chunk);
     expect(JSON.parse(chunks.join('')).strategies[0].constraints).toEqual([
       OWN,
@@ -147,8 +147,8 @@ describe('a segment of 0.5 MiB in 200 strategies', () => {
 
 describe('60 views of a large configuration', () => {
   it('are not all kept', async () => {
-    const { createClientDocuments } = await import('../../src/client/documents.js');
-    const { createResponseCaches } = await import('../../src/response-cache.js');
+    const { createClientDocuments } = await import('../../../http/src/client/documents.js');
+    const { createResponseCaches } = await import('../../../http/src/response-cache.js');
     const many = await createFlags({ storage: memoryStorage() });
     const value = 'x'.repeat(100_000);
     for (let n = 0; n < 70; n++) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import type { FlagsRouter } from '../../src/create-router.js';
-import type { FlagsRouterOptions } from '../../src/options.js';
+import type { FlagsRouterOptions } from '../../src/index.js';
 import { EXPRESS_5, type ExpressVersion } from '../express-versions.js';
 
 export interface LiveServerOptions {

@@ -1,7 +1,7 @@
 import type { TokenKind } from '@flags/core';
 import request from 'supertest';
-import { kindsFor } from '../../src/auth.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { kindsFor } from '../../../http/src/auth.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { createHostApp } from '../host-app.js';
 import { listen } from './event-client.js';
 import { startLiveServer } from './live-server.js';

@@ -1,10 +1,9 @@
-import type { Response } from 'supertest';
-import { ERROR_KINDS } from '../../src/errors.js';
+import { ERROR_KINDS } from '../../../http/src/errors.js';
 import type { ContractHost } from './contract-host.js';
 import type { DocumentedCheck } from './documented.js';
 import { everythingIn } from './everything.js';
 import type { Expectation, Row } from './row.js';
-import { send } from './send.js';
+import { type SentResponse, send } from './send.js';
 
 /** Proves one row of the table on one host. */
 export async function checkRow(
@@ -22,7 +21,7 @@ export async function checkRow(
   expect(faults).toEqual([]);
 }
 
-function checkAnswer(response: Response, { status, code, body, headers = {} }: Expectation): void {
+function checkAnswer(response: SentResponse, { status, code, body, headers = {} }: Expectation): void {
   if (response.status !== status) throw new Error(`${status} was expected, not ${response.status} ${response.text}`);
   if (code !== undefined && !hasBodyOfItsOwn(response)) {
     expect(response.body).toMatchObject({ code, name: ERROR_KINDS[code].name, message: expect.stringMatching(/\w/) });
@@ -33,6 +32,6 @@ function checkAnswer(response: Response, { status, code, body, headers = {} }: E
 }
 
 /** The member endpoints, and those of OFREP, refuse in the words of their own contracts. */
-function hasBodyOfItsOwn({ body }: Response): boolean {
+function hasBodyOfItsOwn({ body }: SentResponse): boolean {
   return Array.isArray(body) || 'errorCode' in body;
 }

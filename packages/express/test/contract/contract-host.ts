@@ -1,6 +1,6 @@
+import { createFlags, type Flags } from '@flags/core';
 import type { StorageKind } from '../../../core/test/storage-kinds.js';
-import type { ExpressVersion } from '../express-versions.js';
-import { createHostApp, type HostApp } from '../host-app.js';
+import type { Adapter, Mounted } from './adapters.js';
 import { NOW, strategyId } from './states.js';
 
 export const ADMIN_SECRET = 'secret-of-the-administrator-of-everything';
@@ -16,40 +16,38 @@ export function secretFor(path: string): string {
   return path.startsWith('/api/frontend') ? FRONTEND_SECRET : ADMIN_SECRET;
 }
 
-export interface ContractHost extends HostApp {
+export interface ContractHost extends Mounted {
+  readonly flags: Flags;
   /** Closes the engine and removes its storage. */
   readonly stop: () => Promise<void>;
 }
 
 /** A host whose clock stands at {@link NOW}, whose strategies are numbered, and which has a token of each kind. */
-export async function startContractHost(version: ExpressVersion, { open }: StorageKind): Promise<ContractHost> {
+export async function startContractHost(adapter: Adapter, { open }: StorageKind): Promise<ContractHost> {
   const { storage, dispose } = await open();
   let strategies = 0;
-  const host = await createHostApp({
-    version,
-    router: { auth: 'token' },
-    flags: {
-      storage,
-      environments: [{ name: 'development', displayName: 'Development' }, { name: 'production' }],
-      now: () => new Date(NOW),
-      newId: () => strategyId(++strategies),
-      isUser: (userId) => userId !== STRANGER,
-      // What is evaluated is recorded at the end: not in the middle of a comparison.
-      usageInterval: 0,
-    },
+  const flags = await createFlags({
+    storage,
+    environments: [{ name: 'development', displayName: 'Development' }, { name: 'production' }],
+    now: () => new Date(NOW),
+    newId: () => strategyId(++strategies),
+    isUser: (userId) => userId !== STRANGER,
+    // What is evaluated is recorded at the end: not in the middle of a comparison.
+    usageInterval: 0,
   });
-  await host.flags.createToken({ name: 'administrator', kind: 'admin', secret: ADMIN_SECRET });
-  await host.flags.createToken({ name: 'client', kind: 'client', environment: 'production', secret: CLIENT_SECRET });
-  await host.flags.createToken({
+  await flags.createToken({ name: 'administrator', kind: 'admin', secret: ADMIN_SECRET });
+  await flags.createToken({ name: 'client', kind: 'client', environment: 'production', secret: CLIENT_SECRET });
+  await flags.createToken({
     name: 'frontend',
     kind: 'frontend',
     environment: 'production',
     secret: FRONTEND_SECRET,
   });
   return {
-    ...host,
+    flags,
+    ...(await adapter.mount(flags)),
     async stop() {
-      await host.flags.close();
+      await flags.close();
       await dispose();
     },
   };

@@ -1,9 +1,9 @@
 import { type Flags, inputSchemas } from '@flags/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Response } from 'supertest';
-import { openApiDocument } from '../../src/openapi/document.js';
-import type { Method } from '../../src/route.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { openApiDocument } from '../../../http/src/openapi/document.js';
+import type { Method } from '../../../http/src/route.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
+import type { SentResponse } from './send.js';
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -21,7 +21,7 @@ interface DocumentedResponse {
 export interface Exchange {
   readonly method: Method;
   readonly path: string;
-  readonly response: Response;
+  readonly response: SentResponse;
 }
 
 export type DocumentedCheck = (exchange: Exchange) => void;
@@ -80,7 +80,7 @@ export function createDocumentedCheck(source: object): DocumentedCheck {
   };
 }
 
-function checkHeaders({ headers = {} }: DocumentedResponse, response: Response, place: string): void {
+function checkHeaders({ headers = {} }: DocumentedResponse, response: SentResponse, place: string): void {
   const names = Object.keys(headers).map((name) => name.toLowerCase());
   const required = Object.keys(headers).filter((name) => headers[name]?.required);
   for (const name of required)

@@ -1,4 +1,4 @@
-import type { Action } from '../../src/permissions.js';
+import type { Action } from '../../../http/src/permissions.js';
 
 /** The contract's table of endpoints, to the letter. */
 export const ENDPOINTS = {

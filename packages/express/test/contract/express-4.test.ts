@@ -1,6 +1,7 @@
 import { extent } from '../../../../test/extent.js';
 import { MEMORY, STORAGES } from '../../../core/test/storage-kinds.js';
 import { EXPRESS_4 } from '../express-versions.js';
+import { expressAdapter } from './adapters.js';
 import { runTable } from './run-table.js';
 import { ALL_ROWS, ONE_ROW_PER_ROUTE } from './selected-rows.js';
 
@@ -10,7 +11,7 @@ it('runs upon Express 4', () => {
 });
 
 runTable({
-  version: EXPRESS_4,
+  adapter: expressAdapter(EXPRESS_4),
   storages: extent({ short: [MEMORY], full: STORAGES }),
   rows: extent({ short: ONE_ROW_PER_ROUTE, full: ALL_ROWS }),
 });

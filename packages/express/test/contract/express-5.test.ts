@@ -1,6 +1,7 @@
 import { extent } from '../../../../test/extent.js';
 import { MEMORY, SQLITE } from '../../../core/test/storage-kinds.js';
 import { EXPRESS_5 } from '../express-versions.js';
+import { expressAdapter } from './adapters.js';
 import { runTable } from './run-table.js';
 import { ALL_ROWS, SUCCESSFUL_ROWS } from './selected-rows.js';
 
@@ -9,5 +10,9 @@ it('runs upon Express 5', () => {
   expect(EXPRESS_5.express.application).not.toHaveProperty('lazyrouter');
 });
 
-runTable({ version: EXPRESS_5, storages: [MEMORY], rows: ALL_ROWS });
-runTable({ version: EXPRESS_5, storages: [SQLITE], rows: extent({ short: SUCCESSFUL_ROWS, full: ALL_ROWS }) });
+runTable({ adapter: expressAdapter(EXPRESS_5), storages: [MEMORY], rows: ALL_ROWS });
+runTable({
+  adapter: expressAdapter(EXPRESS_5),
+  storages: [SQLITE],
+  rows: extent({ short: SUCCESSFUL_ROWS, full: ALL_ROWS }),
+});

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { MEMORY } from '../../../core/test/storage-kinds.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { EXPRESS_5 } from '../express-versions.js';
 import { actionOf } from './endpoints.js';
 import { type HostileServer, startHostileServer } from './hostile-server.js';

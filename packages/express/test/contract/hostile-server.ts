@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
 import type { StorageKind } from '../../../core/test/storage-kinds.js';
 import type { ExpressVersion } from '../express-versions.js';
+import { expressAdapter } from './adapters.js';
 import { secretFor, startContractHost } from './contract-host.js';
 import { everythingIn } from './everything.js';
 import { askRaw, type Ending, type RawAnswer, type RawRequest } from './raw-client.js';
@@ -20,13 +22,13 @@ export interface HostileServer {
 
 /** A server with some of everything, to be treated badly. */
 export async function startHostileServer(version: ExpressVersion, storage: StorageKind): Promise<HostileServer> {
-  const { app, flags, faults, stop } = await startContractHost(version, storage);
+  const { app, flags, faults, stop } = await startContractHost(expressAdapter(version), storage);
   await withStrategy(flags);
   await flags.createFlag({ project: 'default' }, { name: 'other' });
   await flags.setVariants({ project: 'default', flag: 'checkout' }, [{ name: 'blue' }, { name: 'green' }]);
   await owned(flags);
   await reported(flags);
-  const server = createServer(app).listen(0, '127.0.0.1');
+  const server = createServer(app as Express).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   let fresh = 0;

@@ -1,5 +1,6 @@
 import { MEMORY } from '../../../core/test/storage-kinds.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { expressAdapter } from './adapters.js';
 import { type ContractHost, startContractHost } from './contract-host.js';
 import { documentedCheckOf } from './documented.js';
 import { actionOf } from './endpoints.js';
@@ -15,7 +16,7 @@ describe.each(EXPRESS_VERSIONS)('reading, upon Express $major', (version) => {
   let host: ContractHost;
 
   beforeEach(async () => {
-    host = await startContractHost(version, MEMORY);
+    host = await startContractHost(expressAdapter(version), MEMORY);
   });
 
   afterEach(() => host.stop());

@@ -1,5 +1,6 @@
 import type { StorageKind } from '../../../core/test/storage-kinds.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { expressAdapter } from './adapters.js';
 import { type ContractHost, startContractHost } from './contract-host.js';
 import { send } from './send.js';
 import { CHECKOUT, checkout, DEFAULT, FEATURES, FLAG, PROJECT, withStrategy } from './states.js';
@@ -22,7 +23,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
     let host: ContractHost;
 
     beforeEach(async () => {
-      host = await startContractHost(version, storage);
+      host = await startContractHost(expressAdapter(version), storage);
     });
 
     afterEach(() => host.stop());

@@ -1,5 +1,5 @@
 import type { StorageKind } from '../../../core/test/storage-kinds.js';
-import type { ExpressVersion } from '../express-versions.js';
+import type { Adapter } from './adapters.js';
 import { checkRow } from './check-row.js';
 import { type ContractHost, startContractHost } from './contract-host.js';
 import { documentedCheckOf } from './documented.js';
@@ -7,18 +7,18 @@ import { actionOf } from './endpoints.js';
 import type { Row } from './row.js';
 
 export interface Table {
-  readonly version: ExpressVersion;
+  readonly adapter: Adapter;
   readonly storages: readonly StorageKind[];
   readonly rows: readonly Row[];
 }
 
-/** Proves every row upon one version of Express, on every storage. */
-export function runTable({ version, storages, rows }: Table): void {
-  describe.each(storages)(`upon Express ${version.major}, on $name`, (storage) => {
+/** Proves every row upon one adapter, on every storage. */
+export function runTable({ adapter, storages, rows }: Table): void {
+  describe.each(storages)(`upon ${adapter.title}, on $name`, (storage) => {
     let host: ContractHost;
 
     beforeEach(async () => {
-      host = await startContractHost(version, storage);
+      host = await startContractHost(adapter, storage);
     });
 
     afterEach(() => host.stop());

@@ -1,4 +1,4 @@
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { actionOf } from './endpoints.js';
 import type { Row } from './row.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';

@@ -1,6 +1,7 @@
 import { MEMORY } from '../../../core/test/storage-kinds.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { expressAdapter } from './adapters.js';
 import { startContractHost } from './contract-host.js';
 import { documentedCheckOf } from './documented.js';
 import { actionOf } from './endpoints.js';
@@ -9,7 +10,7 @@ import { send } from './send.js';
 
 describe.each(EXPRESS_VERSIONS)('a closed engine, upon Express $major', (version) => {
   it.each(ROUTES.map(({ action }) => action))('asks to try %s again later', async (action) => {
-    const host = await startContractHost(version, MEMORY);
+    const host = await startContractHost(expressAdapter(version), MEMORY);
     await host.stop();
     const rows = WRITTEN_ROWS.filter(({ endpoint }) => actionOf(endpoint) === action);
     const row = rows.find(({ expect }) => !expect.code) ?? rows[0];

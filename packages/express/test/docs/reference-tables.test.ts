@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '@flags/core';
-import { ERROR_KINDS } from '../../src/errors.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ERROR_KINDS } from '../../../http/src/errors.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { codeIn, membersOf, read, tableAfter } from './documents.js';
 
 const options = read('docs/options.md');
@@ -53,8 +53,8 @@ describe('the reference tables in docs', () => {
   });
 
   it('have every option of createFlagsRouter', () => {
-    const source = read('packages/express/src/options.ts');
-    const members = membersOf(source, 'export interface FlagsRouterOptions');
+    const source = read('packages/http/src/options.ts');
+    const members = membersOf(source, 'export interface FlagsApiOptions');
     expect(optionsAfter('## `createFlagsRouter(flags, options)`')).toEqual(members);
   });
 

@@ -1,7 +1,7 @@
 import { ERROR_CODES, FlagsError } from '@flags/core';
-import { errorReply } from '../../src/error-reply.js';
-import { ERROR_KINDS, HttpError } from '../../src/errors.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { errorReply } from '../../../http/src/error-reply.js';
+import { ERROR_KINDS, HttpError } from '../../../http/src/errors.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 
 const NOWHERE = { route: undefined, params: {} };
 

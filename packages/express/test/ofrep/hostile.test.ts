@@ -1,7 +1,7 @@
 import { inputSchemas } from '@flags/core';
 import request from 'supertest';
-import { openApiDocument } from '../../src/openapi/document.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { openApiDocument } from '../../../http/src/openapi/document.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { createDocumentedCheck, type DocumentedCheck } from '../contract/documented.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';

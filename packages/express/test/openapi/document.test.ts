@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ERROR_KINDS } from '../../src/errors.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ERROR_KINDS } from '../../../http/src/errors.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';
 
 function mediaIn(document: OpenApi): readonly Media[] {

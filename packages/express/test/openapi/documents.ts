@@ -1,7 +1,7 @@
 import { createFlags, inputSchemas, memoryStorage } from '@flags/core';
-import { openApiDocument } from '../../src/openapi/document.js';
-import type { AuthMode } from '../../src/openapi/security.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { openApiDocument } from '../../../http/src/openapi/document.js';
+import type { AuthMode } from '../../../http/src/openapi/security.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 
 export const AUTH_MODES: readonly AuthMode[] = ['none', 'token', 'host'];
 

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { createHostApp, type HostApp } from '../host-app.js';
 
 const ORIGIN = 'https://shop.example.org';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { everythingIn } from '../contract/everything.js';
 import { createHostApp, FLAGS, type HostApp } from '../host-app.js';
 

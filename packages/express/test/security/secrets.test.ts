@@ -5,8 +5,8 @@ import { createFlags, type Flags, inputSchemas } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import type { Express } from 'express';
 import request from 'supertest';
-import { openApiDocument } from '../../src/openapi/document.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { openApiDocument } from '../../../http/src/openapi/document.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { EXPRESS_5 } from '../express-versions.js';
 
 const GIVEN = 'given-by-configuration-4711-and-long-enough';

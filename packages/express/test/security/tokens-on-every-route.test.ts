@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { CreatedToken, TokenKind } from '@flags/core';
-import { kindsFor } from '../../src/auth.js';
-import type { Route } from '../../src/route.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { kindsFor } from '../../../http/src/auth.js';
+import type { Route } from '../../../http/src/route.js';
+import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { type LiveServer, startLiveServer } from '../client/live-server.js';
 import { createOn } from '../client/states.js';
 import { actionOf } from '../contract/endpoints.js';

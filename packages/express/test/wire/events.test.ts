@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '@flags/core';
 import request from 'supertest';
-import { eventTypeFromWire, eventTypeToWire, WIRE_EVENT_TYPES } from '../../src/routes/events.js';
+import { eventTypeFromWire, eventTypeToWire, WIRE_EVENT_TYPES } from '../../../http/src/routes/events.js';
 import { createHostApp } from '../host-app.js';
 
 describe('the event log on the wire', () => {

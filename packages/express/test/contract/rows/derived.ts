@@ -1,5 +1,5 @@
-import type { Route } from '../../../src/route.js';
-import { ROUTES } from '../../../src/routes/all-routes.js';
+import type { Route } from '../../../../http/src/route.js';
+import { ROUTES } from '../../../../http/src/routes/all-routes.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
 import { actionOf } from '../endpoints.js';
 import type { Expectation, Row, RowRequest } from '../row.js';

@@ -1,6 +1,6 @@
 import type { Awaitable } from '@flags/core';
 import { extent } from '../../../../../test/extent.js';
-import { ROUTES } from '../../../src/routes/all-routes.js';
+import { ROUTES } from '../../../../http/src/routes/all-routes.js';
 import type { ServerProgram } from './measured-server.js';
 import { isWithin, measureAll, type Result, tableOf } from './run.js';
 import { FULL_STORE, SHORT_STORE, sizeIn } from './sizes.js';

@@ -1,6 +1,6 @@
-import type { Action } from '../../../src/permissions.js';
-import type { Route } from '../../../src/route.js';
-import { ROUTES } from '../../../src/routes/all-routes.js';
+import type { Action } from '../../../../http/src/permissions.js';
+import type { Route } from '../../../../http/src/route.js';
+import { ROUTES } from '../../../../http/src/routes/all-routes.js';
 import { HOSTILE_BODIES, hostileMembers, longQuery, manyTags } from './bodies.js';
 import type { SECRETS } from './definitions.js';
 import { type BudgetRow, pathOf } from './row.js';

@@ -1,10 +1,10 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Request } from 'express';
 import { HttpError } from './errors.js';
+import type { FlagsRequest } from './request.js';
 import type { Access } from './route.js';
 
 /** Refuses a request for a host that is not this server's, with `host_not_allowed`. */
-export type HostCheck = (request: Pick<Request, 'headers'>) => void;
+export type HostCheck = (request: Pick<FlagsRequest, 'host'>) => void;
 
 /** A name, or an address; a port may follow. */
 const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(?::\d{1,5})?$/i;
@@ -15,7 +15,7 @@ const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(?::\d{1,5})?$/i;
  */
 export function createHostCheck({ allowedHosts = [] }: { readonly allowedHosts?: readonly string[] }): HostCheck {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
-  return ({ headers: { host = '' } }) => {
+  return ({ host = '' }) => {
     const name = nameIn(host);
     if (name !== undefined && (isLocal(name) || allowed.has(name) || allowed.has(host.toLowerCase()))) return;
     throw new HttpError(
@@ -42,7 +42,7 @@ function isLocal(name: string): boolean {
 }
 
 /** Refuses a request that a page of another origin makes with the user's cookies, with `cross_origin`. */
-export type OriginCheck = (request: Pick<Request, 'method' | 'headers'>, access: Access) => void;
+export type OriginCheck = (request: Pick<FlagsRequest, 'method' | 'host' | 'headers'>, access: Access) => void;
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Browsers of other origins may use the frontend API and OFREP, where nothing can be changed: see the option `cors`. */
@@ -58,9 +58,9 @@ export function createOriginCheck({
   readonly trustedOrigins?: readonly string[];
 }): OriginCheck {
   const trusted = new Set(trustedOrigins);
-  return ({ method, headers }, access) => {
+  return ({ method, host, headers }, access) => {
     if (SAFE_METHODS.has(method) || !GUARDED.has(access)) return;
-    const { origin, host, 'sec-fetch-site': site } = headers;
+    const { origin, 'sec-fetch-site': site } = headers;
     if (origin !== undefined && trusted.has(origin)) return;
     if (site === undefined ? origin === undefined || isOriginOf(origin, host) : isOwnSite(site)) return;
     throw new HttpError('cross_origin', CROSS_ORIGIN);

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type {
   ChangeContext,
   DataVersionScope,
@@ -13,11 +12,12 @@ import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
 import type { Action, Scope } from './permissions.js';
 import type { Serialized } from './reply.js';
+import type { ReplySink } from './request.js';
 import type { Hub } from './streaming/hub.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One endpoint, as data: mounted by `createFlagsRouter`, described by the OpenAPI document. */
+/** One endpoint, as data: answered by `createFlagsApi`, described by the OpenAPI document. */
 export interface Route {
   readonly method: Method;
   /** In Express syntax, plain parameters only (`/api/admin/projects/:projectId`): Express 4 and 5 agree on those. */
@@ -152,7 +152,7 @@ export type ReplySchema =
   | 'Playground'
   | 'OpenApiDocument';
 
-/** What a handler sees of a request: values, nothing of Express. */
+/** What a handler sees of a request: values, nothing of any framework. */
 export interface RouteRequest<Parameter extends string = string> {
   /** The engine, speaking for the actor. */
   readonly flags: Flags;
@@ -200,7 +200,7 @@ export interface RouteResult {
   /** Of the chunks, where the handler knows it. */
   readonly etag?: string;
   /** Instead of a body: writes one for as long as the client listens. */
-  readonly stream?: (response: ServerResponse) => void;
+  readonly stream?: (sink: ReplySink) => void;
   /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */
   readonly revision?: number;
   /** Of a page that is not the last: where the next one begins. */

@@ -1,5 +1,5 @@
-import express, { type Request, type Response } from 'express';
 import { HttpError } from './errors.js';
+import type { FlagsRequest } from './request.js';
 
 /** No input of this API nests deeper than a few levels; deeper JSON would exhaust the stack of what works on it. */
 export const MAX_DEPTH = 32;
@@ -47,41 +47,17 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-export type BodyReader = (request: Request, response: Response) => Promise<unknown>;
+export type BodyReader = (request: FlagsRequest) => Promise<unknown>;
 
-/** Reads a request's JSON: undefined when it has no body. A body that the host has read already is taken from it. */
+/** Makes a function that reads the JSON of a request: undefined when it has no body. */
 export function createBodyReader(limit: number): BodyReader {
-  const parseText = express.text({ type: () => true, limit });
-  const readText = (request: Request, response: Response) =>
-    new Promise<void>((resolve, reject) => {
-      parseText(request, response, (error?: unknown) => (error ? reject(refusalOf(error)) : resolve()));
-    });
-
-  return async (request, response) => {
-    if (!announcesBody(request)) return isFiller(request.body) ? undefined : parseBody(request.body, limit);
-    assertSize(Number(request.headers['content-length'] ?? 0), limit);
-    assertContentType(request.headers['content-type']);
-    if (!isRead(request)) {
-      if (request.destroyed) throw endedEarly();
-      await readText(request, response);
-      if (!request.complete) throw endedEarly();
+  return async (request) => {
+    if (request.hasBody) {
+      assertSize(Number(request.headers['content-length'] ?? 0), limit);
+      assertContentType(request.headers['content-type']);
     }
-    return parseBody(request.body, limit);
+    return parseBody(await request.readBody(limit), limit);
   };
-}
-
-function announcesBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/** Body parsers for Express 4 leave `{}` behind when there was nothing to parse. */
-function isFiller(body: unknown): boolean {
-  return body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
-}
-
-/** Parsers of Express 4 leave the mark `_body`; any other reader leaves a value, or at least an ended stream. */
-function isRead(request: Request & { readonly _body?: unknown }): boolean {
-  return request._body === true || request.readableEnded || !isFiller(request.body);
 }
 
 function assertSize(bytes: number, limit: number): void {
@@ -92,11 +68,6 @@ function assertContentType(header: string | undefined): void {
   const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === '' || /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(type)) return;
   throw new HttpError('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
-}
-
-/** A client that goes away, or breaks the chunks off, leaves part of a body, which must not be taken for the whole. */
-function endedEarly(): HttpError {
-  return new HttpError('invalid_json', 'The body ended early. Send it again.');
 }
 
 function parseBody(body: unknown, limit: number): unknown {
@@ -134,13 +105,4 @@ function checkStructure(text: string): void {
 function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
-}
-
-/** What Express's parser refuses, in our words; a fault passes as it is. */
-function refusalOf(error: unknown): unknown {
-  const { status, message } = error as { readonly status?: unknown; readonly message?: unknown };
-  if (status === 413) return new HttpError('payload_too_large', 'The body is too large. Send less.');
-  if (status === 415) return new HttpError('unsupported_media_type', `The body cannot be decoded: ${message}.`);
-  const isClients = typeof status === 'number' && status >= 400 && status < 500;
-  return isClients ? new HttpError('invalid_json', `The body cannot be read: ${message}.`) : error;
 }

@@ -1,5 +1,4 @@
 import { describeUnknownOption, type FlagsError, type Token } from '@flags/core';
-import type { Request } from 'express';
 import { isHost } from './origin.js';
 import type { Action } from './permissions.js';
 
@@ -13,7 +12,9 @@ export interface Actor {
  * Tells who makes a request, by whatever your application knows of it (session, cookie, header); null when nobody.
  * What it throws goes to your application's error handler, also a `FlagsError` of an operation that it calls.
  */
-export type Authenticate<A extends Actor> = (request: Request) => A | null | undefined | Promise<A | null | undefined>;
+export type Authenticate<A extends Actor, Native = unknown> = (
+  request: Native,
+) => A | null | undefined | Promise<A | null | undefined>;
 
 /**
  * Tells whether an actor may do something. Anything but true is a refusal. What it throws goes to your application's error
@@ -35,33 +36,35 @@ export type Authorize<A extends Actor> = (
 export type BuiltInAuth<A extends Actor> = Actor extends A ? 'token' | 'none' : never;
 
 /** Sessions of people, and API tokens of programs. */
-export interface SessionAuth<A extends Actor> {
+export interface SessionAuth<A extends Actor, Native = unknown> {
   /** The signed-in user of a request, as your application knows it; null when there is none. */
-  readonly session: Authenticate<A>;
+  readonly session: Authenticate<A, Native>;
   readonly tokens: true;
 }
 
-/** What `createFlagsRouter` takes for sessions and API tokens together. */
-export interface SessionRouterOptions<A extends Actor = Actor>
-  extends Omit<FlagsRouterOptions<A>, 'auth' | 'authorize'> {
+/** The options of `createFlagsApi` for sessions and API tokens together. */
+export interface SessionApiOptions<A extends Actor = Actor, Native = unknown>
+  extends Omit<FlagsApiOptions<A, Native>, 'auth' | 'authorize'> {
   /**
    * Under `/api/admin`, a request is that of the API token of kind `admin` in its header `Authorization`, or else of the
    * signed-in user. The other paths are for SDKs: they take API tokens as with `auth: 'token'`, and no sessions. A token of
    * another kind is refused, whoever is signed in.
    *
    * @example
-   * createFlagsRouter(flags, {
+   * createFlagsApi(flags, {
    *   auth: { session: (request) => request.user ?? null, tokens: true },
    *   authorize: (actor, action, project) => 'kind' in actor || actor.canAdminister(project),
    * });
    */
-  readonly auth: SessionAuth<A>;
+  readonly auth: SessionAuth<A, Native>;
   /** Everything is allowed to everyone who comes in when absent. Users and tokens are asked about: a token has a `kind`. */
   readonly authorize?: Authorize<A | Token>;
 }
 
-/** What `createFlagsRouter` takes. Only `auth` is required. */
-export interface FlagsRouterOptions<A extends Actor = Actor> {
+/**
+ * The options of `createFlagsApi`. Only `auth` is required. `Native` is the request of the framework, which your functions get.
+ */
+export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
   /**
    * Who may come in.
    *
@@ -72,9 +75,9 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * - a function: the users of your application, under all of them. Where it returns an API token (of `verifyToken`), the
    *   token's kind has to fit the path, and the request sees the token's projects and environment.
    * - `{ session, tokens: true }`: the users of your application and API tokens together. Prefer it to a function that
-   *   does both; see {@link SessionRouterOptions}.
+   *   does both; see {@link SessionApiOptions}.
    */
-  readonly auth: Authenticate<A> | BuiltInAuth<A>;
+  readonly auth: Authenticate<A, Native> | BuiltInAuth<A>;
   /** Everything is allowed to everyone who comes in when absent. */
   readonly authorize?: Authorize<A>;
   /** The largest body that is read, in bytes (after decompression); 1 MiB when absent. */
@@ -106,7 +109,7 @@ export interface FlagsRouterOptions<A extends Actor = Actor> {
    * @example
    * onError: (error, request) => logger.error({ err: error, url: redactUrl(request.originalUrl) })
    */
-  readonly onError?: (error: FlagsError, request: Request) => void;
+  readonly onError?: (error: FlagsError, request: Native) => void;
 }
 
 /** Cross-origin requests, under `/api/frontend` and `/ofrep` alone. */
@@ -121,7 +124,7 @@ const DEFAULT_HEARTBEAT_INTERVAL = 15_000;
 const MAX_INTERVAL = 2 ** 31 - 1;
 
 /** A record, so that an option that is added to the type alone does not compile. */
-const OPTIONS: Readonly<Record<keyof FlagsRouterOptions, true>> = {
+const OPTIONS: Readonly<Record<keyof FlagsApiOptions, true>> = {
   auth: true,
   authorize: true,
   bodyLimit: true,
@@ -133,30 +136,31 @@ const OPTIONS: Readonly<Record<keyof FlagsRouterOptions, true>> = {
 };
 
 /** Refuses options that would leave the router open or without effect; TypeScript's callers cannot give them. */
-export function assertOptions<A extends Actor>(
-  options: FlagsRouterOptions<A> | SessionRouterOptions<A> | undefined,
+export function assertOptions<A extends Actor, Native>(
+  options: FlagsApiOptions<A, Native> | SessionApiOptions<A, Native> | undefined,
+  caller: string,
 ): void {
   const { auth, authorize, bodyLimit, cors, heartbeatInterval, onError } = options ?? {};
   const fault = describeUnknownOption(options ?? {}, Object.keys(OPTIONS));
-  if (fault) throw new TypeError(`createFlagsRouter ${fault}`);
+  if (fault) throw new TypeError(`${caller} ${fault}`);
   if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function' && !isSessionAuth(auth)) {
-    throw new TypeError(`createFlagsRouter: auth must be 'token', 'none', a function or { session, tokens: true }.`);
+    throw new TypeError(`${caller}: auth must be 'token', 'none', a function or { session, tokens: true }.`);
   }
-  checkOriginOptions(options as Partial<FlagsRouterOptions> | undefined);
+  assertOriginOptions(caller, options);
   if (authorize !== undefined && typeof authorize !== 'function') {
-    throw new TypeError('createFlagsRouter: authorize must be a function.');
+    throw new TypeError(`${caller}: authorize must be a function.`);
   }
   if (onError !== undefined && typeof onError !== 'function') {
-    throw new TypeError('createFlagsRouter: onError must be a function.');
+    throw new TypeError(`${caller}: onError must be a function.`);
   }
   if (bodyLimit !== undefined && !(Number.isSafeInteger(bodyLimit) && bodyLimit > 0)) {
-    throw new TypeError('createFlagsRouter: bodyLimit must be a positive number of bytes.');
+    throw new TypeError(`${caller}: bodyLimit must be a positive number of bytes.`);
   }
   if (cors !== undefined && cors.origins !== '*' && !(Array.isArray(cors.origins) && cors.origins.every(isOrigin))) {
-    throw new TypeError(`createFlagsRouter: cors.origins must be '*' or a list such as ['https://shop.example.org'].`);
+    throw new TypeError(`${caller}: cors.origins must be '*' or a list such as ['https://shop.example.org'].`);
   }
   if (heartbeatInterval !== undefined && !(heartbeatInterval > 0 && heartbeatInterval <= MAX_INTERVAL)) {
-    throw new TypeError('createFlagsRouter: heartbeatInterval must be a positive number of milliseconds.');
+    throw new TypeError(`${caller}: heartbeatInterval must be a positive number of milliseconds.`);
   }
 }
 
@@ -165,16 +169,17 @@ function isSessionAuth(auth: unknown): boolean {
   return typeof session === 'function' && tokens === true;
 }
 
-function checkOriginOptions({ trustedOrigins = [], allowedHosts = [] }: Partial<FlagsRouterOptions> = {}): void {
+function assertOriginOptions(
+  caller: string,
+  { trustedOrigins = [], allowedHosts = [] }: Partial<Pick<FlagsApiOptions, 'trustedOrigins' | 'allowedHosts'>> = {},
+): void {
   if (!(Array.isArray(trustedOrigins) && trustedOrigins.every(isOrigin))) {
     throw new TypeError(
-      `createFlagsRouter: trustedOrigins must be a list such as ['https://admin.example.org'], without paths.`,
+      `${caller}: trustedOrigins must be a list such as ['https://admin.example.org'], without paths.`,
     );
   }
   if (!(Array.isArray(allowedHosts) && allowedHosts.every(isHost))) {
-    throw new TypeError(
-      `createFlagsRouter: allowedHosts must be a list such as ['flags.example.org'], without schemes.`,
-    );
+    throw new TypeError(`${caller}: allowedHosts must be a list such as ['flags.example.org'], without schemes.`);
   }
 }
 

@@ -75,6 +75,13 @@ export function isDecodable(path: string): boolean {
   }
 }
 
+/** The parameters of a path without escapes; none for a path that cannot be decoded. */
+export function decodeParams(path: string, params: FoundRoute['params']): FoundRoute['params'] {
+  if (!path.includes('%')) return params;
+  if (!isDecodable(path)) return {};
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
+}
+
 export function undecodablePathError(path: string): never {
   throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
 }

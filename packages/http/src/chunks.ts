@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import { createPace, nextTurn } from './coalesce-per-tick.js';
+import type { ReplySink } from './request.js';
 
 /** The JSON text of an answer, in pieces that are made while it is written. No piece is longer than one document. */
 export type JsonChunks = Iterable<string> | AsyncIterable<string>;
@@ -48,14 +48,14 @@ async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
  * Writes a long text after the head, at the client's pace: the next slice is made when the one before was taken. Stops when
  * the client leaves. An error breaks the connection off, so that no client takes the part for the whole.
  */
-export async function writeSlices(response: ServerResponse, { first, rest }: StartedText): Promise<void> {
-  const write = createSliceWriter(response);
+export async function writeSlices(sink: ReplySink, { first, rest }: StartedText): Promise<void> {
+  const write = createSliceWriter(sink);
   try {
     for (const slice of first) if (!(await write(slice))) return;
     for await (const slice of rest) if (!(await write(slice))) return;
-    response.end();
+    sink.end();
   } catch (error) {
-    response.destroy();
+    sink.destroy();
     throw error;
   } finally {
     await rest.return();
@@ -63,12 +63,12 @@ export async function writeSlices(response: ServerResponse, { first, rest }: Sta
 }
 
 /** Resolves to false when the client has left. */
-function createSliceWriter(response: ServerResponse): (slice: string) => Promise<boolean> {
+function createSliceWriter(sink: ReplySink): (slice: string) => Promise<boolean> {
   let proceed: () => void = () => undefined;
   // One listener per response: middleware that compresses replaces `on`, but not `off`.
-  response.on('drain', () => proceed());
-  response.on('close', () => proceed());
-  response.on('error', () => undefined);
+  sink.on('drain', () => proceed());
+  sink.on('close', () => proceed());
+  sink.on('error', () => undefined);
 
   function taken(): Promise<void> {
     return new Promise((resolve) => {
@@ -77,10 +77,10 @@ function createSliceWriter(response: ServerResponse): (slice: string) => Promise
   }
 
   return async (slice) => {
-    if (response.destroyed) return false;
-    if (!response.write(slice)) await taken();
+    if (sink.destroyed) return false;
+    if (!sink.write(slice)) await taken();
     // A fast client takes a slice at once, and `drain` comes before any other request.
     await nextTurn();
-    return !response.destroyed;
+    return !sink.destroyed;
   };
 }

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { type Flags, FlagsError } from '@flags/core';
 import { keyOf, type View } from '../client/view.js';
 import { runInTurn } from '../coalesce-per-tick.js';
+import type { ReplySink } from '../request.js';
 import type { ResponseCache } from '../response-cache.js';
 import { type Channel, createChannel, type Hydration } from './channel.js';
 import { type Admission, deliver, type StreamPermission } from './deliver.js';
@@ -61,7 +61,7 @@ export interface Hub {
    *
    * @throws FlagsError `environment_not_found`, `closed`
    */
-  prepare(listening: Listening): Promise<(response: ServerResponse) => void>;
+  prepare(listening: Listening): Promise<(sink: ReplySink) => void>;
   /** Ends all streams, and refuses others. Calling it again does nothing. */
   close(): void;
 }
@@ -101,11 +101,11 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
     stop = undefined;
   }
 
-  function listen(response: ServerResponse, { view, lastEventId, ...permission }: Listening): void {
+  function listen(sink: ReplySink, { view, lastEventId, ...permission }: Listening): void {
     // A client that has left already tells so no more.
-    if (response.destroyed) return;
+    if (sink.destroyed) return;
     const channel = channels.of(view);
-    const listener = createListener(response, {
+    const listener = createListener(sink, {
       onReady: () => deliver([[listener, admission]]),
       onLeft: () => {
         channel.leave(listener);
@@ -127,7 +127,7 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
     async prepare(listening) {
       if (closed || flags.closing.aborted) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
       await flags.loadConfiguration(listening.view);
-      return (response) => (closed ? void response.end() : listen(response, listening));
+      return (sink) => (closed ? void sink.end() : listen(sink, listening));
     },
     close,
   };

@@ -1,9 +1,9 @@
 import { type Flags, TOKEN_KINDS, type Token, type TokenKind } from '@flags/core';
-import type { Request } from 'express';
 import { callHost, HttpError } from './errors.js';
-import type { Actor, Authenticate, Authorize, FlagsRouterOptions, SessionRouterOptions } from './options.js';
+import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
 import { type Action, EVERYTHING, type Scope, scopeOf } from './permissions.js';
+import type { FlagsRequest } from './request.js';
 import type { Access } from './route.js';
 
 /** Tokens of any of these kinds are let in. */
@@ -17,7 +17,7 @@ export function unauthenticated(message: string): HttpError {
 }
 
 /** API tokens: the bare secret, as clients of this API send it, or with the scheme `Bearer`. */
-export function identifyByToken(flags: Flags): Identify<Token> {
+export function identifyByToken(flags: Flags): Identify<Token, unknown> {
   return async (request, access) => {
     if (!secretIn(request)) throw unauthenticated('Send an API token in the header Authorization.');
     const token = await tokenIn(request, flags);
@@ -27,7 +27,7 @@ export function identifyByToken(flags: Flags): Identify<Token> {
 }
 
 /** The valid token whose secret the request carries. */
-export async function tokenIn(request: Request, flags: Flags): Promise<Token | undefined> {
+export async function tokenIn(request: Pick<FlagsRequest, 'headers'>, flags: Flags): Promise<Token | undefined> {
   const secret = secretIn(request);
   return secret ? flags.verifyToken(secret) : undefined;
 }
@@ -59,7 +59,7 @@ export function isToken(actor: object): actor is Token {
   );
 }
 
-function secretIn({ headers: { authorization: header } }: Request): string | undefined {
+function secretIn({ headers: { authorization: header } }: Pick<FlagsRequest, 'headers'>): string | undefined {
   return header !== undefined && /^bearer\s/i.test(header) ? header.slice('bearer'.length).trimStart() : header;
 }
 
@@ -67,12 +67,16 @@ function secretIn({ headers: { authorization: header } }: Request): string | und
  * The host application's own users. When the host's function returns an API token, the rules of tokens hold: its kind has
  * to fit, and the request sees the token's projects and environment.
  */
-export function identifyByHost<A extends Actor>(flags: Flags, authenticate: Authenticate<A>): Identify<A> {
+export function identifyByHost<A extends Actor, Native>(
+  flags: Flags,
+  authenticate: Authenticate<A, Native>,
+  caller: string,
+): Identify<A, Native> {
   return async (request, access) => {
-    const actor = await callHost(() => authenticate(request));
+    const actor = await callHost(() => authenticate(request.native));
     if (actor === null || actor === undefined) throw unauthenticated('Sign in first.');
     if (typeof actor.name !== 'string' || actor.name === '') {
-      throw new TypeError('createFlagsRouter: auth must give an actor with a name, or null.');
+      throw new TypeError(`${caller}: auth must give an actor with a name, or null.`);
     }
     if (!isToken(actor)) return { actor, scope: EVERYTHING };
     const identity = identityOf(actor, access);
@@ -82,9 +86,13 @@ export function identifyByHost<A extends Actor>(flags: Flags, authenticate: Auth
 }
 
 /** Sessions of people for the administration, and API tokens for it and for everything else. */
-export function identifyBySession<A extends Actor>(flags: Flags, session: Authenticate<A>): Identify<A | Token> {
+export function identifyBySession<A extends Actor, Native>(
+  flags: Flags,
+  session: Authenticate<A, Native>,
+  caller: string,
+): Identify<A | Token, Native> {
   const byToken = identifyByToken(flags);
-  const byHost = identifyByHost(flags, session);
+  const byHost = identifyByHost(flags, session, caller);
   return async (request, access) => {
     if (access !== 'admin' || (await tokenIn(request, flags))) return byToken(request, access);
     return byHost(request, access);
@@ -106,22 +114,27 @@ export interface Principal {
 }
 
 /** Lets a request in, or refuses it with `unauthenticated`, `forbidden` or `cross_origin`. */
-export type Gate = (request: Request, access: Access) => Promise<Principal>;
+export type Gate<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
 
-export type GateOptions<A extends Actor> = FlagsRouterOptions<A> | SessionRouterOptions<A>;
+export type GateOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
 
 const ANONYMOUS: Identity<Actor> = { actor: { name: 'anonymous' }, scope: EVERYTHING };
 
-export function createGate<A extends Actor>(flags: Flags, options: GateOptions<A>): Gate {
+export function createGate<A extends Actor, Native>(
+  flags: Flags,
+  options: GateOptions<A, Native>,
+  caller: string,
+): Gate<Native> {
   const { auth } = options;
   const parts = { flags, checkOrigin: createOriginCheck(options) };
   // Which actors `authorize` takes follows from `auth`, by the types of the options.
   const authorize = options.authorize as Authorize<Actor> | undefined;
-  if (typeof auth === 'function') return createGateOf<Actor>(identifyByHost(flags, auth), { ...parts, authorize });
+  if (typeof auth === 'function')
+    return createGateOf<Actor, Native>(identifyByHost(flags, auth, caller), { ...parts, authorize });
   if (typeof auth === 'object') {
-    return createGateOf<Actor>(identifyBySession(flags, auth.session), { ...parts, authorize });
+    return createGateOf<Actor, Native>(identifyBySession(flags, auth.session, caller), { ...parts, authorize });
   }
-  const identify: Identify<Actor> = auth === 'none' ? async () => ANONYMOUS : identifyByToken(flags);
+  const identify: Identify<Actor, Native> = auth === 'none' ? async () => ANONYMOUS : identifyByToken(flags);
   return createGateOf(identify, { ...parts, authorize });
 }
 
@@ -131,10 +144,10 @@ interface GateParts<A extends Actor> {
   readonly authorize: Authorize<A> | undefined;
 }
 
-function createGateOf<A extends Actor>(
-  identify: Identify<A>,
+function createGateOf<A extends Actor, Native>(
+  identify: Identify<A, Native>,
   { flags, checkOrigin, authorize = () => true }: GateParts<A>,
-): Gate {
+): Gate<Native> {
   async function check(actor: A, action: Action, project: string | null): Promise<void> {
     if ((await callHost(() => authorize(actor, action, project))) === true) return;
     // The project is not named: the caller may not see which project owns a flag or a segment.
@@ -176,4 +189,4 @@ export interface Identity<A extends Actor> {
 }
 
 /** Tells who makes a request, or refuses it with `unauthenticated` or `forbidden`. */
-export type Identify<A extends Actor> = (request: Request, access: Access) => Promise<Identity<A>>;
+export type Identify<A extends Actor, Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Identity<A>>;

@@ -16,10 +16,10 @@ export function partsOfTarget(url: string): RequestTarget {
   return place === -1 ? { path: target, query: '' } : { path: target.slice(0, place), query: target.slice(place + 1) };
 }
 
-export type QueryReader = (url: string) => QueryValues;
+export type QueryReader = (rawQuery: string) => QueryValues;
 
 /**
- * Reads the documented parameters from a URL, independently of the host's `query parser`, and refuses what their schemas
+ * Reads the documented parameters from a query, independently of the host's `query parser`, and refuses what their schemas
  * do not accept, with one detail per fault.
  */
 export function createQueryReader(parameters: readonly QueryParameter[] = [], inputs: InputSchemas): QueryReader {
@@ -27,10 +27,9 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   const schema = querySchema(parameters, inputs);
   const properties = Object.entries(propertiesOf(schema));
   const validate = createValidator<QueryValues>(schema);
-  return (url) => {
-    const { query } = partsOfTarget(url);
-    if (query === '') return {};
-    const given = new URLSearchParams(query);
+  return (rawQuery) => {
+    if (rawQuery === '') return {};
+    const given = new URLSearchParams(rawQuery);
     return validate(
       Object.fromEntries(
         properties

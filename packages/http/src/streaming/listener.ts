@@ -1,7 +1,6 @@
-import type { ServerResponse } from 'node:http';
-import type { Writable } from 'node:stream';
 import type { Flags } from '@flags/core';
 import { clearImmediate, runInTurn, setImmediate } from '../coalesce-per-tick.js';
+import type { ReplySink } from '../request.js';
 import { type Frame, HEARTBEAT } from './frames.js';
 
 /** So many bytes are handed over at once: each lot that a client has taken shows that it reads. */
@@ -19,7 +18,7 @@ export interface Outbox {
 }
 
 /** @param onEmpty called when everything was taken, unless that was so at once */
-export function createOutbox(response: Pick<Writable, 'write' | 'destroyed'>, onEmpty: () => void): Outbox {
+export function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () => void): Outbox {
   const frames: Frame[] = [];
   let current: Buffer | undefined;
   let place = 0;
@@ -43,7 +42,7 @@ export function createOutbox(response: Pick<Writable, 'write' | 'destroyed'>, on
     place += lot.length;
     current = place < buffer.length ? buffer : undefined;
     if (!current) place = 0;
-    isWaiting = !response.write(lot);
+    isWaiting = !sink.write(lot);
     if (isWaiting) underWay += lot.length;
     else taken += lot.length;
   }
@@ -62,7 +61,7 @@ export function createOutbox(response: Pick<Writable, 'write' | 'destroyed'>, on
     isPaused = true;
     runInTurn(() => {
       isPaused = false;
-      if (!response.destroyed) proceed();
+      if (!sink.destroyed) proceed();
     });
   }
 
@@ -118,16 +117,16 @@ export interface ListenerEvents {
   readonly onLeft: () => void;
 }
 
-export function createListener(response: ServerResponse, { onReady, onLeft }: ListenerEvents): Listener {
-  const outbox = createOutbox(response, onReady);
+export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): Listener {
+  const outbox = createOutbox(sink, onReady);
   let taken = 0;
   let missed = 0;
   let ended = false;
 
-  response.on('drain', () => outbox.advance());
-  response.once('close', onLeft);
+  sink.on('drain', () => outbox.advance());
+  sink.on('close', onLeft);
   // A connection that breaks while it is written to closes too.
-  response.on('error', () => undefined);
+  sink.on('error', () => undefined);
 
   return {
     get isReady() {
@@ -138,14 +137,14 @@ export function createListener(response: ServerResponse, { onReady, onLeft }: Li
       if (outbox.isEmpty && !ended) return outbox.put([HEARTBEAT]);
       missed = outbox.taken === taken ? missed + 1 : 0;
       taken = outbox.taken;
-      if (missed >= PATIENCE) response.destroy();
+      if (missed >= PATIENCE) sink.destroy();
     },
     end() {
-      if (!outbox.isEmpty) return void response.destroy();
+      if (!outbox.isEmpty) return void sink.destroy();
       ended = true;
-      response.end();
+      sink.end();
     },
-    cut: () => void response.destroy(),
+    cut: () => void sink.destroy(),
   };
 }
 

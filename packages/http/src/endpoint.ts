@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createValidator, type Flags, type InputSchemas } from '@flags/core';
-import type { Request, Response } from 'express';
 import type { Principal } from './auth.js';
 import type { BodyReader } from './body.js';
 import { collectChunks } from './chunks.js';
@@ -12,6 +11,7 @@ import { invalidInput } from './errors.js';
 import { projectAskedFor, readThenCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
+import { type FlagsRequest, urlOf } from './request.js';
 import type { ResponseCache } from './response-cache.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
 import type { Hub } from './streaming/hub.js';
@@ -33,8 +33,9 @@ export interface EndpointParts {
 }
 
 export interface Exchange {
-  readonly request: Request;
-  readonly response: Response;
+  readonly request: FlagsRequest;
+  /** The parameters of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
   readonly visitor: Principal;
   /** The data version before the answer was read, for rows whose answer depends on it and storages that have one. */
   readonly stamp?: string | undefined;
@@ -50,10 +51,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
-  async function answer({ request, response, visitor, stamp, project: asked = null }: Exchange): Promise<Reply> {
-    const params = paramsOf(request);
-    const query = readQuery(request.url);
-    const read = async () => (route.body === undefined ? undefined : checkBody(await readBody(request, response)));
+  async function answer({ request, params, visitor, stamp, project: asked = null }: Exchange): Promise<Reply> {
+    const query = readQuery(request.rawQuery);
+    const read = async () => (route.body === undefined ? undefined : checkBody(await readBody(request)));
     const { body, project } = route.permissionByBody
       ? await readThenCheck(route, visitor, read)
       : { body: await read(), project: asked };
@@ -73,7 +73,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       documents,
       hub,
       openApi,
-      clientIp: () => request.ip,
+      clientIp: () => request.ip(),
       lastEventId: headerOf(request, 'last-event-id'),
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
       isStillAdmitted: () => visitor.isStillAllowed(route.action, project),
@@ -91,8 +91,8 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const answerOnce =
     route.cacheBy === undefined ? answerWhole : answeringOnce({ answer, readStamp, cache: parts.replies });
   return async (exchange) => {
-    const { request, visitor } = exchange;
-    const project = await projectAskedFor(route, flags, paramsOf(request));
+    const { request, params, visitor } = exchange;
+    const project = await projectAskedFor(route, flags, params);
     if (!route.permissionByBody) await visitor.check(route.action, project);
     return unlessKnown(request, route, await answerOnce({ ...exchange, project }));
   };
@@ -121,8 +121,9 @@ function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
   return async (exchange) => {
     const stamp = await readStamp();
     if (stamp === undefined) return answer(exchange);
-    // Hosts may rewrite `url`; the `Link` header is made of `originalUrl`.
-    const { url, originalUrl } = exchange.request;
+    // Hosts may rewrite the URL; the `Link` header is made of `originalUrl`.
+    const { originalUrl } = exchange.request;
+    const url = urlOf(exchange.request);
     const key = url === originalUrl ? url : `${url} ${originalUrl}`;
     const known = cache.get(key, stamp);
     if (known) return known;
@@ -139,11 +140,6 @@ function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
   };
 }
 
-/** Rows have plain parameters only. */
-function paramsOf({ params }: Request): Readonly<Record<string, string>> {
-  return params as Readonly<Record<string, string>>;
-}
-
 function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (value: unknown) => unknown {
   if (body === undefined) return () => undefined;
   const validate = body.checkedBy === 'router' ? createValidator(body.schema(inputs)) : (value: unknown) => value;
@@ -154,7 +150,7 @@ function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (va
   };
 }
 
-function headerOf({ headers }: Request, name: string): string | undefined {
+function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
@@ -164,7 +160,7 @@ interface Outcome {
   readonly stamp: string | undefined;
 }
 
-async function replyTo(request: Request, route: Route, { result, stamp }: Outcome): Promise<Reply> {
+async function replyTo(request: FlagsRequest, route: Route, { result, stamp }: Outcome): Promise<Reply> {
   const { revision, serialized, stream, next } = result;
   if (stream) return streamReply(request, stream);
   const known = serialized?.etag ?? result.etag;
@@ -191,11 +187,11 @@ function tagOf(
 ): string | undefined {
   if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
   if (stamp === undefined) return undefined;
-  return entityTag(`${PROCESS} ${stamp} ${request.url} ${request.originalUrl}`, revision);
+  return entityTag(`${PROCESS} ${stamp} ${urlOf(request)} ${request.originalUrl}`, revision);
 }
 
 /** A client that has this very answer is told so, without its body. */
-async function unlessKnown(request: Request, { method, conditional }: Route, reply: Reply): Promise<Reply> {
+async function unlessKnown(request: FlagsRequest, { method, conditional }: Route, reply: Reply): Promise<Reply> {
   const { etag, link, vary } = reply.headers;
   if (reply.status !== 200 || etag === undefined || !(method === 'GET' || conditional)) return reply;
   if (!isKnown(request, etag)) return reply;
@@ -203,7 +199,7 @@ async function unlessKnown(request: Request, { method, conditional }: Route, rep
   return unchanged({ etag, ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) });
 }
 
-function isKnown({ headers }: Request, etag: string): boolean {
+function isKnown({ headers }: FlagsRequest, etag: string): boolean {
   return namesTag(headers['if-none-match'], etag);
 }
 
@@ -220,11 +216,11 @@ function serializedReply({ bytes }: Serialized): Reply {
 }
 
 /** Proxies are asked not to keep the events back. */
-function streamReply({ method }: Request, stream: NonNullable<RouteResult['stream']>): Reply {
+function streamReply({ method }: FlagsRequest, stream: NonNullable<RouteResult['stream']>): Reply {
   const headers = {
     'content-type': 'text/event-stream',
     'cache-control': 'private, no-cache, no-transform',
     'x-accel-buffering': 'no',
   };
-  return { status: 200, headers, stream: method === 'HEAD' ? (response) => void response.end() : stream };
+  return { status: 200, headers, stream: method === 'HEAD' ? (sink) => void sink.end() : stream };
 }

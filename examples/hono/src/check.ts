@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { createFlags, memoryStorage } from '@flags/core';
+import { createApp } from './app.js';
+
+const flags = await createFlags({ storage: memoryStorage() });
+const app = createApp(flags);
+
+const created = await app.request('/internal/flags/api/admin/projects/default/features', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ name: 'checkout' }),
+});
+assert.equal(created.status, 201);
+assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
+assert.equal(await (await app.request('/')).text(), 'The shop.');
+
+await flags.close();
+console.log('ok: Hono serves the flags and its own routes');

@@ -1,0 +1,27 @@
+export { createFlagsApi, type FlagsApi } from './create-api.js';
+export { type FetchHandler, type FetchHandlerOptions, toFetchHandler } from './fetch-handler.js';
+export {
+  fromNode,
+  handleNode,
+  type NextHandler,
+  type NodeExchange,
+  type NodeHandler,
+  type NodeHandlerOptions,
+  type NodeMount,
+  type NodeRequest,
+  toNodeHandler,
+} from './node-handler.js';
+export type {
+  Actor,
+  Authenticate,
+  Authorize,
+  BuiltInAuth,
+  CorsOptions,
+  FlagsApiOptions,
+  SessionApiOptions,
+  SessionAuth,
+} from './options.js';
+export type { Action } from './permissions.js';
+export { redactUrl } from './redact-url.js';
+export type { FlagsReply } from './reply.js';
+export type { FlagsRequest, ReplySink } from './request.js';

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import request from 'supertest';
+import { until } from '../../../test/until.js';
+import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
+
+const FLAGS = '/api/admin/projects/default/features';
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+let flags: Flags;
+beforeEach(async () => {
+  flags = await createFlags({ storage: memoryStorage() });
+});
+afterEach(() => flags.close());
+
+function post(body: Uint8Array, headers: Readonly<Record<string, string>> = {}): Request {
+  return new Request(`http://localhost${FLAGS}`, { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body });
+}
+
+describe('toFetchHandler', () => {
+  it('serves the API below its base path, and answers other paths with 404', async () => {
+    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }), { basePath: '/internal/flags/' });
+    expect((await handler(new Request(`http://localhost/Internal/flags${FLAGS}`))).status).toBe(200);
+    for (const path of [FLAGS, `/internal/flagship${FLAGS}`, '/internal/flags/elsewhere']) {
+      const response = await handler(new Request(`http://localhost${path}`));
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ code: 'not_found' });
+    }
+  });
+
+  it('reads compressed bodies, and holds the limit after decompression', async () => {
+    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none', bodyLimit: 1000 }));
+    const body = (bytes: number) => gzipSync(JSON.stringify({ name: 'checkout', description: 'x'.repeat(bytes) }));
+    const gzip = { 'content-encoding': 'gzip' };
+    expect((await handler(post(body(5000), gzip))).status).toBe(413);
+    expect((await handler(post(body(10).subarray(0, 20), gzip))).status).toBe(400);
+    expect((await handler(post(body(10), gzip))).status).toBe(201);
+  });
+
+  it('gives functions of the host the Request, and rejects with their errors', async () => {
+    const seen: unknown[] = [];
+    const fault = new Error('The session store is down.');
+    const auth = (native: Request) => {
+      seen.push(native);
+      throw fault;
+    };
+    const sent = new Request(`http://localhost${FLAGS}`);
+    await expect(toFetchHandler(createFlagsApi(flags, { auth }))(sent)).rejects.toBe(fault);
+    expect(seen).toEqual([sent]);
+  });
+
+  it('answers HEAD without a body, with the length of the one of GET', async () => {
+    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));
+    const got = await handler(new Request(`http://localhost${FLAGS}`));
+    const head = await handler(new Request(`http://localhost${FLAGS}`, { method: 'HEAD' }));
+    expect(head.headers.get('content-length')).toBe(got.headers.get('content-length'));
+    expect([head.body, head.status]).toEqual([null, 200]);
+  });
+
+  it('has the CORS headers of a request once', async () => {
+    const origin = 'https://shop.example.org';
+    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none', cors: { origins: [origin] } }));
+    const { headers } = await handler(new Request('http://localhost/api/frontend', { headers: { origin } }));
+    expect([headers.get('access-control-allow-origin'), headers.get('vary')]).toEqual([origin, 'Origin']);
+  });
+
+  it('streams changes, and ends when the API closes', async () => {
+    const api = createFlagsApi(flags, { auth: 'none' });
+    const response = await toFetchHandler(api)(new Request('http://localhost/api/client/streaming'));
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let heard = '';
+    const hear = async (part: string) => {
+      while (!heard.includes(part)) heard += (await reader?.read())?.value ?? '';
+    };
+    await hear('unleash-connected');
+    await flags.createFlag({ project: 'default' }, { name: 'later' });
+    await hear('"later"');
+    api.close();
+    expect(await reader?.read()).toMatchObject({ done: true });
+  });
+
+  it('stops a stream when its request is aborted', async () => {
+    const controller = new AbortController();
+    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));
+    const { signal } = controller;
+    const response = await handler(new Request('http://localhost/api/client/streaming', { signal }));
+    const reader = response.body?.getReader();
+    await reader?.read();
+    controller.abort();
+    await expect(reader?.read()).rejects.toThrow('cut off');
+  });
+
+  it('makes a long list at the pace of its reader, and all of it', async () => {
+    const count = 6000;
+    for (let n = 0; n < count; n++)
+      await flags.createFlag({ project: 'default' }, { name: `flag-${n}`.padEnd(90, 'x') });
+    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));
+    const response = await handler(new Request(`http://localhost${FLAGS}`));
+    expect(response.headers.has('content-length')).toBe(false);
+    const { features } = (await response.json()) as { readonly features: readonly unknown[] };
+    expect(features).toHaveLength(count);
+
+    const left = await handler(new Request(`http://localhost${FLAGS}`));
+    await left.body?.cancel();
+  });
+});
+
+describe('toNodeHandler', () => {
+  it('gives other paths and errors of the host to next', async () => {
+    const fault = new Error('The session store is down.');
+    const auth = () => {
+      throw fault;
+    };
+    const handler = toNodeHandler(createFlagsApi(flags, { auth }), { basePath: '/flags' });
+    const told: unknown[] = [];
+    const listener: RequestListener = (req, res) =>
+      void handler(req, res, (error) => {
+        told.push(error);
+        res.end('host');
+      });
+    await request(createServer(listener)).get('/shop').expect(200, 'host');
+    await request(createServer(listener)).get(`/flags${FLAGS}`).expect(200, 'host');
+    expect(told).toEqual([undefined, fault]);
+  });
+
+  it('answers 404 and 500 itself without next', async () => {
+    const fault = new Error('The session store is down.');
+    const auth = () => {
+      throw fault;
+    };
+    const told: unknown[] = [];
+    const handler = toNodeHandler(createFlagsApi(flags, { auth }), {
+      onUnexpectedError: (error) => told.push(error),
+    });
+    const server = createServer((req, res) => void handler(req, res));
+    await request(server).get('/shop').expect(404);
+    const { text } = await request(server).get(FLAGS).expect(500);
+    expect(text).not.toContain('session');
+    expect(told).toEqual([fault]);
+  });
+
+  it('ends the stream of a client that leaves', async () => {
+    const api = createFlagsApi(flags, { auth: 'none' });
+    const handler = toNodeHandler(api, { ip: () => '192.0.2.1' });
+    let closed = false;
+    const server = createServer((req, res) => {
+      res.on('close', () => {
+        closed = true;
+      });
+      void handler(req, res);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const controller = new AbortController();
+    const { port } = server.address() as AddressInfo;
+    const { signal } = controller;
+    const response = await fetch(`http://127.0.0.1:${port}/api/client/streaming`, { signal });
+    expect(response.status).toBe(200);
+    controller.abort();
+    await until(() => closed);
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+});

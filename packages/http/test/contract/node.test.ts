@@ -1,0 +1,6 @@
+import { MEMORY } from '../../../core/test/storage-kinds.js';
+import { NODE_ADAPTER } from '../../../express/test/contract/adapters.js';
+import { runTable } from '../../../express/test/contract/run-table.js';
+import { ALL_ROWS } from '../../../express/test/contract/selected-rows.js';
+
+runTable({ adapter: NODE_ADAPTER, storages: [MEMORY], rows: ALL_ROWS });
