@@ -23,19 +23,20 @@ export interface ApplicationRef {
   readonly application: string;
 }
 
-/** Who changes something, and which state they have seen. Every operation that changes anything takes one last. */
+/** The actor and the preconditions of a change. Every operation that changes something takes one last. */
 export interface ChangeContext {
-  /** Who the change is attributed to in the event log; the instance's default actor when absent. */
+  /** The actor in the event log; the instance's default actor when absent. */
   readonly actor?: string;
   /**
-   * The revision, or revisions, of the document (flag, project, segment) that the caller has seen. When the document has
-   * moved on, or does not exist yet, the operation fails with `revision_mismatch` and changes nothing.
+   * The revision of the document (flag, project, segment) that the caller has read. If the document is at another
+   * revision, or does not exist, the operation fails with `revision_mismatch` and changes nothing. A list accepts any of
+   * its revisions, as the HTTP header `If-Match` does.
    */
   readonly ifRevision?: number | readonly number[];
   /**
-   * Your own permission check: called before a strategy begins to use a segment, when a strategy is added, updated or
-   * patched. Segments that the strategy already uses are not asked about. What it throws, or rejects with, refuses the
-   * change. It may be called again for the same segment when the change is retried.
+   * Your own permission check. The engine calls it before an added, updated or patched strategy begins to use a segment,
+   * but not for segments that the strategy already uses. Throw, or reject, to refuse the change. A retry of the change
+   * may call it again for the same segment.
    */
   readonly onSegmentUse?: (segment: SegmentUseRequest) => void | Promise<void>;
 }
@@ -56,24 +57,24 @@ export type JsonPatchOperation =
 /** Operations in order; all are applied, or none. */
 export type JsonPatch = readonly JsonPatchOperation[];
 
-/** Which part of a long list to read. */
+/** Selects a page of a list. */
 export interface PageQuery {
-  /** At most so many, 1–1000; 100 when absent. */
+  /** The largest number of items, 1–1000; 100 when absent. */
   readonly limit?: number | undefined;
-  /** The `next` of the page before; from the beginning when absent. */
+  /** The `next` of the previous page; the first page when absent. */
   readonly after?: string | undefined;
 }
 
 /**
- * A part of a long list, in the list's order. Reading from page to page brings everything that is there all the while
- * exactly once, whatever is created and deleted between one page and the next; the pages together are no consistent view.
+ * A page of a list, in the list's order. Reading page by page returns every item that exists throughout exactly once. The
+ * pages are not one consistent view: items may be created and deleted between them.
  */
 export interface Page<Item> {
-  /** As many as the limit, but on the last page; fewer where the items are large. */
+  /** As many as the limit; fewer on the last page, or if the items are large. */
   readonly items: readonly Item[];
-  /** Where the next page begins, to be passed as `after`; absent on the last page. It stays valid for as long as you like. */
+  /** The cursor to pass as `after`; absent on the last page. It never expires. */
   readonly next?: string;
 }
 
-/** A value, or a promise of it: what a synchronous and an asynchronous storage can both give. */
+/** A value, or a promise of it. */
 export type Awaitable<T> = T | PromiseLike<T>;
