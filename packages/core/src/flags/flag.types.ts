@@ -68,11 +68,6 @@ export interface ArchivedFlag extends FlagSummary {
   readonly impressionData: boolean;
 }
 
-export interface ArchivedFlagPageQuery extends PageQuery {
-  /** Only archived flags of this project; of all projects when absent. */
-  readonly project?: string;
-}
-
 export interface NewFlag {
   /** 1–100 characters that a URL keeps as they are (`encodeURIComponent(name) === name`), not `.` or `..`. */
   readonly name: string;
@@ -111,20 +106,8 @@ export interface FlagOperations {
    * const on = (await flags.listFlags({ project: 'default' })).filter((flag) => !flag.stale);
    */
   listFlags(ref: ProjectRef): Promise<readonly FlagSummary[]>;
-
-  /**
-   * The same flags page by page: a page costs what it holds, however many flags the project has.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`
-   * @example
-   * let after: string | undefined;
-   * do {
-   *   const page = await flags.pageFlags({ project: 'default' }, { limit: 100, after });
-   *   for (const { name, stale } of page.items) console.log(name, stale);
-   *   after = page.next;
-   * } while (after !== undefined);
-   */
-  pageFlags(ref: ProjectRef, query?: PageQuery): Promise<Page<FlagSummary>>;
+  /** Returns one page: its cost depends on the page, not on the number of flags in the project. */
+  listFlags(ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
 
   /**
    * One flag, archived or not, with every environment of the instance.
@@ -217,14 +200,7 @@ export interface FlagOperations {
    * @example
    * const archived = await flags.listArchivedFlags({ project: 'default' });
    */
-  listArchivedFlags(ref?: ProjectRef): Promise<readonly ArchivedFlag[]>;
-
-  /**
-   * The same flags page by page. Finding them may read the summaries of all flags, a bounded number at a time.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`
-   * @example
-   * const { items, next } = await flags.pageArchivedFlags({ project: 'default', limit: 20 });
-   */
-  pageArchivedFlags(query?: ArchivedFlagPageQuery): Promise<Page<ArchivedFlag>>;
+  listArchivedFlags(ref?: Partial<ProjectRef>): Promise<readonly ArchivedFlag[]>;
+  /** Returns one page. May read the summaries of all flags, in batches. */
+  listArchivedFlags(ref: Partial<ProjectRef>, page: PageQuery): Promise<Page<ArchivedFlag>>;
 }

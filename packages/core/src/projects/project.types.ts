@@ -80,15 +80,8 @@ export interface ProjectOperations {
    * const unhealthy = (await flags.listProjects()).filter((project) => project.health < 80);
    */
   listProjects(): Promise<readonly ProjectSummary[]>;
-
-  /**
-   * The same projects page by page; only the flags of the page's projects are looked at.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, next } = await flags.pageProjects({ limit: 20 });
-   */
-  pageProjects(query?: PageQuery): Promise<Page<ProjectSummary>>;
+  /** Returns one page: reads the flags of its projects only. */
+  listProjects(page: PageQuery): Promise<Page<ProjectSummary>>;
 
   /**
    * One project with its flags.

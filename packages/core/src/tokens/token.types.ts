@@ -71,15 +71,8 @@ export interface TokenOperations {
    * const admins = (await flags.listTokens()).filter((token) => token.kind === 'admin');
    */
   listTokens(): Promise<readonly Token[]>;
-
-  /**
-   * The same tokens page by page.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, next } = await flags.pageTokens({ limit: 20 });
-   */
-  pageTokens(query?: PageQuery): Promise<Page<Token>>;
+  /** Returns one page. */
+  listTokens(page: PageQuery): Promise<Page<Token>>;
 
   /**
    * Deletes a token, named by its id or by its secret; it is refused from the moment this resolves.

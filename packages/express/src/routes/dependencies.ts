@@ -92,7 +92,7 @@ export const dependencyRoutes: readonly Route[] = [
       const ref = flagRef(params);
       const { items, next } = await listPieces(query, {
         whole: () => flags.listPossibleParents(ref),
-        page: (page) => flags.pagePossibleParents(ref, page),
+        page: (page) => flags.listPossibleParents(ref, page),
         cursorOf: (name) => name,
         toWire: (name) => name,
       });

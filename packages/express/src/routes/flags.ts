@@ -35,10 +35,10 @@ export const flagRoutes: readonly Route[] = [
     errors: ['invalid_input', 'project_not_found'],
     async handle({ flags, params, query }) {
       const ref = projectRef(params);
-      const live = { whole: () => flags.listFlags(ref), page: (page: PageQuery) => flags.pageFlags(ref, page) };
+      const live = { whole: () => flags.listFlags(ref), page: (page: PageQuery) => flags.listFlags(ref, page) };
       const archived = {
         whole: () => flags.listArchivedFlags(ref),
-        page: (page: PageQuery) => flags.pageArchivedFlags({ ...ref, ...page }),
+        page: (page: PageQuery) => flags.listArchivedFlags(ref, page),
       };
       const { items, next } = await listPieces<FlagSummary>(query, {
         ...(query.archived === true ? archived : live),

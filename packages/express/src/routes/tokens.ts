@@ -96,8 +96,8 @@ export const tokenRoutes: readonly Route[] = [
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const { items, next } = await listPieces(query, {
-        whole: flags.listTokens,
-        page: flags.pageTokens,
+        whole: () => flags.listTokens(),
+        page: (page) => flags.listTokens(page),
         cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
         toWire: tokenToWire,
       });
