@@ -1,4 +1,5 @@
-import { describeNonFlags, type Flags, inputSchemas } from '@flags/core';
+import type { Flags } from '@flags/core';
+import { describeNonFlags, inputSchemas } from '@flags/core/integration';
 import type { RequestHandler } from 'express';
 import { createGate, type GateOptions } from './auth.js';
 import { createBodyReader } from './body.js';

@@ -1,4 +1,4 @@
-import { type FlagResolution, payloadValue } from '@flags/core';
+import { type FlagResolution, payloadValue } from '@flags/core/integration';
 import { ErrorCode, type ResolutionDetails } from '@openfeature/server-sdk';
 
 /** What a caller asks for, and what it gets when there is nothing else. */

@@ -1,4 +1,5 @@
-import type { Dependency, DependencyInput, ErrorCode, JsonSchema } from '@flags/core';
+import type { Dependency, DependencyInput, ErrorCode } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';

@@ -1,4 +1,5 @@
-import type { FlagChanges, FlagSummary, JsonSchema, PageQuery } from '@flags/core';
+import type { FlagChanges, FlagSummary, PageQuery } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { propertiesOf, unchecked } from '../schema-properties.js';

@@ -1,4 +1,5 @@
-import { type CreatedToken, type JsonSchema, type NewToken, TOKEN_KINDS, type Token } from '@flags/core';
+import { type CreatedToken, type NewToken, TOKEN_KINDS, type Token } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject } from '../json-chunks.js';
 import { listPieces } from '../query.js';

@@ -1,4 +1,5 @@
-import { createFlags, inputSchemas, memoryStorage } from '@flags/core';
+import { createFlags, memoryStorage } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
 import { openApiDocument } from '../../src/openapi/document.js';
 import type { AuthMode } from '../../src/openapi/security.js';
 import { ROUTES } from '../../src/routes/all-routes.js';

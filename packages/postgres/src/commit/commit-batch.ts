@@ -1,4 +1,5 @@
-import { type DocumentKey, FlagsError, type PreparedCommit } from '@flags/core';
+import { type DocumentKey, FlagsError } from '@flags/core';
+import type { PreparedCommit } from '@flags/core/integration';
 import type { FeedOrder } from '../feed/order.js';
 import type { PlacedCommit } from '../feed/snapshot-feed.js';
 import { fromStoredText, type TableNames } from '../tables.js';
