@@ -83,7 +83,7 @@ const BRAND = Symbol.for('@flags/error');
 export class FlagsError extends Error {
   static {
     // On the prototype, and not in the type: types of several copies stay compatible.
-    Object.defineProperty(this.prototype, BRAND, { value: true });
+    Object.defineProperty(FlagsError.prototype, BRAND, { value: true });
   }
 
   override readonly name = 'FlagsError';

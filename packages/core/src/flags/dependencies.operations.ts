@@ -13,7 +13,7 @@ import { listLiveFlags } from './flag-lists.operations.js';
 import { type ListedFlag, toListedFlag } from './flag-views.js';
 
 /** The names of the flags that depend on the one of this name, archived or not, in name order. */
-export async function listChildren({ storage }: Engine, parent: string): Promise<readonly string[]> {
+async function listChildren({ storage }: Engine, parent: string): Promise<readonly string[]> {
   const edges = await storage.list({ kind: dependencyEdges.kind, parent, part: 'body' });
   return edges.map(({ content }) => (content as DependencyEdge).child);
 }

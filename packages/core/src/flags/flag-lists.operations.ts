@@ -69,10 +69,7 @@ export async function summarizeFlags(
   return flags.map((flag) => toSummary(flag, settings, lastSeen));
 }
 
-export async function summarizeArchivedFlags(
-  engine: Engine,
-  flags: readonly ListedFlag[],
-): Promise<readonly ArchivedFlag[]> {
+async function summarizeArchivedFlags(engine: Engine, flags: readonly ListedFlag[]): Promise<readonly ArchivedFlag[]> {
   const summaries = await summarizeFlags(engine, flags);
   const archived: ArchivedFlag[] = [];
   for (const [index, summary] of summaries.entries()) {

@@ -57,7 +57,7 @@ function notFound({ application }: ApplicationRef): FlagsError {
 }
 
 /** Those seen within the last day, by name, from the one after `after` on. */
-export async function* iterateApplications(
+async function* iterateApplications(
   { metrics, now }: Engine,
   { strategies = [] }: ApplicationFilter = {},
   after?: string,

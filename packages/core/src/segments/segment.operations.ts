@@ -109,7 +109,7 @@ function pageUpTo(items: readonly Segment[]): Page<Segment> {
 }
 
 /** The strategies that use a segment, by flag name; those of archived flags too. */
-export async function listUses(engine: Engine, segment: number): Promise<readonly SegmentUse[]> {
+async function listUses(engine: Engine, segment: number): Promise<readonly SegmentUse[]> {
   const uses: SegmentUse[] = [];
   for await (const flag of readFlagsThat(engine, (segments) => segments.includes(segment))) {
     uses.push(...usesOfSegment(flag, segment));
@@ -158,12 +158,12 @@ export function idOfSegment(segment: number): string {
   throw invalidInput([{ message: 'must name a segment, as a number', path: '/segment' }]);
 }
 
-export function toSegment({ state, revision }: Versioned<SegmentState>): Segment {
+function toSegment({ state, revision }: Versioned<SegmentState>): Segment {
   const { id, name, description, constraints, project = null, createdAt, createdBy } = state;
   return { id, name, description, constraints, project, createdAt, createdBy, revision };
 }
 
-export function throwSegmentNotFound(segment: number): never {
+function throwSegmentNotFound(segment: number): never {
   throw new FlagsError('segment_not_found', `There is no segment ${segment}; create it, or list the segments.`);
 }
 
