@@ -14,7 +14,7 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: ['/src/(index|flags-postgres-sql|sqlite|testing|request|main|check)\\.ts$', '\\.d\\.ts$'],
+        pathNot: ['/src/(index|integration|flags-postgres-sql|sqlite|testing|request|main|check)\\.ts$', '\\.d\\.ts$'],
       },
       to: {},
     },
@@ -116,7 +116,7 @@ module.exports = {
       comment: 'What stands on the core uses it as a stranger would.',
       severity: 'error',
       from: { path: '^packages/(express|http|openfeature|postgres)/src/' },
-      to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/index\\.(d\\.)?[jt]s$' },
+      to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/(index|integration)\\.(d\\.)?[jt]s$' },
     },
     {
       name: 'published-http-only',

@@ -38,7 +38,7 @@ const project: Config = {
   moduleNameMapper: {
     '^@flags/(core|express|http|openfeature|postgres)$': '<rootDir>/packages/$1/src/index.ts',
     '^@flags/test-postgres$': '<rootDir>/test/postgres/src/index.ts',
-    '^@flags/core/(sqlite|testing)$': '<rootDir>/packages/core/src/$1.ts',
+    '^@flags/core/(integration|sqlite|testing)$': '<rootDir>/packages/core/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^(\\.{1,2}/.*)\\.cjs$': '$1.cts',
   },

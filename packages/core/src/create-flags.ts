@@ -25,9 +25,8 @@ import { createValidators } from './validators.js';
 const DAY = 86_400_000;
 
 /**
- * Opens feature flags on a storage: for this process alone, or for one of several that share the storage. A
- * new storage gets the project `default`. Resolves when it is ready; {@link Flags.close} gives everything back. When it
- * fails, the storage is closed.
+ * Opens feature flags on a storage, for one process or for one of several that share the storage. A new storage gets the
+ * project `default`. Resolves when the flags are loaded; `close()` releases everything. Closes the storage if it rejects.
  *
  * @throws FlagsError `invalid_input` (options that do not fit), `storage_unsupported`, `storage_busy`,
  * `storage_unavailable`
@@ -46,7 +45,7 @@ export async function createFlags(options: FlagsOptions): Promise<Flags> {
   }
 }
 
-/** Callers without a compiler forget `{ storage }` itself, or to call the function that makes it. */
+/** Names the common mistakes of callers without types: no `{ storage }`, or a storage function that was not called. */
 async function storageOf(options: FlagsOptions | undefined): Promise<Storage> {
   if (typeof options !== 'object' || options === null) {
     throw refused("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
@@ -59,7 +58,7 @@ async function storageOf(options: FlagsOptions | undefined): Promise<Storage> {
   return storage;
 }
 
-/** A record, so that an option that is added here or there alone does not compile. */
+/** A record, so that the compiler reports an option that is missing here. */
 const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   storage: true,
   metrics: true,
@@ -112,7 +111,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     onError,
     size,
   });
-  // Where others' changes are heard of at once, what is known is what is stored, nearly always.
+  // With push notifications the replica is almost always current.
   const recall = storage.watch && ((key: DocumentKey) => copied(replica.documents.get(key)));
   const run = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, recall, size });
   const validate = createValidators(settings);
@@ -152,7 +151,7 @@ function copied(known: Versioned<unknown> | undefined): Versioned<unknown> | und
   return known && { state: cloneJson(known.state), revision: known.revision };
 }
 
-/** Several processes may open a new storage at once: whoever comes second finds the project there. */
+/** Several processes may open a new storage at once: the later ones find the project. */
 async function addDefaultProject({ change, now }: Engine): Promise<void> {
   const createdAt = now().toISOString();
   await change({
@@ -203,7 +202,7 @@ async function release({ feed, replica, metrics, storage }: Engine): Promise<voi
   }
 }
 
-/** A host's function that throws is told of as well: nobody waits for what calls it. */
+/** Reports a throwing `onError` as a warning, because no caller could handle its error. */
 function reporter(onError: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     try {

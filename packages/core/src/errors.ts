@@ -14,7 +14,7 @@ export function shorten(text: string, limit: number): string {
   return `${head}…${tail}`;
 }
 
-/** Every reason for which an operation is refused. The list is closed: code against it, not against messages. */
+/** All error codes. The list is closed: rely on codes, not on messages. */
 export const ERROR_CODES = [
   'invalid_input',
   'invalid_patch',
@@ -60,15 +60,17 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** One fault. `path` is a JSON Pointer (RFC 6901) into the input, where the fault has a place in it. */
+/** One issue. `path` is a JSON Pointer (RFC 6901) into the input, if the issue has a place there. */
 export interface ErrorDetail {
   readonly message: string;
   readonly path?: string;
 }
 
+/** The same symbol in every copy of this package. */
+const BRAND = Symbol.for('@flags/error');
+
 /**
- * A request that cannot be granted; it has changed nothing. Anything else that is thrown is a fault of the storage
- * or of the library, and passes through as it is.
+ * A refused request, which has changed nothing. Other errors are driver errors or defects, and pass through unchanged.
  *
  * @example
  * try {
@@ -79,11 +81,16 @@ export interface ErrorDetail {
  * }
  */
 export class FlagsError extends Error {
+  static {
+    // On the prototype, and not in the type: types of several copies stay compatible.
+    Object.defineProperty(FlagsError.prototype, BRAND, { value: true });
+  }
+
   override readonly name = 'FlagsError';
-  /** One entry per fault, at most 100; the message alone when there is only one. */
+  /** One entry per issue, at most 100; the error's message if there is only one. */
   readonly details: readonly ErrorDetail[];
 
-  /** Long texts are shortened in the middle: they may echo input of any length. */
+  /** Shortens long texts in the middle, because they may echo input of any length. */
   constructor(
     readonly code: ErrorCode,
     message: string,
@@ -100,9 +107,15 @@ function shortenDetail({ message, path }: ErrorDetail): ErrorDetail {
   return path === undefined ? { message: short } : { message: short, path: shorten(path, LIMITS.issuePath) };
 }
 
-/** Tells a {@link FlagsError} by its name and code: two copies of this package may be loaded in one process. */
+/**
+ * Whether an error is a {@link FlagsError}, of any copy or version of this package in the process. Another version may
+ * have codes that this one does not know: handle the codes that you know, and pass the others on.
+ */
 export function isFlagsError(error: unknown): error is FlagsError {
   if (typeof error !== 'object' || error === null) return false;
-  const { name, code } = error as Partial<FlagsError>;
-  return name === 'FlagsError' && (ERROR_CODES as readonly unknown[]).includes(code);
+  const { name, code, [BRAND]: isBranded } = error as Readonly<Record<PropertyKey, unknown>>;
+  if (typeof code !== 'string') return false;
+  if (isBranded === true) return true;
+  // Version 0.1 sets no brand.
+  return name === 'FlagsError' && (ERROR_CODES as readonly string[]).includes(code);
 }

@@ -30,34 +30,38 @@ import type { Token, TokenOperations } from './tokens/token.types.js';
  */
 
 /**
- * Feature flags inside this process: their administration and their evaluation. Operations that change something validate
- * their input, take effect whole or not at all, are durable when their promise resolves, and append one event per fact
- * in the same commit. Many may be under way at once; several processes may share one storage.
+ * Feature flags inside this process: evaluation and administration. Changes validate their input, are atomic, are durable
+ * when their promise resolves, and append one event per fact in the same commit. Safe to call concurrently; several
+ * processes may share one storage.
  *
- * Every operation but those of evaluation fails with `closed` after {@link Flags.close}, and may fail with `storage_busy` or
- * `too_much_contention` when others keep the storage or the same document busy, and with `storage_unavailable` when the
- * storage cannot be reached or cannot be written to: nothing has changed then, try again. When the connection is lost, or
- * the disk fails, in the middle of a commit, and the storage cannot find out what became of it, they fail with
- * `outcome_unknown`: look before you repeat a change.
+ * Every operation except evaluation fails with `closed` after {@link FlagsLifecycle.close}. These codes mean that nothing
+ * has changed, and that you may try again:
+ *
+ * - `storage_busy`, `too_much_contention`: other processes keep the storage or the same document busy.
+ * - `storage_unavailable`: the storage cannot be reached, or cannot be written to.
+ *
+ * `outcome_unknown` means that the connection or the disk failed during a commit, and the storage cannot find out whether
+ * the change took effect: read the state before you repeat the change.
  */
 export interface Flags
-  extends ProjectOperations,
+  extends EvaluationOperations,
+    FlagsLifecycle,
     FlagOperations,
     StrategyOperations,
     VariantOperations,
+    DependencyOperations,
+    SegmentOperations,
+    ProjectOperations,
     MemberOperations,
-    MetricsOperations,
     TokenOperations,
     EventOperations,
-    SegmentOperations,
-    DependencyOperations,
-    EvaluationOperations {
-  /** What this instance was configured with, defaults filled in; frozen. */
+    MetricsOperations {
+  /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;
 
   /**
-   * The same engine with every change attributed to this actor, unless a call's context names another. Of an API token the
-   * event log keeps the name, the id and the kind.
+   * Returns the same engine for another actor: the event log attributes its changes to this actor, unless a call's context
+   * names another one. For an API token it keeps the name, the id and the kind. Cheap: call it per request.
    *
    * @param actor a name, or the token that `verifyToken` returns
    * @example
@@ -66,20 +70,23 @@ export interface Flags
   as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): Flags;
 
   /**
-   * A text that is another one after every change of what is stored, by this process or another; one for projects is
-   * another also every second, as health depends on the time. While it stays the same, flags (or projects) read as they did:
-   * what was made of them since the stamp was asked for need not be made again. Reports of metrics change it too, as they
-   * tell when flags were last seen. Undefined when the storage cannot tell, or the metrics are kept elsewhere.
+   * Opaque data version. Changes whenever stored state changes, in any process; that includes reported metrics, which tell
+   * when flags were last seen. The version of `projects` also changes every second, because health depends on the time.
+   * While the version is unchanged, results derived from earlier reads are still valid. Undefined if the storage has no
+   * data version, or if the metrics are in another storage.
    *
    * @param subject `flags` when absent
    * @example
-   * const stamp = await flags.stamp();
-   * if (stamp === undefined || stamp !== page.stamp) page = { stamp, html: render(await flags.listFlags(ref)) };
+   * const version = await flags.dataVersion();
+   * if (version === undefined || version !== page.version) page = { version, html: render(await flags.listFlags(ref)) };
    */
   dataVersion(subject?: DataVersionScope): Promise<string | undefined>;
+}
 
+/** The end of an instance. */
+export interface FlagsLifecycle {
   /**
-   * Aborted as soon as {@link Flags.close} is called, for what is built upon these flags and has to end with them.
+   * Aborts as soon as {@link FlagsLifecycle.close} is called. End whatever depends on these flags when it does.
    *
    * @example
    * flags.closing.addEventListener('abort', () => stream.end(), { once: true });
@@ -87,7 +94,7 @@ export interface Flags
   readonly closing: AbortSignal;
 
   /**
-   * Waits for what is under way, ends subscriptions and closes the storage. Calling it again does nothing.
+   * Waits for running operations, ends subscriptions and closes the storage. Calling it again does nothing.
    *
    * @example
    * process.once('SIGTERM', () => void flags.close());
@@ -95,14 +102,14 @@ export interface Flags
   close(): Promise<void>;
 }
 
-/** What a stamp stands for. */
+/** The results that a data version covers. */
 export type DataVersionScope = 'flags' | 'projects';
 
 export interface Settings {
   readonly environments: readonly Environment[];
   readonly roles: readonly Role[];
   readonly flagTypes: readonly FlagType[];
-  /** The environment that flags are evaluated in when none is named. */
+  /** The default environment of evaluations. */
   readonly environment: string;
 }
 
@@ -114,6 +121,6 @@ export interface Environment {
 
 export interface FlagType {
   readonly name: string;
-  /** How old a flag gets before it counts as potentially stale; null: never. */
+  /** The age in days at which a flag becomes potentially stale; null: never. */
   readonly lifetimeDays: number | null;
 }

@@ -1,10 +1,9 @@
+// Opening flags
 export type * from './common.types.js';
-export type * from './common.types.js';
-export type * from './common.types.js';
-export type { Awaitable } from './common.types.js';
 export { createFlags } from './create-flags.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
+// Evaluation
 export type * from './evaluation/definitions.types.js';
 export type {
   CustomStrategy,
@@ -17,6 +16,7 @@ export type {
 } from './evaluation/evaluated.types.js';
 export type * from './evaluation/evaluation.types.js';
 export type * from './evaluation/explanation.types.js';
+// Administration
 export type * from './events/event.types.js';
 export { EVENT_TYPES } from './events/event.types.js';
 export type * from './flags/dependency.types.js';
@@ -26,34 +26,11 @@ export { CONSTRAINT_OPERATORS } from './flags/strategy.types.js';
 export type * from './flags/variant.types.js';
 export { PAYLOAD_TYPES } from './flags/variant.types.js';
 export type * from './flags.js';
-export { type InputSchemas, inputSchemas } from './input-schemas.js';
 export type * from './metrics/metrics.types.js';
-export { describeNonFlags, describeUnknownOption } from './misuse.js';
-export type { ResolutionReason } from './openfeature/resolution.js';
-export {
-  type FlagResolution,
-  findFlag,
-  type ResolutionMetadata,
-  type ResolutionScope,
-  type ResolvedVariant,
-  resolveAll,
-  resolveAllAsync,
-  resolveSwitch,
-  resolveVariant,
-} from './openfeature/resolution.js';
-export type { OpenFeatureContext } from './openfeature/values.js';
-export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
 export type * from './options.js';
 export type * from './projects/project.types.js';
-export type * from './projects/project.types.js';
 export type * from './segments/segment.types.js';
-export {
-  type PreparedCommit,
-  type PreparedContent,
-  type PreparedEvent,
-  type PreparedWrite,
-  prepareCommit,
-} from './storage/commit.js';
+// Storages
 export { memoryMetrics } from './storage/memory/metrics.js';
 export { memoryStorage } from './storage/memory/storage.js';
 export type * from './storage/metrics-port.js';
@@ -76,9 +53,6 @@ export type {
   StoredEventQuery,
   Vacancy,
 } from './storage/port.js';
-export { timeSlice } from './time-slice.js';
 export type * from './tokens/token.types.js';
 export { TOKEN_KINDS } from './tokens/token.types.js';
 export { LIMITS } from './validation/limits.js';
-export type { JsonSchema } from './validation/primitives.js';
-export { createValidator } from './validation/validator.js';

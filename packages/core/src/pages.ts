@@ -5,10 +5,10 @@ import type { ListedDocument, ListQuery, Storage } from './storage/port.js';
 import { LIMITS } from './validation/limits.js';
 
 const DEFAULT_LIMIT = 100;
-/** So many summaries are read at once where most of them are left out. */
+/** Batch size while a filter drops most summaries. */
 const BATCH = 1000;
 
-/** A page query, checked and with its defaults. */
+/** A validated page query with its defaults. */
 export interface PageBounds {
   readonly limit: number;
   readonly after?: string;
@@ -19,7 +19,7 @@ export function pageBounds({ validate }: Engine, query: PageQuery): PageBounds {
   return after === undefined ? { limit } : { limit, after };
 }
 
-/** One page of a storage's list, of those documents that are to be kept: it is full, however many are left out. */
+/** Reads one page of the documents that `keep` accepts. The page is full, however many documents `keep` drops. */
 export async function readPage(
   storage: Storage,
   query: Omit<ListQuery, keyof PageBounds> & PageBounds,
@@ -38,7 +38,7 @@ export async function readPage(
   return pageOf(found, { limit, cursorOf: ({ key }) => key.id });
 }
 
-/** How a list that is made whole is read in pages: in the order of its cursors. */
+/** How to page through a list in memory, in the order of its cursors. */
 export interface Cursors<Item> {
   readonly cursorOf: (item: Item) => string;
   /** Code-point order when absent. */
@@ -54,14 +54,14 @@ export function cutPage<Item>(
   return pageOf(start === -1 ? [] : items.slice(start, start + limit + 1), { limit, cursorOf });
 }
 
-/** How a list that is read in parts is cut: a page has at least one item, and ends before it has more than 1 MiB. */
+/** How to page through an iteration: a page has at least one item, and ends before it exceeds 1 MiB. */
 export interface Cuts<Item> {
   readonly cursorOf: (item: Item) => string;
   /** In characters. */
   readonly sizeOf: (item: Item) => number;
 }
 
-/** The first page of what is iterated over. */
+/** Reads the first page of an iteration. */
 export async function takePage<Item>(
   items: AsyncIterable<Item>,
   { limit }: PageBounds,
@@ -79,14 +79,14 @@ export async function takePage<Item>(
   return { items: found };
 }
 
-/** Everything that an iteration gives, in memory. */
+/** Collects an iteration into an array. */
 export async function arrayOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);
   return all;
 }
 
-/** Items beyond the limit only tell that there is a next page. */
+/** An item beyond the limit means that there is a next page. */
 function pageOf<Item>(
   found: readonly Item[],
   { limit, cursorOf }: { readonly limit: number; readonly cursorOf: (item: Item) => string },

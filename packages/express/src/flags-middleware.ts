@@ -1,11 +1,5 @@
-import {
-  type ContextualFlags,
-  describeNonFlags,
-  describeUnknownOption,
-  type EnvironmentChoice,
-  type EvaluationContext,
-  type Flags,
-} from '@flags/core';
+import type { ContextualFlags, EnvironmentChoice, EvaluationContext, Flags } from '@flags/core';
+import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
 import type { NextFunction, Request, Response } from 'express';
 
 /** Tells whom a request is for. What it throws goes to your application's error handler. */

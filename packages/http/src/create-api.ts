@@ -1,4 +1,5 @@
-import { describeNonFlags, type Flags, inputSchemas, isFlagsError } from '@flags/core';
+import { type Flags, isFlagsError } from '@flags/core';
+import { describeNonFlags, inputSchemas } from '@flags/core/integration';
 import { createGate, type GateOptions } from './auth.js';
 import { createBodyReader } from './body.js';
 import { createClientDocuments } from './client/documents.js';

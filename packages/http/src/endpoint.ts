@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createValidator, type Flags, type InputSchemas } from '@flags/core';
+import type { Flags } from '@flags/core';
+import { createValidator, type InputSchemas } from '@flags/core/integration';
 import type { Principal } from './auth.js';
 import type { BodyReader } from './body.js';
 import { collectChunks } from './chunks.js';

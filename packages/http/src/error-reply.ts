@@ -50,6 +50,8 @@ export interface ErrorPlace {
  */
 export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply | undefined {
   if (!isFlagsError(error) && !(error instanceof HttpError)) return undefined;
+  // Another version of the core may have codes without a status here: the host handles those errors.
+  if (!Object.hasOwn(ERROR_KINDS, error.code)) return undefined;
   const { status, name } = ERROR_KINDS[error.code];
   if (status === 400 && route?.badRequest === 'messages') {
     return jsonReply({ status, body: memberMessages(error, params.projectId ?? '') });

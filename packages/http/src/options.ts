@@ -1,4 +1,5 @@
-import { describeUnknownOption, type FlagsError, type Token } from '@flags/core';
+import type { FlagsError, Token } from '@flags/core';
+import { describeUnknownOption } from '@flags/core/integration';
 import { isHost } from './origin.js';
 import type { Action } from './permissions.js';
 

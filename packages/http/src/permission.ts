@@ -11,7 +11,7 @@ export async function projectAskedFor(route: Route, flags: Flags, params: Params
   try {
     return (await route.projectOf?.(flags, params)) ?? null;
   } catch (error) {
-    if (isFlagsError(error) && ERROR_KINDS[error.code].status < 500) return null;
+    if (isFlagsError(error) && ERROR_KINDS[error.code]?.status < 500) return null;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
-import { createValidator, type InputSchemas, type JsonSchema, type Page, type PageQuery } from '@flags/core';
+import type { Page, PageQuery } from '@flags/core';
+import { createValidator, type InputSchemas, type JsonSchema } from '@flags/core/integration';
 import { jsonArray, jsonTexts } from './json-chunks.js';
 import type { NextPage, QueryParameter, QueryValues, Route } from './route.js';
 import { propertiesOf, propertyOf, unchecked } from './schema-properties.js';

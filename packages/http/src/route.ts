@@ -1,12 +1,5 @@
-import type {
-  ChangeContext,
-  DataVersionScope,
-  ErrorCode,
-  Flags,
-  InputSchemas,
-  JsonSchema,
-  TokenKind,
-} from '@flags/core';
+import type { ChangeContext, DataVersionScope, ErrorCode, Flags, TokenKind } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { JsonChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';

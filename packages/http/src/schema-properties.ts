@@ -1,4 +1,4 @@
-import type { JsonSchema } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 
 /** The members that an object schema names. */
 export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {

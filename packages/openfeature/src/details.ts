@@ -1,4 +1,4 @@
-import { type FlagResolution, payloadValue } from '@flags/core';
+import { type FlagResolution, payloadValue } from '@flags/core/integration';
 import { ErrorCode, type ResolutionDetails } from '@openfeature/server-sdk';
 
 /** A flag, and the value that a caller gets without a flag or payload. */

@@ -1,4 +1,5 @@
-import { describeNonFlags, describeUnknownOption, type Flags } from '@flags/core';
+import type { Flags } from '@flags/core';
+import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
 import { OpenFeatureEventEmitter, type Provider, ProviderEvents } from '@openfeature/server-sdk';
 import { watchChanges } from './change-watch.js';
 import type { FlagsProviderOptions } from './options.js';

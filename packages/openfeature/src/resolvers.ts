@@ -1,4 +1,5 @@
-import { type Flags, resolveSwitch, resolveVariant } from '@flags/core';
+import type { Flags } from '@flags/core';
+import { resolveSwitch, resolveVariant } from '@flags/core/integration';
 import type { EvaluationContext, JsonValue, Provider } from '@openfeature/server-sdk';
 import { type PayloadRequest, payloadDetails, switchDetails } from './details.js';
 

@@ -1,4 +1,5 @@
-import { describeUnknownOption, FlagsError } from '@flags/core';
+import { FlagsError } from '@flags/core';
+import { describeUnknownOption } from '@flags/core/integration';
 import type { PgPool } from './driver.js';
 import { toStoredText } from './tables.js';
 

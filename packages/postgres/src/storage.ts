@@ -1,4 +1,5 @@
-import { FlagsError, prepareCommit, type Storage } from '@flags/core';
+import { FlagsError, type Storage } from '@flags/core';
+import { prepareCommit } from '@flags/core/integration';
 import { createOutcomes, runCommit } from './commit/commit.js';
 import { openPool, surviveIdleErrors } from './connection/pool.js';
 import { dataVersionReader } from './data-version.js';

@@ -10,29 +10,29 @@ import { createKeyedMutex } from './keyed-mutex.js';
 import { createTrackingReader, nameOf, type Read, type TrackingReader } from './reader.js';
 import { assertDocumentSizes, isLarge, type StateSize } from './state-size.js';
 
-/** Losing more races than this in a row means that other processes keep the document busy. */
+/** After this many lost races in a row the change fails with `too_much_contention`. */
 const ATTEMPTS = 20;
 const LONGEST_PAUSE = 50;
 
-/** A context in which it is settled who acts. */
+/** A change context with its actor. */
 export interface AttributedContext extends ChangeContext {
   readonly actor: string;
   /** The API token that the actor uses. */
   readonly actorToken?: { readonly id: string; readonly kind: string };
 }
 
-/** One change of one document, and of others sideWrites with it. */
+/** One change of one document, with its side writes to other documents. */
 export interface Change<State, Event extends DomainEvent> {
   readonly aggregate: Aggregate<State, Event>;
-  /** Or how to find it, in every attempt anew, where other documents tell. */
+  /** The document's id, or a function that every attempt calls to derive it from other documents. */
   readonly id: string | ((read: Read) => Promise<string>);
   readonly context: AttributedContext;
-  /** The document whose revision `ifRevision` speaks of; the changed one when absent. */
+  /** The document that `ifRevision` refers to; the changed document when absent. */
   readonly revisionOf?: { readonly documents: Documents<never>; readonly id: string };
   /**
-   * Decides on the state as it is now what happens. It may run again when a race is lost: everything that comes from
-   * outside (time, ids, input) is made before. What it reads through `read` is the same however often it asks, and is
-   * checked not to have moved at the commit.
+   * Decides which events happen to the current state. Runs again after a lost race, so the caller creates everything
+   * from outside (time, ids, input) beforehand. Repeated reads through `read` return the same document, and the commit
+   * checks that none of these documents has changed.
    */
   readonly decide: (
     found: Versioned<State> | undefined,
@@ -50,31 +50,30 @@ export type Decision<Event> =
       readonly vacant?: readonly Vacancy[];
     };
 
-/** Carries a change out; gives the document after it, undefined when it is deleted. */
+/** Runs a change. Resolves to the document afterwards, or to undefined if the change deleted it. */
 export type CommandRunner = <State, Event extends DomainEvent>(
   change: Change<State, Event>,
 ) => Promise<Versioned<State> | undefined>;
 
-/** What the loop works with. */
+/** The dependencies of the command runner. */
 export interface ChangeEnvironment {
   readonly storage: Storage;
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'ready' | 'wake'>;
-  /** Takes every document that was written, as it is now; undefined when it is deleted. */
+  /** Applies every written document to the replica. */
   readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
   /**
-   * A copy of the document as this process knows it, which saves reading it where that is how it is. Absent where that is
-   * read as soon, or known too late.
+   * Returns a copy of the replica's document for a first decision without a read. Absent where a read costs nothing, or
+   * where the replica learns of other processes' commits by polling only.
    */
   readonly recall?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
-  /** Keeps all definitions together within a limit; absent without one. */
+  /** Enforces the option `stateLimit`; absent without one. */
   readonly size?: StateSize | undefined;
 }
 
 /**
- * The only writer and the only loop: read, decide, commit, and again from the start when a race is lost. Changes of
- * different documents may have others in common (a segment, a parent), so losers of one process repeat one by one:
- * however many they are, they do not lose against each other again.
+ * Creates the only writer: read, decide, commit, and retry after a lost race. Changes of different documents may share
+ * other documents (a segment, a parent), so the retries of one process run one at a time and do not race each other.
  */
 export function createCommandRunner(environment: ChangeEnvironment): CommandRunner {
   const takeTurn = createKeyedMutex(isOfTheStorage);
@@ -95,12 +94,12 @@ export function createCommandRunner(environment: ChangeEnvironment): CommandRunn
     });
 }
 
-/** Changes of one document wait one by one: were each to wait for the storage as well, the last would wait for hours. */
+/** Queued changes fail with the same error: if each waited for the storage's timeout, the last would wait for hours. */
 function isOfTheStorage(error: unknown): boolean {
   return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
 }
 
-/** Those who look for an id wait for each other. */
+/** Changes that derive their id share one queue per kind. */
 function turnOf({ aggregate, id }: { readonly aggregate: Documents<never>; readonly id: unknown }): string {
   return nameOf({ kind: aggregate.kind, id: typeof id === 'string' ? id : '' });
 }
@@ -108,8 +107,9 @@ function turnOf({ aggregate, id }: { readonly aggregate: Documents<never>; reado
 type Outcome<State> = Promise<Versioned<State> | undefined | 'lost'>;
 
 /**
- * Decides on the document as this process knows it. A commit tells whether that is how it is, and nothing else does: what is
- * refused, or comes to nothing, is lost as well, to be decided on what is stored.
+ * Decides on the replica's copy of the document, which saves PostgreSQL one of three round trips. The whole optimization is
+ * this function. Only a successful commit proves that the copy was current: a refusal, or a decision that changes nothing,
+ * is decided again on the stored state. A defect is thrown at once.
  */
 async function tryRecalled<State, Event extends DomainEvent>(
   environment: ChangeEnvironment,
@@ -123,8 +123,16 @@ async function tryRecalled<State, Event extends DomainEvent>(
     key.kind === aggregate.kind && key.id === id
       ? { key, parent: null, revision: known.revision, body: known.state }
       : environment.storage.get(key);
-  const decided = await decide(change, { get }).catch(() => undefined);
+  const decided = await decide(change, { get }).catch((error: unknown) => {
+    if (isRefusal(error, change.context)) return undefined;
+    throw error;
+  });
   return decided?.own ? commit(environment, decided, at) : 'lost';
+}
+
+/** Besides the engine, the host's `onSegmentUse` refuses changes, with errors of any kind. */
+function isRefusal(error: unknown, { onSegmentUse }: AttributedContext): boolean {
+  return isFlagsError(error) || onSegmentUse !== undefined;
 }
 
 async function tryOnce<State, Event extends DomainEvent>(
@@ -136,12 +144,12 @@ async function tryOnce<State, Event extends DomainEvent>(
   return decided.own ? commit(environment, decided, at) : decided.found;
 }
 
-/** What a change comes to, before it is committed. */
+/** The result of a decision, before its commit. */
 interface Decided<State> {
   readonly found: Versioned<State> | undefined;
   /** Undefined when nothing changes. */
   readonly own: DocumentChange<State> | undefined;
-  /** All that is written: its own document first. */
+  /** All writes, the changed document first. */
   readonly changes: readonly DocumentChange[];
   readonly vacant: readonly Vacancy[];
   readonly context: AttributedContext;
@@ -172,7 +180,7 @@ async function commit<State>(
 ): Outcome<State> {
   const release = size?.reserve(changes);
   try {
-    // A storage in this process commits at once: others get a turn between the decision on a large document and its commit.
+    // A storage in this process commits synchronously: yield between the decision on a large document and its commit.
     if (changes.some(isLarge)) await setImmediate();
     await feed.ready();
     const result = await storage.commit({
@@ -193,7 +201,7 @@ async function commit<State>(
   }
 }
 
-/** Refuses to go on when the caller has seen another state than there is. */
+/** Throws `revision_mismatch` if the document is at another revision than the caller expects. */
 async function assertRevision<State, Event extends DomainEvent>(
   { aggregate, revisionOf: seen, context }: Change<State, Event>,
   { id, found }: { readonly id: string; readonly found: Versioned<State> | undefined },
@@ -219,7 +227,7 @@ function toNewEvents(
   });
 }
 
-/** Random, so that those who lost against each other do not meet again. */
+/** Random back-off, so that competing processes do not collide again. */
 function pause(attempt: number): Promise<void> {
   const longest = Math.min(LONGEST_PAUSE, 2 ** attempt);
   return new Promise((resolve) => setTimeout(resolve, Math.random() * longest));

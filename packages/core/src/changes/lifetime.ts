@@ -1,14 +1,14 @@
 import { FlagsError } from '../errors.js';
 
-/** Whether the engine is open, and what is under way in it. */
+/** Tracks whether the engine is open, and its running operations. */
 export interface Lifetime {
-  /** Aborted when the end begins. */
+  /** Aborts as soon as `end` is called. */
   readonly closing: AbortSignal;
   /** Runs an operation unless the engine is closed. */
   track<T>(operation: () => Promise<T>): Promise<T>;
-  /** Refuses with `closed` once the engine is. */
+  /** Throws `closed` if the engine is closed. */
   assertOpen(): void;
-  /** Lets nothing more begin; when all that was under way has ended, releases. Later calls wait for the first. */
+  /** Refuses new operations, waits for the running ones, then releases. Later calls return the first call's promise. */
   end(release: () => Promise<void>): Promise<void>;
 }
 

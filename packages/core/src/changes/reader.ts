@@ -2,10 +2,10 @@ import type { DocumentCheck, DocumentKey, Storage } from '../storage/port.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Documents, Versioned } from './aggregate.js';
 
-/** Reads a document's state; undefined when there is none. */
+/** Reads a document's state, or undefined if there is no document. */
 export type Read = <State>(documents: Documents<State>, id: string) => Promise<Versioned<State> | undefined>;
 
-/** Reads from a storage. An id that is not text is refused here, once for every reference. */
+/** Reads from a storage. Throws `invalid_input` for an id that is not a string. */
 export function createRead(storage: Pick<Storage, 'get'>): Read {
   return async <State>({ kind }: Documents<State>, id: string) => {
     assertText(kind, id);
@@ -15,12 +15,12 @@ export function createRead(storage: Pick<Storage, 'get'>): Read {
 }
 
 /**
- * A reader that remembers what it has read: it gives the same for the same document, and a commit can check that none of
- * it has moved since.
+ * A reader that caches its reads: it returns the same state for the same document, and a commit can check that none of
+ * these documents has changed since.
  */
 export interface TrackingReader {
   readonly read: Read;
-  /** Checks of all that was found, but for the documents that are written: those are compared anyway. */
+  /** Checks of all documents found, except the written ones: their writes compare the revision anyway. */
   checksBeside(written: readonly DocumentKey[]): DocumentCheck[];
 }
 
@@ -51,12 +51,12 @@ export function createTrackingReader(storage: Pick<Storage, 'get'>): TrackingRea
   };
 }
 
-/** Refuses a reference that is not text, before anything is made of it. */
+/** Throws `invalid_input` for a reference that is not a string. */
 export function assertText(kind: string, id: unknown): void {
   if (typeof id !== 'string') throw invalidInput([{ message: `must name a ${kind}, as a string`, path: `/${kind}` }]);
 }
 
-/** One text for a key: kinds have no spaces. */
+/** A unique text for a key: kinds contain no spaces. */
 export function nameOf({ kind, id }: DocumentKey): string {
   return `${kind} ${id}`;
 }

@@ -13,7 +13,7 @@ import { listLiveFlags } from './flag-lists.operations.js';
 import { type ListedFlag, toListedFlag } from './flag-views.js';
 
 /** The names of the flags that depend on the one of this name, archived or not, in name order. */
-export async function listChildren({ storage }: Engine, parent: string): Promise<readonly string[]> {
+async function listChildren({ storage }: Engine, parent: string): Promise<readonly string[]> {
   const edges = await storage.list({ kind: dependencyEdges.kind, parent, part: 'body' });
   return edges.map(({ content }) => (content as DependencyEdge).child);
 }
@@ -69,19 +69,22 @@ export async function removeDependencies(engine: Engine, ref: FlagRef, context?:
   await changeFlag(engine, { ref, context }, dependencyRules.removeDependencies);
 }
 
-export async function listPossibleParents(engine: Engine, ref: FlagRef): Promise<readonly string[]> {
-  const { read } = engine;
+export function listPossibleParents(engine: Engine, ref: FlagRef): Promise<readonly string[]>;
+export function listPossibleParents(engine: Engine, ref: FlagRef, page: PageQuery): Promise<Page<string>>;
+export async function listPossibleParents(
+  engine: Engine,
+  ref: FlagRef,
+  query?: PageQuery,
+): Promise<readonly string[] | Page<string>> {
+  const { read, storage } = engine;
+  const bounds = query && pageBounds(engine, query);
   const { state: child } = await findFlag(read, ref);
-  if (!(await canDepend(engine, child))) return [];
-  const flags = await listLiveFlags(engine, child.project);
-  return flags.filter((flag) => isPossibleParent(flag, child)).map(({ name }) => name);
-}
-
-export async function pagePossibleParents(engine: Engine, ref: FlagRef, query: PageQuery = {}): Promise<Page<string>> {
-  const { storage, read } = engine;
-  const bounds = pageBounds(engine, query);
-  const { state: child } = await findFlag(read, ref);
-  if (!(await canDepend(engine, child))) return { items: [] };
+  const isPossible = await canDepend(engine, child);
+  if (!bounds) {
+    const flags = isPossible ? await listLiveFlags(engine, child.project) : [];
+    return flags.filter((flag) => isPossibleParent(flag, child)).map(({ name }) => name);
+  }
+  if (!isPossible) return { items: [] };
   const flags = { kind: flagDocuments.kind, part: 'summary', parent: child.project } as const;
   const page = await readPage(storage, { ...flags, ...bounds }, (document) =>
     isPossibleParent(toListedFlag(document), child),

@@ -60,13 +60,6 @@ export interface DependencyOperations {
    * const candidates = await flags.listPossibleParents({ project: 'default', flag: 'checkout' });
    */
   listPossibleParents(ref: FlagRef): Promise<readonly string[]>;
-
-  /**
-   * Lists the names of possible parents page by page.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`
-   * @example
-   * const { items, next } = await flags.pagePossibleParents({ project: 'default', flag: 'checkout' }, { limit: 20 });
-   */
-  pagePossibleParents(ref: FlagRef, query?: PageQuery): Promise<Page<string>>;
+  /** Returns one page. */
+  listPossibleParents(ref: FlagRef, page: PageQuery): Promise<Page<string>>;
 }

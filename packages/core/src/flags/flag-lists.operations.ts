@@ -3,21 +3,46 @@ import type { Page, PageQuery, ProjectRef } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
 import { findProject } from './find.js';
-import type { ArchivedFlag, ArchivedFlagPageQuery, FlagSummary } from './flag.types.js';
+import type { ArchivedFlag, FlagSummary } from './flag.types.js';
 import { type ArchivedDetails, archivedDetailsOf, flagDocuments, type StoredFlagSummary } from './flag-documents.js';
 import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
 
-export async function listFlags(engine: Engine, ref: ProjectRef): Promise<readonly FlagSummary[]> {
-  const { read } = engine;
+export function listFlags(engine: Engine, ref: ProjectRef): Promise<readonly FlagSummary[]>;
+export function listFlags(engine: Engine, ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
+export async function listFlags(
+  engine: Engine,
+  ref: ProjectRef,
+  query?: PageQuery,
+): Promise<readonly FlagSummary[] | Page<FlagSummary>> {
+  const { read, storage } = engine;
+  const bounds = query && pageBounds(engine, query);
   await findProject(read, ref);
-  return summarizeFlags(engine, await listLiveFlags(engine, ref.project));
+  if (!bounds) return summarizeFlags(engine, await listLiveFlags(engine, ref.project));
+  const page = await readPage(storage, { ...SUMMARIES, parent: ref.project, ...bounds }, isLive);
+  return { ...page, items: await summarizeFlags(engine, page.items.map(toListedFlag)) };
 }
 
-export async function listArchivedFlags(engine: Engine, ref?: ProjectRef): Promise<readonly ArchivedFlag[]> {
-  const { read } = engine;
-  if (ref) await findProject(read, ref);
-  const flags = (await listStoredFlags(engine, ref?.project)).filter(({ archived }) => archived);
-  return summarizeArchivedFlags(engine, flags);
+export function listArchivedFlags(engine: Engine, ref?: Partial<ProjectRef>): Promise<readonly ArchivedFlag[]>;
+export function listArchivedFlags(
+  engine: Engine,
+  ref: Partial<ProjectRef>,
+  page: PageQuery,
+): Promise<Page<ArchivedFlag>>;
+export async function listArchivedFlags(
+  engine: Engine,
+  { project }: Partial<ProjectRef> = {},
+  query?: PageQuery,
+): Promise<readonly ArchivedFlag[] | Page<ArchivedFlag>> {
+  const { read, storage } = engine;
+  const bounds = query && pageBounds(engine, query);
+  if (project !== undefined) await findProject(read, { project });
+  if (!bounds) {
+    const flags = (await listStoredFlags(engine, project)).filter(({ archived }) => archived);
+    return summarizeArchivedFlags(engine, flags);
+  }
+  const under = project === undefined ? {} : { parent: project };
+  const page = await readPage(storage, { ...SUMMARIES, ...under, ...bounds }, isArchived);
+  return { ...page, items: await summarizeArchivedFlags(engine, page.items.map(toListedFlag)) };
 }
 
 /** The flags that are not archived, of a project or of all projects, in name order. */
@@ -39,10 +64,7 @@ export async function summarizeFlags(
   return flags.map((flag) => toSummary(flag, settings, lastSeen));
 }
 
-export async function summarizeArchivedFlags(
-  engine: Engine,
-  flags: readonly ListedFlag[],
-): Promise<readonly ArchivedFlag[]> {
+async function summarizeArchivedFlags(engine: Engine, flags: readonly ListedFlag[]): Promise<readonly ArchivedFlag[]> {
   const summaries = await summarizeFlags(engine, flags);
   const archived: ArchivedFlag[] = [];
   for (const [index, summary] of summaries.entries()) {
@@ -60,26 +82,6 @@ async function readArchivedDetails({ read }: Engine, name: string): Promise<Arch
 }
 
 const SUMMARIES = { kind: flagDocuments.kind, part: 'summary' } as const;
-
-export async function pageFlags(engine: Engine, ref: ProjectRef, query: PageQuery = {}): Promise<Page<FlagSummary>> {
-  const { storage, read } = engine;
-  const bounds = pageBounds(engine, query);
-  await findProject(read, ref);
-  const page = await readPage(storage, { ...SUMMARIES, parent: ref.project, ...bounds }, isLive);
-  return { ...page, items: await summarizeFlags(engine, page.items.map(toListedFlag)) };
-}
-
-export async function pageArchivedFlags(
-  engine: Engine,
-  { project, ...query }: ArchivedFlagPageQuery = {},
-): Promise<Page<ArchivedFlag>> {
-  const { storage, read } = engine;
-  const bounds = pageBounds(engine, query);
-  if (project !== undefined) await findProject(read, { project });
-  const under = project === undefined ? {} : { parent: project };
-  const page = await readPage(storage, { ...SUMMARIES, ...under, ...bounds }, isArchived);
-  return { ...page, items: await summarizeArchivedFlags(engine, page.items.map(toListedFlag)) };
-}
 
 function isArchived({ content }: ListedDocument): boolean {
   return (content as StoredFlagSummary).archived;

@@ -68,11 +68,6 @@ export interface ArchivedFlag extends FlagSummary {
   readonly impressionData: boolean;
 }
 
-export interface ArchivedFlagPageQuery extends PageQuery {
-  /** Only archived flags of this project. Default: all projects. */
-  readonly project?: string;
-}
-
 export interface NewFlag {
   /** 1–100 characters that need no encoding in a URL (`encodeURIComponent(name) === name`), not `.` or `..`. */
   readonly name: string;
@@ -113,20 +108,8 @@ export interface FlagOperations {
    * const on = (await flags.listFlags({ project: 'default' })).filter((flag) => !flag.stale);
    */
   listFlags(ref: ProjectRef): Promise<readonly FlagSummary[]>;
-
-  /**
-   * Lists a project's flags page by page. The cost depends on the page, not on the number of flags.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`
-   * @example
-   * let after: string | undefined;
-   * do {
-   *   const page = await flags.pageFlags({ project: 'default' }, { limit: 100, after });
-   *   for (const { name, stale } of page.items) console.log(name, stale);
-   *   after = page.next;
-   * } while (after !== undefined);
-   */
-  pageFlags(ref: ProjectRef, query?: PageQuery): Promise<Page<FlagSummary>>;
+  /** Returns one page: its cost depends on the page, not on the number of flags in the project. */
+  listFlags(ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
 
   /**
    * Gets one flag, archived or not, with every environment of the instance.
@@ -223,14 +206,7 @@ export interface FlagOperations {
    * @example
    * const archived = await flags.listArchivedFlags({ project: 'default' });
    */
-  listArchivedFlags(ref?: ProjectRef): Promise<readonly ArchivedFlag[]>;
-
-  /**
-   * Lists archived flags page by page. May read the summaries of all flags, in batches of bounded size.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`
-   * @example
-   * const { items, next } = await flags.pageArchivedFlags({ project: 'default', limit: 20 });
-   */
-  pageArchivedFlags(query?: ArchivedFlagPageQuery): Promise<Page<ArchivedFlag>>;
+  listArchivedFlags(ref?: Partial<ProjectRef>): Promise<readonly ArchivedFlag[]>;
+  /** Returns one page. May read the summaries of all flags, in batches. */
+  listArchivedFlags(ref: Partial<ProjectRef>, page: PageQuery): Promise<Page<ArchivedFlag>>;
 }

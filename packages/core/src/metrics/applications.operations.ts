@@ -11,16 +11,20 @@ const DAY = 86_400_000;
 /** So many are read at once: each may have 64 KiB. */
 const PAGE = 20;
 
-export async function listApplications(engine: Engine, filter?: ApplicationFilter): Promise<readonly Application[]> {
-  return arrayOf(iterateApplications(engine, filter));
-}
-
-export async function pageApplications(
+export function listApplications(engine: Engine, filter?: ApplicationFilter): Promise<readonly Application[]>;
+export function listApplications(
   engine: Engine,
-  query: ApplicationFilter & PageQuery = {},
-): Promise<Page<Application>> {
+  filter: ApplicationFilter,
+  page: PageQuery,
+): Promise<Page<Application>>;
+export async function listApplications(
+  engine: Engine,
+  filter?: ApplicationFilter,
+  query?: PageQuery,
+): Promise<readonly Application[] | Page<Application>> {
+  if (!query) return arrayOf(iterateApplications(engine, filter));
   const bounds = pageBounds(engine, query);
-  const applications = iterateApplications(engine, query, bounds.after);
+  const applications = iterateApplications(engine, filter, bounds.after);
   return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });
 }
 
@@ -53,7 +57,7 @@ function notFound({ application }: ApplicationRef): FlagsError {
 }
 
 /** Those seen within the last day, by name, from the one after `after` on. */
-export async function* iterateApplications(
+async function* iterateApplications(
   { metrics, now }: Engine,
   { strategies = [] }: ApplicationFilter = {},
   after?: string,

@@ -167,15 +167,8 @@ export interface MetricsOperations {
    * for (const { appName, metricsCount } of await flags.listSeenFlags()) console.log(appName, metricsCount);
    */
   listSeenFlags(): Promise<readonly SeenFlags[]>;
-
-  /**
-   * The same page by page: a page ends at 1 MiB.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, next } = await flags.pageSeenFlags({ limit: 20 });
-   */
-  pageSeenFlags(query?: PageQuery): Promise<Page<SeenFlags>>;
+  /** Returns one page, of at most 1 MiB. */
+  listSeenFlags(page: PageQuery): Promise<Page<SeenFlags>>;
 
   /**
    * How often each flag was on and off in the last minute and the last hour, by the reported periods' ends. The windows
@@ -188,21 +181,14 @@ export interface MetricsOperations {
 
   /**
    * Applications seen within the last day, by name; with `strategies`, those that implement any of them. The whole list
-   * is in memory, up to 64 KiB for each application: {@link pageApplications} reads it in parts.
+   * is in memory, up to 64 KiB for each application: pass a page to read it in parts.
    *
    * @example
    * const apps = await flags.listApplications({ strategies: ['flexibleRollout'] });
    */
   listApplications(filter?: ApplicationFilter): Promise<readonly Application[]>;
-
-  /**
-   * The same applications page by page: a page ends at 1 MiB.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, next } = await flags.pageApplications({ limit: 20 });
-   */
-  pageApplications(query?: ApplicationFilter & PageQuery): Promise<Page<Application>>;
+  /** Returns one page, of at most 1 MiB. */
+  listApplications(filter: ApplicationFilter, page: PageQuery): Promise<Page<Application>>;
 
   /**
    * One application with its instances and the flags it has evaluated.
@@ -225,20 +211,12 @@ export interface MetricsOperations {
 
   /**
    * The applications that have evaluated each flag, by flag name in code-point order. All of it is in memory:
-   * {@link pageApplicationsByFlag} reads it in parts.
+   * pass a page to read it in parts.
    *
    * @example
    * const users = (await flags.listApplicationsByFlag()).get('checkout') ?? [];
    */
   listApplicationsByFlag(): Promise<ReadonlyMap<string, readonly Application[]>>;
-
-  /**
-   * The same as pairs, by flag, then application, in code-point order, page by page: a page ends at 1 MiB.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, next } = await flags.pageApplicationsByFlag({ limit: 1000 });
-   * for (const { flag, application } of items) console.log(flag, application.appName);
-   */
-  pageApplicationsByFlag(query?: PageQuery): Promise<Page<FlagApplication>>;
+  /** Returns one page of pairs, by flag, then application, in code-point order; at most 1 MiB. */
+  listApplicationsByFlag(page: PageQuery): Promise<Page<FlagApplication>>;
 }

@@ -14,12 +14,14 @@ const APPLICATIONS = 50;
 /** How many characters of applications are kept while they are read flag by flag: most flags name the same ones. */
 const KEPT_TEXT = 4_194_304;
 
-export async function listSeenFlags({ metrics }: Engine): Promise<readonly SeenFlags[]> {
-  return arrayOf(iterateSeenFlags(metrics, undefined));
-}
-
-export async function pageSeenFlags(engine: Engine, query: PageQuery = {}): Promise<Page<SeenFlags>> {
+export function listSeenFlags(engine: Engine): Promise<readonly SeenFlags[]>;
+export function listSeenFlags(engine: Engine, page: PageQuery): Promise<Page<SeenFlags>>;
+export async function listSeenFlags(
+  engine: Engine,
+  query?: PageQuery,
+): Promise<readonly SeenFlags[] | Page<SeenFlags>> {
   const { metrics } = engine;
+  if (!query) return arrayOf(iterateSeenFlags(metrics, undefined));
   const bounds = pageBounds(engine, query);
   return takePage(iterateSeenFlags(metrics, bounds.after), bounds, {
     cursorOf: ({ appName }) => appName,
@@ -27,9 +29,21 @@ export async function pageSeenFlags(engine: Engine, query: PageQuery = {}): Prom
   });
 }
 
-export async function listApplicationsByFlag({
-  metrics,
-}: Engine): Promise<ReadonlyMap<string, readonly Application[]>> {
+export function listApplicationsByFlag(engine: Engine): Promise<ReadonlyMap<string, readonly Application[]>>;
+export function listApplicationsByFlag(engine: Engine, page: PageQuery): Promise<Page<FlagApplication>>;
+export async function listApplicationsByFlag(
+  engine: Engine,
+  query?: PageQuery,
+): Promise<ReadonlyMap<string, readonly Application[]> | Page<FlagApplication>> {
+  const { metrics } = engine;
+  if (query) {
+    const bounds = pageBounds(engine, query);
+    const after = bounds.after === undefined ? undefined : pairIn(bounds.after);
+    return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
+      cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
+      sizeOf: ({ application }) => sizeOf(application),
+    });
+  }
   const byFlag = new Map<string, Application[]>();
   for await (const { flag, application } of iterateApplicationsByFlag(metrics, undefined)) {
     const applications = byFlag.get(flag) ?? [];
@@ -37,16 +51,6 @@ export async function listApplicationsByFlag({
     byFlag.set(flag, applications);
   }
   return byFlag;
-}
-
-export async function pageApplicationsByFlag(engine: Engine, query: PageQuery = {}): Promise<Page<FlagApplication>> {
-  const { metrics } = engine;
-  const bounds = pageBounds(engine, query);
-  const after = bounds.after === undefined ? undefined : pairIn(bounds.after);
-  return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
-    cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
-    sizeOf: ({ application }) => sizeOf(application),
-  });
 }
 
 /** The pair that a cursor names. */

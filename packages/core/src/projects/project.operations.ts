@@ -27,24 +27,24 @@ export async function changeProject(
   return changed ?? throwProjectNotFound(ref.project);
 }
 
-export async function listProjects(engine: Engine): Promise<readonly ProjectSummary[]> {
+export function listProjects(engine: Engine): Promise<readonly ProjectSummary[]>;
+export function listProjects(engine: Engine, page: PageQuery): Promise<Page<ProjectSummary>>;
+export async function listProjects(
+  engine: Engine,
+  query?: PageQuery,
+): Promise<readonly ProjectSummary[] | Page<ProjectSummary>> {
   const { storage } = engine;
-  const [projects, live] = await Promise.all([
-    storage.list({ kind: projectDocuments.kind, part: 'summary' }),
-    listLiveFlags(engine),
-  ]);
+  const summaries = { kind: projectDocuments.kind, part: 'summary' } as const;
+  if (query) {
+    const page = await readPage(storage, { ...summaries, ...pageBounds(engine, query) });
+    const items = page.items.map(async (project) => {
+      return toSummary(engine, project, await listLiveFlags(engine, project.key.id));
+    });
+    return { ...page, items: await Promise.all(items) };
+  }
+  const [projects, live] = await Promise.all([storage.list(summaries), listLiveFlags(engine)]);
   const flags = groupBy(live, ({ project }) => project);
   return projects.map((project) => toSummary(engine, project, flags.get(project.key.id) ?? []));
-}
-
-export async function pageProjects(engine: Engine, query: PageQuery = {}): Promise<Page<ProjectSummary>> {
-  const { storage } = engine;
-  const projects = { kind: projectDocuments.kind, part: 'summary' } as const;
-  const page = await readPage(storage, { ...projects, ...pageBounds(engine, query) });
-  const items = page.items.map(async (project) => {
-    return toSummary(engine, project, await listLiveFlags(engine, project.key.id));
-  });
-  return { ...page, items: await Promise.all(items) };
 }
 
 export async function getProject(engine: Engine, ref: ProjectRef): Promise<ProjectOverview> {

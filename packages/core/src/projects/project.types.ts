@@ -83,15 +83,8 @@ export interface ProjectOperations {
    * const unhealthy = (await flags.listProjects()).filter((project) => project.health < 80);
    */
   listProjects(): Promise<readonly ProjectSummary[]>;
-
-  /**
-   * Lists projects page by page. Reads only the flags of the page's projects.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, next } = await flags.pageProjects({ limit: 20 });
-   */
-  pageProjects(query?: PageQuery): Promise<Page<ProjectSummary>>;
+  /** Returns one page: reads the flags of its projects only. */
+  listProjects(page: PageQuery): Promise<Page<ProjectSummary>>;
 
   /**
    * Gets one project with its flags.

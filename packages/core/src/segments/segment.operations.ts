@@ -34,24 +34,33 @@ export async function getSegment(engine: Engine, { segment }: SegmentRef): Promi
   return toSegment(await findSegment(engine, segment));
 }
 
-export async function listSegments(engine: Engine, { strategy }: SegmentQuery = {}): Promise<readonly Segment[]> {
+export function listSegments(engine: Engine, query?: SegmentQuery): Promise<readonly Segment[]>;
+export function listSegments(engine: Engine, query: SegmentQuery, page: PageQuery): Promise<Page<Segment>>;
+export async function listSegments(
+  engine: Engine,
+  { strategy }: SegmentQuery = {},
+  page?: PageQuery,
+): Promise<readonly Segment[] | Page<Segment>> {
+  if (page) {
+    const { limit, after } = pageBounds(engine, page);
+    if (after !== undefined && !/^\d+$/.test(after)) {
+      throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
+    }
+    const ids = strategy === undefined ? await listSegmentIds(engine) : await listUsedIds(engine, strategy);
+    const rest = ids.filter((id) => after === undefined || id > Number(after));
+    return readSegments(engine, rest, limit);
+  }
   if (strategy === undefined) return listAllSegments(engine);
-  const used = await listUsedBy(engine, strategy);
   const segments: Segment[] = [];
-  for (const id of used.toSorted((one, other) => one - other)) {
+  for (const id of await listUsedIds(engine, strategy)) {
     const found = await engine.read(segmentDocuments, idOfSegment(id));
     if (found) segments.push(toSegment(found));
   }
   return segments;
 }
 
-export async function pageSegments(engine: Engine, query: PageQuery = {}): Promise<Page<Segment>> {
-  const { limit, after } = pageBounds(engine, query);
-  if (after !== undefined && !/^\d+$/.test(after)) {
-    throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
-  }
-  const ids = (await listSegmentIds(engine)).filter((id) => after === undefined || id > Number(after));
-  return readSegments(engine, ids, limit);
+async function listUsedIds(engine: Engine, strategy: string): Promise<readonly number[]> {
+  return (await listUsedBy(engine, strategy)).toSorted((one, other) => one - other);
 }
 
 export async function listSegmentUses(engine: Engine, { segment }: SegmentRef): Promise<readonly SegmentUse[]> {
@@ -96,7 +105,7 @@ function pageUpTo(items: readonly Segment[]): Page<Segment> {
 }
 
 /** The strategies that use a segment, by flag name; those of archived flags too. */
-export async function listUses(engine: Engine, segment: number): Promise<readonly SegmentUse[]> {
+async function listUses(engine: Engine, segment: number): Promise<readonly SegmentUse[]> {
   const uses: SegmentUse[] = [];
   for await (const flag of readFlagsThat(engine, (segments) => segments.includes(segment))) {
     uses.push(...usesOfSegment(flag, segment));
@@ -145,12 +154,12 @@ export function idOfSegment(segment: number): string {
   throw invalidInput([{ message: 'must name a segment, as a number', path: '/segment' }]);
 }
 
-export function toSegment({ state, revision }: Versioned<SegmentState>): Segment {
+function toSegment({ state, revision }: Versioned<SegmentState>): Segment {
   const { id, name, description, constraints, project = null, createdAt, createdBy } = state;
   return { id, name, description, constraints, project, createdAt, createdBy, revision };
 }
 
-export function throwSegmentNotFound(segment: number): never {
+function throwSegmentNotFound(segment: number): never {
   throw new FlagsError('segment_not_found', `There is no segment ${segment}; create it, or list the segments.`);
 }
 

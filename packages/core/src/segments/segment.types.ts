@@ -104,15 +104,8 @@ export interface SegmentOperations {
    * const names = (await flags.listSegments()).map((segment) => segment.name);
    */
   listSegments(query?: SegmentQuery): Promise<readonly Segment[]>;
-
-  /**
-   * Lists all segments by id, page by page.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, next } = await flags.pageSegments({ limit: 20 });
-   */
-  pageSegments(query?: PageQuery): Promise<Page<Segment>>;
+  /** Returns one page, of at most 1 MiB. */
+  listSegments(query: SegmentQuery, page: PageQuery): Promise<Page<Segment>>;
 
   /**
    * Lists the strategies that use a segment, including those of archived flags, by flag name.

@@ -44,14 +44,12 @@ export async function createToken(engine: Engine, input: NewToken, context?: Cha
   return { token: toToken(state), secret };
 }
 
-export async function listTokens({ storage }: Pick<Engine, 'storage'>): Promise<readonly Token[]> {
-  return (await listStoredTokens({ storage })).map(toToken);
-}
-
-export async function pageTokens(engine: Engine, query: PageQuery = {}): Promise<Page<Token>> {
-  return cutPage(await listTokens(engine), pageBounds(engine, query), {
-    cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
-  });
+export function listTokens(engine: Engine): Promise<readonly Token[]>;
+export function listTokens(engine: Engine, page: PageQuery): Promise<Page<Token>>;
+export async function listTokens(engine: Engine, query?: PageQuery): Promise<readonly Token[] | Page<Token>> {
+  const bounds = query && pageBounds(engine, query);
+  const tokens = (await listStoredTokens(engine)).map(toToken);
+  return bounds ? cutPage(tokens, bounds, { cursorOf: ({ createdAt, id }) => `${createdAt} ${id}` }) : tokens;
 }
 
 export async function deleteToken(

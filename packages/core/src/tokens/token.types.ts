@@ -72,15 +72,8 @@ export interface TokenOperations {
    * const admins = (await flags.listTokens()).filter((token) => token.kind === 'admin');
    */
   listTokens(): Promise<readonly Token[]>;
-
-  /**
-   * Lists tokens page by page, oldest first.
-   *
-   * @throws FlagsError `invalid_input`
-   * @example
-   * const { items, next } = await flags.pageTokens({ limit: 20 });
-   */
-  pageTokens(query?: PageQuery): Promise<Page<Token>>;
+  /** Returns one page. */
+  listTokens(page: PageQuery): Promise<Page<Token>>;
 
   /**
    * Deletes a token by its id or secret. The token is rejected from the moment this promise resolves.

@@ -1,5 +1,6 @@
 import type { Aggregate, Versioned } from '../../src/changes/aggregate.js';
 import { createCommandRunner } from '../../src/changes/command-runner.js';
+import { FlagsError } from '../../src/errors.js';
 import type { DomainEvent } from '../../src/events/event.types.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage } from '../../src/storage/port.js';
@@ -75,12 +76,22 @@ describe('a change of a document that is known', () => {
   it('is not refused for what is known alone', async () => {
     const { change } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
     const unlessThree = (count: number) => {
-      if (count === 3) throw new Error('refused');
+      if (count === 3) throw new FlagsError('invalid_input', 'refused');
       return increment(count);
     };
     expect(await change(unlessThree)).toEqual({ state: 8, revision: 3 });
     expect(await change(increment, 3)).toEqual({ state: 9, revision: 4 });
     await expect(change(increment, 1)).rejects.toMatchObject({ code: 'revision_mismatch' });
+  });
+
+  it('throws a defect at once', async () => {
+    const { change, asked } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
+    const defective = (count: number) => {
+      if (count === 3) throw new TypeError('defect');
+      return increment(count);
+    };
+    await expect(change(defective)).rejects.toThrow(TypeError);
+    expect(asked).toEqual({ reads: 0, commits: 0 });
   });
 
   it('does not come to nothing for what is known alone', async () => {

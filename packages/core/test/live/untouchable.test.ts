@@ -1,4 +1,5 @@
-import { createFlags, type Flags, inputSchemas, memoryStorage } from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { inputSchemas } from '../../src/integration.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { SILENT } from './silent.js';
 

@@ -1,4 +1,5 @@
-import { type Payload, payloadValue } from '@flags/core';
+import type { Payload } from '@flags/core';
+import { payloadValue } from '@flags/core/integration';
 
 const json = (value: string): Payload => ({ type: 'json', value });
 

@@ -1,12 +1,5 @@
-import {
-  createFlags,
-  type Flags,
-  memoryMetrics,
-  memoryStorage,
-  resolveAll,
-  resolveSwitch,
-  resolveVariant,
-} from '@flags/core';
+import { createFlags, type Flags, memoryMetrics, memoryStorage } from '@flags/core';
+import { resolveAll, resolveSwitch, resolveVariant } from '@flags/core/integration';
 
 const CHECKOUT = { project: 'default', flag: 'checkout' };
 const PRODUCTION = { ...CHECKOUT, environment: 'production' };

@@ -49,7 +49,7 @@ onEveryStorage((start) => {
         impressionData: true,
       };
       expect(await flags.listArchivedFlags()).toMatchObject([details]);
-      expect((await flags.pageArchivedFlags()).items).toMatchObject([details]);
+      expect((await flags.listArchivedFlags({}, {})).items).toMatchObject([details]);
       await flags.reviveFlag(FLAG);
       now.setUTCFullYear(2027);
       await flags.archiveFlag(CHECKOUT);

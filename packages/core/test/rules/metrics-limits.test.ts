@@ -155,12 +155,12 @@ onEveryStorage((start) => {
       );
       expect(pairs.length).toBeGreaterThan(1000);
       for (const limit of [7, 1000]) {
-        expect(await all(flags.pageSeenFlags, limit)).toEqual(await flags.listSeenFlags());
-        expect(await all(flags.pageApplications, limit)).toEqual(await flags.listApplications());
-        expect(await all(flags.pageApplicationsByFlag, limit)).toEqual(pairs);
+        expect(await all((page) => flags.listSeenFlags(page), limit)).toEqual(await flags.listSeenFlags());
+        expect(await all((page) => flags.listApplications({}, page), limit)).toEqual(await flags.listApplications());
+        expect(await all((page) => flags.listApplicationsByFlag(page), limit)).toEqual(pairs);
       }
       for (const after of ['', '{', '[1,2]', 'null']) {
-        await expectRefusal(flags, 'invalid_input', () => flags.pageApplicationsByFlag({ after }));
+        await expectRefusal(flags, 'invalid_input', () => flags.listApplicationsByFlag({ after }));
       }
     });
 
@@ -168,9 +168,9 @@ onEveryStorage((start) => {
       const { flags, register } = await reporting(start);
       const strategies = Array.from({ length: 600 }, (_, index) => `${index}`.padEnd(100, 'x'));
       for (let index = 0; index < 20; index++) await register({ appName: `app-${10 + index}`, strategies });
-      const first = await flags.pageApplications({ limit: 100 });
+      const first = await flags.listApplications({}, { limit: 100 });
       expect(first.items.length).toBe(17);
-      const second = await flags.pageApplications({ limit: 100, after: first.next });
+      const second = await flags.listApplications({}, { limit: 100, after: first.next });
       expect(second.items.map(({ appName }) => appName)).toEqual(['app-27', 'app-28', 'app-29']);
       expect(second.next).toBeUndefined();
     });

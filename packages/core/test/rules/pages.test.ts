@@ -30,10 +30,10 @@ onEveryStorage((start) => {
     it('goes on where the one before has ended, and the last has no next', async () => {
       const flags = await start();
       await createAll(flags, ['a', 'c', 'b', 'd']);
-      const first = await flags.pageFlags(DEFAULT, { limit: 2 });
+      const first = await flags.listFlags(DEFAULT, { limit: 2 });
       expect(first).toEqual({ items: named(['a', 'b']), next: 'b' });
-      expect(await flags.pageFlags(DEFAULT, { limit: 2, after: first.next })).toEqual({ items: named(['c', 'd']) });
-      expect(await flags.pageFlags(DEFAULT, { after: 'd' })).toEqual({ items: [] });
+      expect(await flags.listFlags(DEFAULT, { limit: 2, after: first.next })).toEqual({ items: named(['c', 'd']) });
+      expect(await flags.listFlags(DEFAULT, { after: 'd' })).toEqual({ items: [] });
     });
 
     it('has what the whole list has, 100 at most when nothing is said', async () => {
@@ -41,10 +41,10 @@ onEveryStorage((start) => {
       const names = Array.from({ length: 101 }, (_, index) => `flag-${100 + index}`);
       await createAll(flags, names);
       const whole = await flags.listFlags(DEFAULT);
-      expect(await flags.pageFlags(DEFAULT)).toEqual({ items: whole.slice(0, 100), next: 'flag-199' });
-      expect((await flags.pageFlags(DEFAULT, { limit: 101 })).next).toBeUndefined();
+      expect(await flags.listFlags(DEFAULT, {})).toEqual({ items: whole.slice(0, 100), next: 'flag-199' });
+      expect((await flags.listFlags(DEFAULT, { limit: 101 })).next).toBeUndefined();
       for (const limit of [1, 7, 101, 1000]) {
-        expect(await readAll((query) => flags.pageFlags(DEFAULT, query), limit)).toEqual(whole);
+        expect(await readAll((query) => flags.listFlags(DEFAULT, query), limit)).toEqual(whole);
       }
     });
 
@@ -55,24 +55,24 @@ onEveryStorage((start) => {
       await createAll(flags, [...live, ...archived]);
       for (const flag of archived) await flags.archiveFlag({ ...DEFAULT, flag });
       for (const limit of [1, 2, 3]) {
-        expect(await readAll((query) => flags.pageFlags(DEFAULT, query), limit)).toEqual(named(live));
+        expect(await readAll((query) => flags.listFlags(DEFAULT, query), limit)).toEqual(named(live));
       }
       const whole = await flags.listArchivedFlags();
       for (const limit of [1, 39, 40, 41]) {
-        expect(await readAll((query) => flags.pageArchivedFlags(query), limit)).toEqual(whole);
-        expect(await readAll((query) => flags.pageArchivedFlags({ ...DEFAULT, ...query }), limit)).toEqual(whole);
+        expect(await readAll((query) => flags.listArchivedFlags({}, query), limit)).toEqual(whole);
+        expect(await readAll((query) => flags.listArchivedFlags(DEFAULT, query), limit)).toEqual(whole);
       }
     });
 
     it('is not moved by flags that come, go and change sides between pages', async () => {
       const flags = await start();
       await createAll(flags, ['b', 'd', 'f', 'h']);
-      const { next } = await flags.pageFlags(DEFAULT, { limit: 2 });
+      const { next } = await flags.listFlags(DEFAULT, { limit: 2 });
       await createAll(flags, ['a', 'e']);
       await flags.archiveFlag({ ...DEFAULT, flag: 'd' });
       await flags.deleteFlag({ flag: 'd' });
       await flags.archiveFlag({ ...DEFAULT, flag: 'f' });
-      expect(await flags.pageFlags(DEFAULT, { limit: 2, after: next })).toEqual({ items: named(['e', 'h']) });
+      expect(await flags.listFlags(DEFAULT, { limit: 2, after: next })).toEqual({ items: named(['e', 'h']) });
     });
 
     it('holds the flags of its project alone', async () => {
@@ -80,18 +80,18 @@ onEveryStorage((start) => {
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await createAll(flags, ['a', 'c']);
       await createAll(flags, ['b', 'd'], 'shop');
-      expect(await readAll((query) => flags.pageFlags({ project: 'shop' }, query), 1)).toEqual(named(['b', 'd']));
+      expect(await readAll((query) => flags.listFlags({ project: 'shop' }, query), 1)).toEqual(named(['b', 'd']));
       for (const flag of ['b', 'd']) await flags.archiveFlag({ project: 'shop', flag });
       await flags.archiveFlag({ ...DEFAULT, flag: 'c' });
-      const archived = await readAll((query) => flags.pageArchivedFlags({ project: 'shop', ...query }), 1);
+      const archived = await readAll((query) => flags.listArchivedFlags({ project: 'shop' }, query), 1);
       expect(archived).toEqual(named(['b', 'd']));
-      expect(await readAll((query) => flags.pageArchivedFlags(query), 2)).toEqual(named(['b', 'c', 'd']));
+      expect(await readAll((query) => flags.listArchivedFlags({}, query), 2)).toEqual(named(['b', 'c', 'd']));
     });
 
     it('is not given of an unknown project', async () => {
       const flags = await start();
-      await expectRefusal(flags, 'project_not_found', () => flags.pageFlags({ project: 'none' }));
-      await expectRefusal(flags, 'project_not_found', () => flags.pageArchivedFlags({ project: 'none' }));
+      await expectRefusal(flags, 'project_not_found', () => flags.listFlags({ project: 'none' }, {}));
+      await expectRefusal(flags, 'project_not_found', () => flags.listArchivedFlags({ project: 'none' }, {}));
     });
   });
 
@@ -108,13 +108,13 @@ onEveryStorage((start) => {
       const flags = await start();
       const wrong = query as unknown as PageQuery;
       for (const attempt of [
-        () => flags.pageFlags(DEFAULT, wrong),
-        () => flags.pageArchivedFlags(wrong),
-        () => flags.pageProjects(wrong),
-        () => flags.pageSegments(wrong),
-        () => flags.pageTokens(wrong),
-        () => flags.pageApplications(wrong),
-        () => flags.pagePossibleParents({ ...DEFAULT, flag: 'a' }, wrong),
+        () => flags.listFlags(DEFAULT, wrong),
+        () => flags.listArchivedFlags({}, wrong),
+        () => flags.listProjects(wrong),
+        () => flags.listSegments({}, wrong),
+        () => flags.listTokens(wrong),
+        () => flags.listApplications({}, wrong),
+        () => flags.listPossibleParents({ ...DEFAULT, flag: 'a' }, wrong),
       ]) {
         const { details } = await expectRefusal(flags, 'invalid_input', attempt);
         expect(details).toEqual([{ message: expect.any(String), path: `/${Object.keys(query)[0]}` }]);
@@ -128,17 +128,17 @@ onEveryStorage((start) => {
       await flags.updateFlag({ project: 'shop', flag: 'a' }, { stale: true });
       const whole = await flags.listProjects();
       expect(whole.map(({ health }) => health)).toContain(50);
-      for (const limit of [1, 3, 4]) expect(await readAll(flags.pageProjects, limit)).toEqual(whole);
+      for (const limit of [1, 3, 4]) expect(await readAll((page) => flags.listProjects(page), limit)).toEqual(whole);
     });
 
     it('of segments goes by their ids as numbers', async () => {
       const flags = await start();
       for (let n = 1; n <= 11; n++) await flags.createSegment({ name: `segment ${n}`, constraints: [] });
-      expect(await readAll(flags.pageSegments, 2)).toEqual(await flags.listSegments());
+      expect(await readAll((page) => flags.listSegments({}, page), 2)).toEqual(await flags.listSegments());
       await flags.deleteSegment({ segment: 9 });
-      const ids = (await flags.pageSegments({ after: '9' })).items.map(({ id }) => id);
+      const ids = (await flags.listSegments({}, { after: '9' })).items.map(({ id }) => id);
       expect(ids).toEqual([10, 11]);
-      const { details } = await expectRefusal(flags, 'invalid_input', () => flags.pageSegments({ after: 'nine' }));
+      const { details } = await expectRefusal(flags, 'invalid_input', () => flags.listSegments({}, { after: 'nine' }));
       expect(details).toEqual([{ message: 'must be the id of a segment', path: '/after' }]);
     });
 
@@ -155,10 +155,10 @@ onEveryStorage((start) => {
           .slice(3)
           .toSorted(),
       ).toEqual(['4', '5']);
-      for (const limit of [1, 2, 5]) expect(await readAll(flags.pageTokens, limit)).toEqual(whole);
-      const { items, next } = await flags.pageTokens({ limit: 2 });
+      for (const limit of [1, 2, 5]) expect(await readAll((page) => flags.listTokens(page), limit)).toEqual(whole);
+      const { items, next } = await flags.listTokens({ limit: 2 });
       await flags.deleteToken({ token: items[1]?.id ?? '' });
-      expect((await flags.pageTokens({ after: next })).items).toEqual(whole.slice(2));
+      expect((await flags.listTokens({ after: next })).items).toEqual(whole.slice(2));
     });
 
     it('of applications keeps to the strategies that are asked for', async () => {
@@ -170,9 +170,9 @@ onEveryStorage((start) => {
       ] as const) {
         await flags.registerApplication({ appName, strategies, started: new Date().toISOString(), interval: 1 });
       }
-      expect(await readAll(flags.pageApplications, 2)).toEqual(await flags.listApplications());
+      expect(await readAll((page) => flags.listApplications({}, page), 2)).toEqual(await flags.listApplications());
       const filter = { strategies: ['own'] };
-      const own = await readAll((query) => flags.pageApplications({ ...filter, ...query }), 1);
+      const own = await readAll((query) => flags.listApplications(filter, query), 1);
       expect(own).toEqual(await flags.listApplications(filter));
       expect(own).toHaveLength(2);
     });
@@ -186,10 +186,10 @@ onEveryStorage((start) => {
       const whole = await flags.listPossibleParents(child);
       expect(whole).toEqual(['a', 'e', 'f']);
       for (const limit of [1, 2, 3]) {
-        expect(await readAll((query) => flags.pagePossibleParents(child, query), limit)).toEqual(whole);
+        expect(await readAll((query) => flags.listPossibleParents(child, query), limit)).toEqual(whole);
       }
-      expect(await flags.pagePossibleParents({ ...DEFAULT, flag: 'e' })).toEqual({ items: [] });
-      await expectRefusal(flags, 'flag_not_found', () => flags.pagePossibleParents({ ...DEFAULT, flag: 'none' }));
+      expect(await flags.listPossibleParents({ ...DEFAULT, flag: 'e' }, {})).toEqual({ items: [] });
+      await expectRefusal(flags, 'flag_not_found', () => flags.listPossibleParents({ ...DEFAULT, flag: 'none' }, {}));
     });
   });
 });

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
-import { type ErrorDetail, FlagsError, inputSchemas, type JsonSchema } from '../../src/index.js';
+import { type ErrorDetail, FlagsError } from '../../src/index.js';
+import { inputSchemas, type JsonSchema } from '../../src/integration.js';
 import { createSettings } from '../../src/options.js';
 import { parseIsoDate } from '../../src/validation/primitives.js';
 import { createValidator } from '../../src/validation/validator.js';

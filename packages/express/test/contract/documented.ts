@@ -1,4 +1,5 @@
-import { type Flags, inputSchemas } from '@flags/core';
+import type { Flags } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../../http/src/openapi/document.js';
 import type { Method } from '../../../http/src/route.js';

@@ -138,7 +138,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   ),
   metricsPerBatch: send(BULK, (amount) => JSON.stringify({ metrics: many(amount, () => metric) })),
   eventsPerPage: (flags, amount) => flags.listEvents({ limit: amount }),
-  itemsPerPage: (flags, amount) => flags.pageFlags(DEFAULT, { limit: amount }),
+  itemsPerPage: (flags, amount) => flags.listFlags(DEFAULT, { limit: amount }),
 };
 
 const ROWS = tableAfter(read('docs/security.md'), '### What is refused').map(([name, most, code]) => ({

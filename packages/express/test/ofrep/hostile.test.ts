@@ -1,4 +1,4 @@
-import { inputSchemas } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
 import request from 'supertest';
 import { openApiDocument } from '../../../http/src/openapi/document.js';
 import { ROUTES } from '../../../http/src/routes/all-routes.js';

@@ -1,4 +1,5 @@
-import { createFlags, inputSchemas, memoryStorage } from '@flags/core';
+import { createFlags, memoryStorage } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
 import { openApiDocument } from '../../../http/src/openapi/document.js';
 import type { AuthMode } from '../../../http/src/openapi/security.js';
 import { ROUTES } from '../../../http/src/routes/all-routes.js';

@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFlags, type Flags, inputSchemas } from '@flags/core';
+import { createFlags, type Flags } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
 import { sqliteStorage } from '@flags/core/sqlite';
 import type { Express } from 'express';
 import request from 'supertest';

@@ -1,4 +1,5 @@
-import type { InputSchemas, Settings } from '@flags/core';
+import type { Settings } from '@flags/core';
+import type { InputSchemas } from '@flags/core/integration';
 import type { Route } from '../route.js';
 import { createSchemaReferences, describeOperation, type OperationContext } from './operation.js';
 import { replySchemas } from './schemas/reply-schemas.js';

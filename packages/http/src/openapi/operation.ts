@@ -1,4 +1,5 @@
-import type { InputSchemas, JsonSchema, Settings } from '@flags/core';
+import type { Settings } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { queryParametersOf } from '../query.js';
 import type { Method, QueryParameter, Route, RouteBody } from '../route.js';
 import { responsesOf } from './responses.js';

@@ -22,7 +22,7 @@ export const archiveRoutes: readonly Route[] = [
       const { items, next } = await listPieces(query, {
         ...ARCHIVED,
         whole: () => flags.listArchivedFlags(),
-        page: (page) => flags.pageArchivedFlags(page),
+        page: (page) => flags.listArchivedFlags({}, page),
       });
       return { chunks: flagListToWire(items), next };
     },
@@ -43,7 +43,7 @@ export const archiveRoutes: readonly Route[] = [
       const { items, next } = await listPieces(query, {
         ...ARCHIVED,
         whole: () => flags.listArchivedFlags(ref),
-        page: (page) => flags.pageArchivedFlags({ ...ref, ...page }),
+        page: (page) => flags.listArchivedFlags(ref, page),
       });
       return { chunks: flagListToWire(items), next };
     },

@@ -1,4 +1,5 @@
-import type { Dependency, DependencyInput, ErrorCode, JsonSchema } from '@flags/core';
+import type { Dependency, DependencyInput, ErrorCode } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
@@ -92,7 +93,7 @@ export const dependencyRoutes: readonly Route[] = [
       const ref = flagRef(params);
       const { items, next } = await listPieces(query, {
         whole: () => flags.listPossibleParents(ref),
-        page: (page) => flags.pagePossibleParents(ref, page),
+        page: (page) => flags.listPossibleParents(ref, page),
         cursorOf: (name) => name,
         toWire: (name) => name,
       });

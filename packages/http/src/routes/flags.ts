@@ -1,4 +1,5 @@
-import type { FlagChanges, FlagSummary, JsonSchema, PageQuery } from '@flags/core';
+import type { FlagChanges, FlagSummary, PageQuery } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { propertiesOf, unchecked } from '../schema-properties.js';
@@ -35,10 +36,10 @@ export const flagRoutes: readonly Route[] = [
     errors: ['invalid_input', 'project_not_found'],
     async handle({ flags, params, query }) {
       const ref = projectRef(params);
-      const live = { whole: () => flags.listFlags(ref), page: (page: PageQuery) => flags.pageFlags(ref, page) };
+      const live = { whole: () => flags.listFlags(ref), page: (page: PageQuery) => flags.listFlags(ref, page) };
       const archived = {
         whole: () => flags.listArchivedFlags(ref),
-        page: (page: PageQuery) => flags.pageArchivedFlags({ ...ref, ...page }),
+        page: (page: PageQuery) => flags.listArchivedFlags(ref, page),
       };
       const { items, next } = await listPieces<FlagSummary>(query, {
         ...(query.archived === true ? archived : live),

@@ -1,4 +1,5 @@
-import type { ErrorDetail, JsonSchema, Member, Role } from '@flags/core';
+import type { ErrorDetail, Member, Role } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { invalidInput } from '../errors.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 import { type Route, route } from '../route.js';

@@ -86,7 +86,7 @@ export const metricsRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'SeenToggles' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(allPages(flags.pageSeenFlags)) }),
+    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(allPages((page) => flags.listSeenFlags(page))) }),
   }),
   route({
     method: 'GET',
@@ -121,7 +121,7 @@ export const metricsRoutes: readonly Route[] = [
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
-      const page = (range: PageQuery) => flags.pageApplications({ ...filter, ...range });
+      const page = (range: PageQuery) => flags.listApplications(filter, range);
       const { items, next } = await listPieces(query, {
         cursorOf: ({ appName }) => appName,
         toWire: applicationSummaryToWire,
@@ -170,6 +170,8 @@ export const metricsRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'SeenApps' },
     errors: [],
     deprecated: true,
-    handle: async ({ flags }) => ({ chunks: seenApplicationsToWire(allPages(flags.pageApplicationsByFlag)) }),
+    handle: async ({ flags }) => ({
+      chunks: seenApplicationsToWire(allPages((page) => flags.listApplicationsByFlag(page))),
+    }),
   }),
 ];

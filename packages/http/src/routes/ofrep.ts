@@ -1,6 +1,6 @@
+import { FlagsError, type TokenKind } from '@flags/core';
 import {
   type FlagResolution,
-  FlagsError,
   findFlag,
   type JsonSchema,
   type OpenFeatureContext,
@@ -10,8 +10,7 @@ import {
   type ResolutionReason,
   resolveAllAsync,
   resolveVariant,
-  type TokenKind,
-} from '@flags/core';
+} from '@flags/core/integration';
 import { isInView, type View, viewOf } from '../client/view.js';
 import { type Route, type RouteRequest, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';

@@ -1,11 +1,5 @@
-import {
-  type ConstraintExplanation,
-  type FlagConfiguration,
-  type FlagExplanation,
-  FlagsError,
-  type JsonSchema,
-  timeSlice,
-} from '@flags/core';
+import { type ConstraintExplanation, type FlagConfiguration, type FlagExplanation, FlagsError } from '@flags/core';
+import { type JsonSchema, timeSlice } from '@flags/core/integration';
 import { type Serialized, serialized } from '../reply.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';

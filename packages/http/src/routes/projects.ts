@@ -39,8 +39,8 @@ export const projectRoutes: readonly Route[] = [
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const { items, next } = await listPieces(query, {
-        whole: flags.listProjects,
-        page: flags.pageProjects,
+        whole: () => flags.listProjects(),
+        page: (page) => flags.listProjects(page),
         cursorOf: ({ id }) => id,
         toWire: projectSummaryToWire,
       });

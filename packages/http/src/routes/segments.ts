@@ -39,8 +39,8 @@ export const segmentRoutes: readonly Route[] = [
     async handle({ flags, query }) {
       const { items, next } = await listPieces(query, {
         // One by one, as segments may be large: the list is no consistent view.
-        whole: async () => allPages(flags.pageSegments),
-        page: flags.pageSegments,
+        whole: async () => allPages((page) => flags.listSegments({}, page)),
+        page: (page) => flags.listSegments({}, page),
         cursorOf: ({ id }) => `${id}`,
         toWire: segmentToWire,
       });

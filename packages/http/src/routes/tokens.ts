@@ -1,4 +1,5 @@
-import { type CreatedToken, type JsonSchema, type NewToken, TOKEN_KINDS, type Token } from '@flags/core';
+import { type CreatedToken, type NewToken, TOKEN_KINDS, type Token } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject } from '../json-chunks.js';
 import { listPieces } from '../query.js';
@@ -96,8 +97,8 @@ export const tokenRoutes: readonly Route[] = [
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const { items, next } = await listPieces(query, {
-        whole: flags.listTokens,
-        page: flags.pageTokens,
+        whole: () => flags.listTokens(),
+        page: (page) => flags.listTokens(page),
         cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
         toWire: tokenToWire,
       });

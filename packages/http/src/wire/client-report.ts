@@ -1,4 +1,5 @@
-import type { ClientRegistration, FlagCounts, InputSchemas, JsonSchema, MetricsReport } from '@flags/core';
+import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
 
 /** Clients whose languages know no absent members, and proxies in front of them, send null for what they do not know. */

@@ -1,4 +1,5 @@
-import type { EvaluationContext, JsonSchema } from '@flags/core';
+import type { EvaluationContext } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 
 /** A context as clients send it: null is as good as absent. */
 export interface WireContext {

@@ -1,4 +1,5 @@
-import { type DocumentKey, FlagsError, type PreparedCommit } from '@flags/core';
+import { type DocumentKey, FlagsError } from '@flags/core';
+import type { PreparedCommit } from '@flags/core/integration';
 import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { fromStoredText, type TableNames } from '../tables.js';
 import { bumpVersionShard } from '../version-shards.js';

@@ -1,4 +1,5 @@
-import type { CommitResult, DocumentKey, PreparedCommit } from '@flags/core';
+import type { CommitResult, DocumentKey } from '@flags/core';
+import type { PreparedCommit } from '@flags/core/integration';
 import { pause, sqlState } from '../connection/errors.js';
 import { type Database, outcomeUnknown } from '../database.js';
 import { type TableNames, toStoredText } from '../tables.js';

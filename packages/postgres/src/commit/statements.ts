@@ -1,4 +1,5 @@
-import type { DocumentCheck, DocumentKey, PreparedCommit, PreparedEvent, PreparedWrite, Vacancy } from '@flags/core';
+import type { DocumentCheck, DocumentKey, Vacancy } from '@flags/core';
+import type { PreparedCommit, PreparedEvent, PreparedWrite } from '@flags/core/integration';
 import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { type TableNames, toLiteral, toLiterals, toStoredText } from '../tables.js';
 

@@ -1,4 +1,5 @@
-import { type JsonSchema, TOKEN_KINDS } from '@flags/core';
+import { TOKEN_KINDS } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { WIRE_EVENT_TYPES } from '../../routes/events.js';
 import {
   count,

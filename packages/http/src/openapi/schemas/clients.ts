@@ -1,4 +1,4 @@
-import type { JsonSchema } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { OFREP_ERROR_CODES } from '../../error-reply.js';
 import { boolean, count, listOf, mapOf, positiveInteger, referTo, strictObject, text } from './common.js';
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { ERROR_KINDS } from '../../errors.js';
 
 export const text: JsonSchema = { type: 'string' };

@@ -1,4 +1,5 @@
-import { type InputSchemas, type JsonSchema, PAYLOAD_TYPES } from '@flags/core';
+import { PAYLOAD_TYPES } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import {
   boolean,
   listOf,

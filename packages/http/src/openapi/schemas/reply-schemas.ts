@@ -1,4 +1,4 @@
-import type { InputSchemas, JsonSchema } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ReplySchema } from '../../route.js';
 import { eventSchemas, memberSchemas, metricsSchemas, projectSchemas, tokenSchemas } from './admin.js';
 import { clientSchemas, frontendSchemas, ofrepSchemas, playgroundSchemas } from './clients.js';

@@ -1,0 +1,35 @@
+/*
+ * For packages that build on the engine: routers, providers and storages. This entry carries no stability promise to
+ * others.
+ */
+
+// Validation
+export { type InputSchemas, inputSchemas } from './input-schemas.js';
+export { describeNonFlags, describeUnknownOption } from './misuse.js';
+// Evaluation in the terms of OpenFeature
+export type { ResolutionReason } from './openfeature/resolution.js';
+export {
+  type FlagResolution,
+  findFlag,
+  type ResolutionMetadata,
+  type ResolutionScope,
+  type ResolvedVariant,
+  resolveAll,
+  resolveAllAsync,
+  resolveSwitch,
+  resolveVariant,
+} from './openfeature/resolution.js';
+export type { OpenFeatureContext } from './openfeature/values.js';
+export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
+// Storages
+export {
+  type PreparedCommit,
+  type PreparedContent,
+  type PreparedEvent,
+  type PreparedWrite,
+  prepareCommit,
+} from './storage/commit.js';
+// Long work in slices
+export { timeSlice } from './time-slice.js';
+export type { JsonSchema } from './validation/primitives.js';
+export { createValidator } from './validation/validator.js';
