@@ -14,7 +14,7 @@ export interface FeedRange {
 }
 
 /** Events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one event. */
-export async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
+async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
   return (await storage.events({ ...toQuery(range), maxBytes: LIMITS.pageSize })).events;
 }
 

@@ -52,7 +52,7 @@ export interface EvaluationStateOptions {
   readonly onDeleted: (flag: string) => void;
 }
 
-export function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
+function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
   const { settings, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();

@@ -81,7 +81,7 @@ function* countsIn(all: readonly FlagSums[]): Iterable<FlagCount> {
   for (const sums of all) yield* sums.values();
 }
 
-export function memorySightings(): Sightings {
+function memorySightings(): Sightings {
   const lastSeen = new Map<string, number>();
   return {
     add(reports) {
