@@ -8,14 +8,14 @@ import type { DocumentKey, Storage } from '../storage/port.js';
 export interface PollingOptions {
   /** Milliseconds, at least 1. */
   readonly interval: number;
-  /** Gives whether it has worked; does not fail. */
+  /** Polls once. Resolves to whether the poll succeeded; never rejects. */
   readonly look: () => Promise<boolean>;
 }
 
 export interface Polling {
-  /** Somebody else has found that it works again: the next look comes after the interval, however seldom looks had become. */
+  /** Resets the backoff after another read of the storage succeeded. */
   worked(): void;
-  /** Ends it. */
+  /** Stops polling. */
   stop(): void;
 }
 
@@ -23,8 +23,8 @@ export interface Polling {
 const LONGEST_PAUSE = 15_000;
 
 /**
- * Looks once per interval. While that fails it looks ever more seldom, at random times: of many who wait for one database,
- * not all come back in the same moment. Keeps no process alive.
+ * Polls once per interval. After failures it backs off exponentially with jitter, so that many nodes do not return to
+ * one database at the same moment. The timer keeps no process alive.
  */
 export function startPolling({ interval, look }: PollingOptions): Polling {
   let failures = 0;
@@ -62,38 +62,37 @@ function pauseAfter(failures: number, interval: number): number {
   return longest * (0.5 + Math.random() / 2);
 }
 
-/** So many events are read at once. */
+/** The poller reads at most so many events at once. */
 const BATCH = 500;
-/** So many documents are read at once: a database far away is asked for them side by side. */
+/** The poller reads so many documents concurrently: a remote database answers them in one round trip time. */
 const AT_ONCE = 64;
 
 export interface ChangePoller {
-  /** Reads what has happened since the last time. Does not fail: the status tells. */
+  /** Applies all changes since the last call. Never rejects: the status holds the error. */
   refresh(): Promise<EvaluationStatus>;
   status(): EvaluationStatus;
-  /** Ends the timer. Resolves when the storage is no longer read. */
+  /** Stops the timer. Resolves when the last read of the storage has ended. */
   close(): Promise<unknown>;
 }
 
 export interface ChangePollerOptions {
   readonly storage: Storage;
   readonly now: () => Date;
-  /** Milliseconds; 0: only when asked. */
+  /** Milliseconds; 0 disables the timer. */
   readonly pollInterval: number;
-  /** The event after which to follow; from the first when absent. */
+  /** The position to start after; undefined starts at the first event. */
   readonly after: string | undefined;
-  /** Whether a document at this revision would be news. */
+  /** Whether this revision of a document is newer than the known one. */
   readonly isNewer: (key: DocumentKey, revision: number) => boolean;
-  /** Takes a document that another process has written; undefined when it was deleted. */
+  /** Applies a document that another process wrote; its state is undefined after a deletion. */
   readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
-  /** Told once when polling begins to fail, and again only after it has worked in between. */
+  /** Called with the first error of a series of failed polls. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Follows what other processes write to the same storage, by its feed of events. What this process writes is known
- * before its event is read, and passed over. While reading fails, the place in the feed stays, and what was read before
- * keeps serving.
+ * Follows the changes of other processes by the feed of events of the storage. It skips the changes of this process,
+ * which are known already. After a failed read it retries from the same position; evaluation continues from memory.
  */
 export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   const { now, pollInterval, onError } = options;
@@ -119,7 +118,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
     return status;
   }
 
-  /** A check that is under way may have read before the caller's moment: another one follows it, for all who ask. */
+  /** A running check may have read before the call: all callers share one further check after it. */
   function refresh(): Promise<EvaluationStatus> {
     next ??= latest.then(check);
     latest = next;
@@ -146,7 +145,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   };
 }
 
-/** Makes what reads all events since the last time, and the documents that they bring news of. */
+/** Returns a function that reads all events since its last call, and the documents that they changed. */
 function createCatchUp({
   storage,
   isNewer: isNews,
@@ -155,7 +154,7 @@ function createCatchUp({
 }: ChangePollerOptions): () => Promise<void> {
   let { after } = start;
 
-  /** Read together, taken in the order of the events. */
+  /** Reads documents concurrently, and applies them in the order of the events. */
   async function follow(events: readonly StoredEventHead[]): Promise<void> {
     const found = await Promise.all(
       events.map(async ({ subject, revision }) => ({ subject, revision, document: await storage.get(subject) })),
@@ -172,13 +171,13 @@ function createCatchUp({
       for (let first = 0; first < news.length; first += AT_ONCE) await follow(news.slice(first, first + AT_ONCE));
       after = events.at(-1)?.position ?? after;
       if (events.length < BATCH) return;
-      // A storage that answers at once would keep the process from anything else until the last of a million events.
+      // A storage that answers synchronously would block the event loop until the last of a million events.
       await setImmediate();
     }
   };
 }
 
-/** The event of each document's highest revision: the document is read as it is now, so once is enough. */
+/** Returns the event with the highest revision of each document: one read per document is enough. */
 function latestOfEach(events: readonly StoredEventHead[]): readonly StoredEventHead[] {
   const latest = new Map<string, StoredEventHead>();
   for (const event of events) {

@@ -6,23 +6,23 @@ import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { isSameJson } from '../validation/json.js';
 
-/** What evaluation is made from, in memory: every flag that is not archived, and every segment. */
+/** The documents that evaluation uses, in memory: every flag that is not archived, and every segment. */
 export interface DocumentCache {
   readonly flags: ReadonlyMap<string, FlagState>;
   readonly segments: ReadonlyMap<string, SegmentState>;
-  /** The project of a flag, archived or not; undefined when there is no such flag. */
+  /** The project of a flag, archived or not; undefined for an unknown flag. */
   projectOf(flag: string): string | undefined;
-  /** Reads all documents; what was known before is kept where it is newer. */
+  /** Reads all documents. A newer known document stays. */
   load(): Promise<void>;
   /**
-   * Takes a document as it is at a revision; undefined when it is deleted. False when nothing that is evaluated changes
-   * by it: commits of this process, and events of others, may tell of one revision in any order and more than once, and
-   * a document's revision also moves when only others begin to refer to it.
+   * Applies the state of a document at a revision; undefined deletes the document. Returns whether evaluation changes.
+   * Commits and events may deliver revisions repeatedly and in any order. A revision also grows when another document
+   * begins to refer to this one.
    */
   applyUpdate(key: DocumentKey, revision: number, state: unknown): boolean;
-  /** Whether a document at this revision would be news. */
+  /** Whether this revision of a document is newer than the known one. */
   isNewer(key: DocumentKey, revision: number): boolean;
-  /** A document as it is in memory. */
+  /** Returns a document from memory. */
   get(key: DocumentKey): Versioned<unknown> | undefined;
 }
 
@@ -74,7 +74,7 @@ function createCachedKind<State>(
   onTaken: (id: string, state: State | undefined) => void = () => undefined,
 ): TypedCachedKind<State> {
   const states = new Map<string, State>();
-  // Those of deleted documents too: their names may come again, and late news of the old ones must not.
+  // Includes deleted documents: a late update must not restore one, or overwrite a later document of the same name.
   const revisions = new Map<string, number>();
   const isNews = (id: string, revision: number) => revision > (revisions.get(id) ?? 0);
   return {

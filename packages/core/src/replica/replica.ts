@@ -28,19 +28,19 @@ import {
 } from './environment-view.js';
 import { createListeners, type Listeners } from './listeners.js';
 
-/** All environments, ready to be evaluated, always as current as the documents in memory. */
+/** All environments, compiled, and as current as the documents in memory. */
 export interface EvaluationState {
   /** The default environment. */
   readonly standard: EnvironmentView;
-  /** Compiled when first asked for; undefined when there is no such environment. */
+  /** Compiles an environment at the first call. Returns undefined for an unknown environment. */
   snapshotOf(environment: string): Snapshot | undefined;
-  /** Frozen, and the same object until something changes; undefined when there is no such environment. */
+  /** Returns the same frozen object until something changes, and undefined for an unknown environment. */
   configurationOf(environment: string): EnvironmentConfiguration | undefined;
   /** Like `configurationOf`; the work of the first call is done in slices. */
   loadConfiguration(environment: string): Promise<EnvironmentConfiguration | undefined>;
-  /** Takes a document as it has become; what is known already changes nothing. */
+  /** Applies the new state of a document. An update that is not newer changes nothing. */
   applyUpdate(key: DocumentKey, news: DocumentUpdate): void;
-  /** What was counted in all environments since the last time, each flag once. */
+  /** Returns the evaluations of all environments since the last call, one sum per flag. */
   drain(): readonly FlagCount[];
 }
 
@@ -50,11 +50,11 @@ export interface EvaluationStateOptions {
   readonly view: ViewOptions;
   /** Called after every change. */
   readonly onChange: () => void;
-  /** Called when a flag is deleted: what waits to be told of it must not be told of a later one of its name. */
+  /** Called when a flag is deleted: a later flag of the same name must not get its pending counts. */
   readonly onDeleted: (flag: string) => void;
 }
 
-export function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
+function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
   const { settings, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
@@ -89,7 +89,7 @@ export function createEvaluationState(options: EvaluationStateOptions): Evaluati
     return started;
   }
 
-  /** What was counted of a flag that is gone for good is not told of a later one of its name. */
+  /** Drops the counts of a deleted flag: a later flag of the same name must not get them. */
   function forget(change: ViewChange): void {
     if (!('flag' in change)) return;
     for (const { counters } of views.values()) counters.forget(change.flag);
@@ -117,7 +117,7 @@ export function createEvaluationState(options: EvaluationStateOptions): Evaluati
       const change = toViewChange(key);
       if (!change || !documents.isNewer(key, revision)) return;
       if (state === undefined) forget(change);
-      // The caller of a change is given parts of what was written: what happens to them does not happen to evaluation.
+      // The caller of a change holds parts of the written state. Evaluation keeps copies, which the caller cannot change.
       if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return;
       for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
       configurations.clear();
@@ -151,14 +151,14 @@ function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
   }));
 }
 
-/** What evaluation in this process works with. */
+/** The state, cache, poller and counters that evaluation in this process uses. */
 export interface Replica {
   readonly state: EvaluationState;
   readonly documents: DocumentCache;
   readonly poller: ChangePoller;
   readonly usage: UsageRecorder;
   readonly impressions: Listeners<Impression>;
-  /** Told after every change of a flag or segment. */
+  /** Notified after every change of a flag or segment. */
   readonly changes: Listeners<void>;
 }
 
@@ -170,17 +170,17 @@ export interface ReplicaContext {
   readonly now: () => Date;
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
-  /** Told of what other processes write; absent when there is no limit. */
+  /** Counts the bytes that other processes write; undefined without a limit. */
   readonly size: StateSize | undefined;
 }
 
-/** Reads all flags and segments, and follows what other processes change from then on. */
+/** Reads all flags and segments, then follows the changes of other processes. */
 export async function openReplica(options: FlagsOptions, surroundings: ReplicaContext): Promise<Replica> {
   const { storage, metrics, retention, settings, now, pollInterval, onError, size } = surroundings;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<void>(onError);
-  // Asked before the documents are read, so that no change falls in between.
+  // Read before the documents, so that no change falls in between.
   const after = await newestPosition(storage);
   const documents = createDocumentCache(storage);
   await documents.load();
@@ -228,7 +228,7 @@ export async function openReplica(options: FlagsOptions, surroundings: ReplicaCo
   return { state, documents, poller: follower, usage, impressions, changes };
 }
 
-/** Ends the timers and records what was counted. Evaluation goes on from what is in memory. */
+/** Stops the timers and records the pending counts. Evaluation continues from memory. */
 export async function closeReplica({ poller: follower, usage }: Replica): Promise<void> {
   await follower.close();
   await usage.close();

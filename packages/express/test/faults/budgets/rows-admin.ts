@@ -22,7 +22,14 @@ export const PROJECT_ROWS = {
       ...granted,
     },
   ],
-  removeMember: [{ name: 'of an owner', path: '/api/admin/projects/default/users/2/roles/4', ...granted }],
+  removeMember: [
+    {
+      name: 'of an owner',
+      path: '/api/admin/projects/default/users/2/roles/4',
+      before: [{ method: 'PUT', path: '/api/admin/projects/default/users/2/roles/4' }],
+      ...granted,
+    },
+  ],
 } satisfies Record<string, readonly BudgetRow[]>;
 
 const SEGMENTS = '/api/admin/segments';
