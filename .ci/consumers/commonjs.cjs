@@ -3,6 +3,7 @@ const { createFlags, memoryStorage } = require('@flags/core');
 const { sqliteStorage } = require('@flags/core/sqlite');
 const { storageConformance } = require('@flags/core/testing');
 const { createFlagsRouter } = require('@flags/express');
+const { createFlagsApi, toFetchHandler } = require('@flags/http');
 const { createFlagsProvider } = require('@flags/openfeature');
 const { postgresStorage } = require('@flags/postgres');
 const { OpenFeature } = require('@openfeature/server-sdk');
@@ -14,6 +15,8 @@ async function main() {
     await flags.createFlag({ project: 'default' }, { name: 'packed' });
     assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
     assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));
+    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));
+    assert.equal((await handler(new Request('http://localhost/api/admin/projects'))).status, 200);
     await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
     assert.equal(await OpenFeature.getClient().getBooleanValue('packed', true), false);
     await OpenFeature.close();

@@ -3,6 +3,7 @@ import { createFlags, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { storageConformance } from '@flags/core/testing';
 import { createFlagsRouter } from '@flags/express';
+import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { createFlagsProvider } from '@flags/openfeature';
 import { postgresStorage } from '@flags/postgres';
 import { OpenFeature } from '@openfeature/server-sdk';
@@ -13,6 +14,8 @@ for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
   await flags.createFlag({ project: 'default' }, { name: 'packed' });
   assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
   assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));
+  const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));
+  assert.equal((await handler(new Request('http://localhost/api/admin/projects'))).status, 200);
   await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
   assert.equal(await OpenFeature.getClient().getBooleanValue('packed', true), false);
   await OpenFeature.close();

@@ -3,6 +3,7 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import { storageConformance } from '@flags/core/testing';
 import { createFlagsRouter, flagsMiddleware } from '@flags/express';
 import '@flags/express/request';
+import { createFlagsApi, toFetchHandler, toNodeHandler } from '@flags/http';
 import { createFlagsProvider } from '@flags/openfeature';
 import { migrationSql, type PgPool, postgresStorage } from '@flags/postgres';
 import { OpenFeature } from '@openfeature/server-sdk';
@@ -12,6 +13,10 @@ const flags: Flags = await createFlags({ storage: memoryStorage() });
 flags.subscribe((event: FlagsEvent) => console.log(event.type));
 const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
 app.use(flagsMiddleware(flags, ({ ip }) => ({ remoteAddress: ip })));
+export const onNode = toNodeHandler(createFlagsApi(flags, { auth: 'none' }));
+export const onFetch = toFetchHandler(
+  createFlagsApi(flags, { auth: (request: Request) => ({ name: request.headers.get('x-user') ?? 'nobody' }) }),
+);
 app.get('/', (request, response) => void response.json(request.flags.isEnabled('packed')));
 await OpenFeature.setProviderAndWait(createFlagsProvider(flags, { onTrack: ({ name }) => console.log(name) }));
 
