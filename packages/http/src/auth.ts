@@ -12,12 +12,12 @@ export function kindsFor(access: Access): readonly TokenKind[] {
 }
 
 /** HTTP asks that a 401 names a scheme. */
-export function unauthenticated(message: string): HttpError {
+function unauthenticated(message: string): HttpError {
   return new HttpError('unauthenticated', message, { 'www-authenticate': 'Bearer' });
 }
 
 /** API tokens: the bare secret, as clients of this API send it, or with the scheme `Bearer`. */
-export function identifyByToken(flags: Flags): Identify<Token, unknown> {
+function identifyByToken(flags: Flags): Identify<Token, unknown> {
   return async (request, access) => {
     if (!secretIn(request)) throw unauthenticated('Send an API token in the header Authorization.');
     const token = await tokenIn(request, flags);
@@ -27,13 +27,13 @@ export function identifyByToken(flags: Flags): Identify<Token, unknown> {
 }
 
 /** The valid token whose secret the request carries. */
-export async function tokenIn(request: Pick<FlagsRequest, 'headers'>, flags: Flags): Promise<Token | undefined> {
+async function tokenIn(request: Pick<FlagsRequest, 'headers'>, flags: Flags): Promise<Token | undefined> {
   const secret = secretIn(request);
   return secret ? flags.verifyToken(secret) : undefined;
 }
 
 /** Refuses a token of a kind that this part of the API does not take. */
-export function identityOf<A extends Token>(token: A, access: Access): Identity<A> {
+function identityOf<A extends Token>(token: A, access: Access): Identity<A> {
   const kinds = kindsFor(access);
   if (!kinds.includes(token.kind)) {
     const wanted = kinds.join(' or ');
@@ -46,7 +46,7 @@ export function identityOf<A extends Token>(token: A, access: Access): Identity<
  * Whether a function of the host's has returned an API token, or a copy of one, as the actor. Its members are compared: a
  * user type of the host's may have a `kind` as well.
  */
-export function isToken(actor: object): actor is Token {
+function isToken(actor: object): actor is Token {
   const { id, kind, projects, environment, createdAt, expiresAt } = actor as Partial<Record<keyof Token, unknown>>;
   return (
     typeof id === 'string' &&
@@ -67,7 +67,7 @@ function secretIn({ headers: { authorization: header } }: Pick<FlagsRequest, 'he
  * The host application's own users. When the host's function returns an API token, the rules of tokens hold: its kind has
  * to fit, and the request sees the token's projects and environment.
  */
-export function identifyByHost<A extends Actor, Native>(
+function identifyByHost<A extends Actor, Native>(
   flags: Flags,
   authenticate: Authenticate<A, Native>,
   caller: string,
@@ -86,7 +86,7 @@ export function identifyByHost<A extends Actor, Native>(
 }
 
 /** Sessions of people for the administration, and API tokens for it and for everything else. */
-export function identifyBySession<A extends Actor, Native>(
+function identifyBySession<A extends Actor, Native>(
   flags: Flags,
   session: Authenticate<A, Native>,
   caller: string,

@@ -8,7 +8,7 @@ export interface MemberMessage {
 }
 
 /** The body of a 400 from a member endpoint. Its texts are part of the contract. */
-export function memberMessages(error: FlagsError | HttpError, project: string): readonly MemberMessage[] {
+function memberMessages(error: FlagsError | HttpError, project: string): readonly MemberMessage[] {
   if (error instanceof HttpError) return [{ msg: error.message }];
   if (error.code === 'member_exists') return [{ msg: `User already has access to project=${project}` }];
   if (error.code === 'last_owner') return [{ msg: 'A project must have at least one owner.' }];
@@ -33,7 +33,7 @@ const CODES: ReadonlyMap<ErrorCode | HttpErrorCode, OfrepErrorCode> = new Map([
   ['invalid_json', 'PARSE_ERROR'],
 ]);
 
-export function ofrepFailure({ code, message }: FlagsError | HttpError, key: string | undefined): OfrepFailure {
+function ofrepFailure({ code, message }: FlagsError | HttpError, key: string | undefined): OfrepFailure {
   const errorCode = CODES.get(code) ?? 'GENERAL';
   return { ...(key !== undefined && { key }), errorCode, errorDetails: message };
 }

@@ -15,7 +15,7 @@ export interface Lifetime {
 export function createLifetime(): Lifetime {
   const closing = new AbortController();
   let underWay = 0;
-  let whenIdle = () => undefined as void;
+  let whenIdle: () => void = () => undefined;
   let ending: Promise<void> | undefined;
 
   function requireOpen(): void {

@@ -35,7 +35,7 @@ export function contentsOf(configuration: EnvironmentConfiguration, view: View):
 }
 
 /** By id. */
-export function segmentsUsedBy(
+function segmentsUsedBy(
   { segments }: EnvironmentConfiguration,
   flags: readonly FlagConfiguration[],
 ): readonly SegmentConfiguration[] {

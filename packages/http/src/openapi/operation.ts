@@ -43,7 +43,7 @@ export interface OperationContext {
   readonly refer: Refer;
 }
 
-export function parametersOf(route: Route, { schemas, settings }: OperationContext): readonly object[] {
+function parametersOf(route: Route, { schemas, settings }: OperationContext): readonly object[] {
   return [
     ...pathNamesOf(route.path).map((name) => pathParameter(name, settings)),
     ...queryParametersOf(route).map((parameter) => queryParameter(parameter, schemas)),
@@ -135,7 +135,7 @@ const MEDIA_TYPES: Readonly<Record<Method, readonly string[]>> = {
   DELETE: ['application/json'],
 };
 
-export function requestBodyOf(method: Method, body: RouteBody, { schemas, refer }: OperationContext): object {
+function requestBodyOf(method: Method, body: RouteBody, { schemas, refer }: OperationContext): object {
   const media = { schema: refer(body.schema(schemas)) };
   return {
     required: body.required,

@@ -11,12 +11,12 @@ export interface WireDependency extends Omit<DependencyInput, 'flag'> {
 }
 
 /** The engine's rules under the wire's names. */
-export function dependencySchema(dependency: JsonSchema): JsonSchema {
+function dependencySchema(dependency: JsonSchema): JsonSchema {
   const { flag: _flag, ...rest } = propertiesOf(dependency);
   return { type: 'object', properties: { feature: propertyOf(dependency, 'flag'), ...rest }, required: ['feature'] };
 }
 
-export function dependencyFromWire({ feature, ...rest }: WireDependency): DependencyInput {
+function dependencyFromWire({ feature, ...rest }: WireDependency): DependencyInput {
   return { ...rest, flag: feature };
 }
 

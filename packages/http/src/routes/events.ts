@@ -58,11 +58,11 @@ export function eventTypeFromWire(name: WireEventType): EventType {
   return type;
 }
 
-export function eventListToWire(events: JsonChunks, total: number) {
+function eventListToWire(events: JsonChunks, total: number) {
   return jsonObject({ version: 1, events, totalEvents: total });
 }
 
-export function eventToWire(event: FlagsEvent) {
+function eventToWire(event: FlagsEvent) {
   return {
     id: event.id,
     type: eventTypeToWire(event.type),

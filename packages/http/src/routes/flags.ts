@@ -7,7 +7,7 @@ import { flagDetailToWire, flagListToWire, flagSummaryToWire, flagToWire } from 
 import { FLAG, FLAGS, flagRef, projectRef } from './paths.js';
 
 /** What a PUT of a flag sends: the changes, and the flag's name, which must be there and is otherwise ignored. */
-export function flagUpdateSchema(flagChanges: JsonSchema): JsonSchema {
+function flagUpdateSchema(flagChanges: JsonSchema): JsonSchema {
   return {
     ...flagChanges,
     properties: { name: { type: 'string' }, ...propertiesOf(flagChanges) },

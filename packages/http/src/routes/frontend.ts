@@ -6,7 +6,7 @@ import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../w
 import { FRONTEND } from './paths.js';
 
 /** Browser SDKs take every flag that is not listed for off. */
-export function frontendTogglesToWire(flags: readonly EvaluatedFlag[]) {
+function frontendTogglesToWire(flags: readonly EvaluatedFlag[]) {
   return { toggles: flags.filter(({ enabled }) => enabled).map(frontendToggleToWire) };
 }
 

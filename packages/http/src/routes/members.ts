@@ -12,13 +12,13 @@ export interface MemberParams {
 }
 
 /** The body repeats the path. */
-export const memberBodySchema: JsonSchema = {
+const memberBodySchema: JsonSchema = {
   type: 'object',
   properties: { userId: { type: 'integer' }, projectId: { type: 'string' }, roleId: { type: 'integer' } },
 };
 
 /** Reads a member from a path, and refuses a body that contradicts it. */
-export function memberFromWire(params: MemberParams, body: unknown): Member {
+function memberFromWire(params: MemberParams, body: unknown): Member {
   const member = { userId: positiveInteger(params.userId), roleId: positiveInteger(params.roleId) };
   const { userId, roleId } = member;
   const faults = [
@@ -30,7 +30,7 @@ export function memberFromWire(params: MemberParams, body: unknown): Member {
   return { userId, roleId };
 }
 
-export function memberListToWire(roles: readonly Role[], members: readonly Member[]) {
+function memberListToWire(roles: readonly Role[], members: readonly Member[]) {
   return jsonObject({
     roles: roles.map(({ id, name }) => ({ id, name })),
     users: jsonArray(members, ({ userId, roleId }) => ({ id: userId, roleId })),

@@ -14,7 +14,7 @@ import { type Route, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';
 import { APPLICATIONS, METRICS } from './paths.js';
 
-export function seenFlagsListToWire(applications: AsyncIterable<SeenFlags>) {
+function seenFlagsListToWire(applications: AsyncIterable<SeenFlags>) {
   return jsonArray(applications, seenFlagsToWire);
 }
 
@@ -22,15 +22,15 @@ function seenFlagsToWire({ appName, flags, metricsCount }: SeenFlags) {
   return { appName, seenToggles: flags, metricsCount };
 }
 
-export function evaluationCountsToWire({ lastHour, lastMinute }: EvaluationCounts) {
+function evaluationCountsToWire({ lastHour, lastMinute }: EvaluationCounts) {
   return jsonObject({ lastHour: jsonMap(lastHour, countsToWire), lastMinute: jsonMap(lastMinute, countsToWire) });
 }
 
-export function applicationListToWire(applications: JsonChunks) {
+function applicationListToWire(applications: JsonChunks) {
   return jsonObject({ applications });
 }
 
-export function applicationToWire({ appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {
+function applicationToWire({ appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {
   return jsonObject({
     appName,
     instances: jsonArray(instances, instanceToWire),
@@ -41,7 +41,7 @@ export function applicationToWire({ appName, strategies, instances, seenFlags, d
 }
 
 /** A flag may have more applications than fit into memory: each is a piece of its own. */
-export async function* seenApplicationsToWire(pairs: AsyncIterable<FlagApplication>): AsyncGenerator<string, void> {
+async function* seenApplicationsToWire(pairs: AsyncIterable<FlagApplication>): AsyncGenerator<string, void> {
   let before: string | undefined;
   for await (const { flag, application } of pairs) {
     const record = JSON.stringify(applicationRecordToWire(application));
@@ -60,7 +60,7 @@ function countsToWire({ yes, no }: YesNo) {
   return { yes, no };
 }
 
-export function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
+function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
   return {
     appName,
     strategies,

@@ -21,7 +21,7 @@ export interface OfrepRequest {
   readonly context?: OpenFeatureContext;
 }
 
-export const ofrepRequestSchema: JsonSchema = {
+const ofrepRequestSchema: JsonSchema = {
   type: 'object',
   properties: { context: { type: 'object', description: 'targetingKey, and whatever else strategies ask for.' } },
 };
@@ -42,7 +42,7 @@ export interface OfrepEvaluation {
  * @param tokenKind a frontend token is public: of a flag that is off, it learns that and nothing more. The flag is not left
  * out, as clients would take their own default for a missing flag
  */
-export function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined): OfrepEvaluation {
+function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined): OfrepEvaluation {
   const { flag, enabled, reason, variant, metadata } = resolution;
   if (tokenKind === 'frontend' && !enabled) return { key: flag, value: false, reason };
   const value = (variant?.payload && payloadValue(variant.payload)) ?? enabled;

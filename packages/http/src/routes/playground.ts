@@ -15,7 +15,7 @@ export interface WirePlayground {
   readonly from?: string;
 }
 
-export const playgroundSchema: JsonSchema = {
+const playgroundSchema: JsonSchema = {
   type: 'object',
   properties: {
     environment: { type: 'string' },
@@ -34,7 +34,7 @@ const ROOM = 256 * 1024;
  * Members that were not decided upon are undefined, and so not in the JSON. Strategies may share a segment with very many
  * values: beyond some room, constraints are shown without them.
  */
-export function explanationToWire({ project }: FlagConfiguration, explanation: FlagExplanation) {
+function explanationToWire({ project }: FlagConfiguration, explanation: FlagExplanation) {
   const { flag, enabled, reason, variant, dependencies, strategies, variantChoice } = explanation;
   const toWire = createConstraintCutter();
   return {

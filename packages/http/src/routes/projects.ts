@@ -7,20 +7,20 @@ import { unchecked } from '../schema-properties.js';
 import { flagSummaryToWire } from '../wire/flag.js';
 import { PROJECT, PROJECTS, projectRef } from './paths.js';
 
-export function projectToWire({ id, name, description }: Project) {
+function projectToWire({ id, name, description }: Project) {
   return { id, name, description };
 }
 
-export function projectListToWire(projects: JsonChunks) {
+function projectListToWire(projects: JsonChunks) {
   return jsonObject({ version: 1, projects });
 }
 
-export function projectOverviewToWire({ name, description, flags, health, memberCount }: ProjectOverview) {
+function projectOverviewToWire({ name, description, flags, health, memberCount }: ProjectOverview) {
   const features = jsonArray(flags, flagSummaryToWire);
   return jsonObject({ version: 1, name, description, features, health, members: memberCount });
 }
 
-export function projectSummaryToWire(project: ProjectSummary) {
+function projectSummaryToWire(project: ProjectSummary) {
   const { id, name, description, createdAt, health, memberCount, flagCount } = project;
   return { id, name, description, createdAt, health, memberCount, featureCount: flagCount };
 }

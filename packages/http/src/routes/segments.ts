@@ -8,15 +8,15 @@ import { unchecked } from '../schema-properties.js';
 import { constraintToWire } from '../wire/flag.js';
 import { SEGMENT, SEGMENTS, segmentRef } from './paths.js';
 
-export function segmentToWire({ id, name, description, constraints, project, createdAt, createdBy }: Segment) {
+function segmentToWire({ id, name, description, constraints, project, createdAt, createdBy }: Segment) {
   return { id, name, description, constraints: constraints.map(constraintToWire), project, createdAt, createdBy };
 }
 
-export function segmentListToWire(segments: JsonChunks) {
+function segmentListToWire(segments: JsonChunks) {
   return jsonObject({ segments });
 }
 
-export function segmentUsesToWire(uses: readonly SegmentUse[]) {
+function segmentUsesToWire(uses: readonly SegmentUse[]) {
   return jsonObject({ strategies: jsonArray(uses, segmentUseToWire) });
 }
 

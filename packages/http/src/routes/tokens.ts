@@ -20,7 +20,7 @@ export interface WireNewToken {
 }
 
 /** The engine's rules under the wire's names. A secret cannot be given over HTTP. */
-export function newTokenSchema(newToken: JsonSchema): JsonSchema {
+function newTokenSchema(newToken: JsonSchema): JsonSchema {
   const of = (name: keyof NewToken) => propertyOf(newToken, name);
   return {
     type: 'object',
@@ -40,7 +40,7 @@ export function newTokenSchema(newToken: JsonSchema): JsonSchema {
 }
 
 /** Of both names the first is taken; `project` goes before `projects`. */
-export function newTokenFromWire(token: WireNewToken): NewToken {
+function newTokenFromWire(token: WireNewToken): NewToken {
   const { tokenName, username, type, project, projects, environment, expiresAt } = token;
   return unchecked<NewToken>({
     name: tokenName ?? username,
@@ -75,11 +75,11 @@ export function tokenToWire({ id, name, kind, project, projects, environment, cr
   };
 }
 
-export function tokenListToWire(tokens: JsonChunks) {
+function tokenListToWire(tokens: JsonChunks) {
   return jsonObject({ tokens });
 }
 
-export function createdTokenToWire({ token, secret }: CreatedToken) {
+function createdTokenToWire({ token, secret }: CreatedToken) {
   return { ...tokenToWire(token), secret };
 }
 

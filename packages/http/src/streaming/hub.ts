@@ -19,7 +19,7 @@ export interface Channels {
   forgetIdle(): void;
 }
 
-export function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels {
+function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels {
   const channels = new Map<string, Channel>();
   const due = new Set<Channel>();
   return {

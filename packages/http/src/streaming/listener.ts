@@ -18,7 +18,7 @@ export interface Outbox {
 }
 
 /** @param onEmpty called when everything was taken, unless that was so at once */
-export function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () => void): Outbox {
+function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () => void): Outbox {
   const frames: Frame[] = [];
   let current: Buffer | undefined;
   let place = 0;

@@ -34,7 +34,7 @@ export function constraintToWire(constraint: Constraint) {
 }
 
 /** A payload that was not given is undefined, and so not in the JSON. */
-export function variantToWire({ name, weightType, weight, stickiness, payload, overrides }: Variant) {
+function variantToWire({ name, weightType, weight, stickiness, payload, overrides }: Variant) {
   return { name, weightType, weight, stickiness, payload, overrides };
 }
 

@@ -8,7 +8,7 @@ import type { BackupProgress, Connection } from './database.js';
 import { createPrivateFile } from './private-file.js';
 
 /** The file has its name, but may lose it in a power cut. */
-export class NameNotDurable extends Error {
+class NameNotDurable extends Error {
   override readonly name = 'NameNotDurable';
 }
 
@@ -16,7 +16,7 @@ export class NameNotDurable extends Error {
  * Renames a complete file to its final name, atomically and durably.
  *
  * Throws `EEXIST` if the name is taken; a file system without hard links replaces the file instead. Throws
- * {@link NameNotDurable} if the file has its name, but its directory cannot be flushed.
+ * `NameNotDurable` if the file has its name, but its directory cannot be flushed.
  */
 export async function publishFile(finished: string, path: string): Promise<void> {
   try {

@@ -76,7 +76,7 @@ const weightType: JsonSchema = { type: 'string', enum: ['fix', 'variable'] };
 const weight: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
 
 /** What every variant has, those of a strategy too. */
-export const variantBase = { name: text, weightType, weight, stickiness: text };
+const variantBase = { name: text, weightType, weight, stickiness: text };
 
 export const variantSchemas = {
   Variant: strictObject({ ...variantBase, overrides: listOf(referTo('Override')) }, { payload: referTo('Payload') }),
