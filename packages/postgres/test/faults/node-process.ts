@@ -23,7 +23,10 @@ export function nodeProgram(name: string): NodeProgram {
     bundle: true,
     platform: 'node',
     external: ['pg', 'better-sqlite3'],
-    alias: { '@flags/core': join(__dirname, '../../../core/src/index.ts') },
+    alias: {
+      '@flags/core/integration': join(__dirname, '../../../core/src/integration.ts'),
+      '@flags/core': join(__dirname, '../../../core/src/index.ts'),
+    },
   });
   const env = { ...process.env, NODE_PATH: join(__dirname, '../../node_modules') };
   return {

@@ -63,7 +63,9 @@ export function serverProgram(packages: string, source: string): ServerProgram {
     platform: 'node',
     external: ['better-sqlite3', 'pg'],
     alias: {
+      '@flags/core/integration': join(packages, 'core/src/integration.ts'),
       '@flags/core': join(packages, 'core/src/index.ts'),
+      '@flags/http': join(packages, 'http/src/index.ts'),
       '@flags/core/sqlite': join(packages, 'core/src/sqlite.ts'),
     },
   });
