@@ -71,7 +71,7 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
 
 /** Finds the path below a base path, whose case and trailing slash do not matter; undefined for any other path. */
 export function createPathBelow(basePath: string): (path: string) => string | undefined {
-  const base = basePath.replace(/\/+$/, '').toLowerCase();
+  const base = (basePath.endsWith('/') ? basePath.slice(0, -1) : basePath).toLowerCase();
   return (path) => {
     if (base === '') return path;
     if (!path.toLowerCase().startsWith(base)) return undefined;
