@@ -19,10 +19,10 @@ import type { Hub } from './streaming/hub.js';
 
 const UNKEPT = { 'cache-control': 'no-store' };
 
-/** Data versions count from the start of a process: those of another process must not match. */
+/** Makes data versions unique per process. Each process counts its versions from the start. */
 const PROCESS = randomUUID();
 
-/** What every endpoint works with. */
+/** The dependencies that all endpoints share. */
 export interface EndpointParts {
   readonly flags: Flags;
   readonly inputs: InputSchemas;
@@ -35,18 +35,18 @@ export interface EndpointParts {
 
 export interface Exchange {
   readonly request: FlagsRequest;
-  /** The parameters of the path, decoded. */
+  /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly visitor: Principal;
-  /** The data version before the answer was read, for rows whose answer depends on it and storages that have one. */
+  /** The data version before the read. Present for cached or streamed routes, if the storage has data versions. */
   readonly stamp?: string | undefined;
-  /** The project that permission was asked for. */
+  /** The project of the permission check. */
   readonly project?: string | null;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
-/** Turns a row into what answers its requests: permission, then body, then the operation. */
+/** Creates the endpoint of a route: check the permission, read the body, run the operation. */
 export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const { flags, inputs, readBody, documents, hub, openApi } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
@@ -83,7 +83,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   }
 
   const readStamp = () => flags.dataVersion(route.cacheBy ?? route.streamed);
-  // A long list takes one long read of the storage: simultaneous requests read in turn, one per pass of the event loop.
+  // A long list needs a long storage read. Simultaneous requests therefore read in turn, one per event-loop pass.
   const answerStreamed: Endpoint = async (exchange) => {
     await nextTurn();
     return answer({ ...exchange, stamp: await readStamp() });
@@ -105,7 +105,7 @@ interface Once {
   readonly cache: ResponseCache<Reply>;
 }
 
-/** Asks for the stamp first: what changes while the answer is made must not pass for known. */
+/** Reads the data version before the reply. A change in between must not be cached under the newer version. */
 function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
   const underWay = new Map<string, Promise<Reply>>();
 
@@ -122,7 +122,7 @@ function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
   return async (exchange) => {
     const stamp = await readStamp();
     if (stamp === undefined) return answer(exchange);
-    // Hosts may rewrite the URL; the `Link` header is made of `originalUrl`.
+    // The `Link` header uses `originalUrl`, and hosts may rewrite the URL. The key therefore includes both.
     const { originalUrl } = exchange.request;
     const url = urlOf(exchange.request);
     const key = url === originalUrl ? url : `${url} ${originalUrl}`;
@@ -132,7 +132,7 @@ function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
     const earlier = underWay.get(name);
     if (earlier) {
       const reply = await earlier;
-      // A reply in slices can only be sent once.
+      // A sliced reply can be sent only once.
       return reply.slices ? make(key, { ...exchange, stamp }) : reply;
     }
     const made = make(key, { ...exchange, stamp }).finally(() => underWay.delete(name));
@@ -181,7 +181,10 @@ async function bodyReply({ reply: { status, isSecret } }: Route, { body, chunks 
   return { status, headers: { ...headers, ...JSON_TYPE }, ...(typeof text === 'string' ? { text } : { slices: text }) };
 }
 
-/** What a reply without `serialized` is tagged by: its content, or the data version where the content is not held. */
+/**
+ * Returns the tag source of a reply without `serialized`: its content, or the data version if the content is not
+ * buffered.
+ */
 function tagOf(
   { text = '', slices }: Reply,
   { request, stamp, result: { revision, next } }: Outcome & Pick<Exchange, 'request'>,
@@ -191,7 +194,7 @@ function tagOf(
   return entityTag(`${PROCESS} ${stamp} ${urlOf(request)} ${request.originalUrl}`, revision);
 }
 
-/** A client that has this very answer is told so, without its body. */
+/** Returns 304 without a body when `If-None-Match` names the tag of the reply. */
 async function unlessKnown(request: FlagsRequest, { method, conditional }: Route, reply: Reply): Promise<Reply> {
   const { etag, link, vary } = reply.headers;
   if (reply.status !== 200 || etag === undefined || !(method === 'GET' || conditional)) return reply;
@@ -216,7 +219,7 @@ function serializedReply({ bytes }: Serialized): Reply {
   return { status: 200, headers: JSON_TYPE, bytes };
 }
 
-/** Proxies are asked not to keep the events back. */
+/** Returns an event stream. Its headers ask proxies not to buffer events. */
 function streamReply({ method }: FlagsRequest, stream: NonNullable<RouteResult['stream']>): Reply {
   const headers = {
     'content-type': 'text/event-stream',
