@@ -20,8 +20,8 @@ export type Authenticate<A extends Actor, Native = unknown> = (
 /**
  * Returns whether an actor may perform an action. Only `true` grants the permission.
  *
- * Its errors, including a `FlagsError`, go to your application's error handler. The router also calls it with `useSegment` when
- * a strategy starts to use segments, once for each project that owns them.
+ * Its errors, including a `FlagsError`, go to your application's error handler. The router also calls it with
+ * `useSegment` when a strategy starts to use segments, once for each project that owns them.
  *
  * @param action The operation of the request, or `useSegment`.
  * @param project The project in the path, or the project that owns the flag or segment in the path. It is null for

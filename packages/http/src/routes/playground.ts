@@ -6,7 +6,7 @@ import { unchecked } from '../schema-properties.js';
 import { contextFromWire, contextSchema, type WireContext } from '../wire/evaluation-context.js';
 import { evaluatedVariantToWire } from './frontend.js';
 
-/** What a client wants to have explained: one flag, those of a project, or all. */
+/** A playground request: for one flag, the flags of a project, or all flags. */
 export interface WirePlayground {
   readonly environment: string;
   readonly context: WireContext;
@@ -27,12 +27,12 @@ const playgroundSchema: JsonSchema = {
   required: ['environment', 'context'],
 };
 
-/** In characters: what the operands and values in the explanation of one flag may take. */
+/** The maximum length of the constraint values in one flag's explanation, in characters. */
 const ROOM = 256 * 1024;
 
 /**
- * Members that were not decided upon are undefined, and so not in the JSON. Strategies may share a segment with very many
- * values: beyond some room, constraints are shown without them.
+ * Converts an explanation. Undefined members do not appear in the JSON. Many strategies may share a large segment, so
+ * constraints lose their values beyond a size limit.
  */
 function explanationToWire({ project }: FlagConfiguration, explanation: FlagExplanation) {
   const { flag, enabled, reason, variant, dependencies, strategies, variantChoice } = explanation;
@@ -69,7 +69,7 @@ function createConstraintCutter() {
   };
 }
 
-/** In characters; no more is counted than decides. */
+/** Returns the length in characters. Stops counting when the number of values alone exceeds the limit. */
 function sizeOf({ constraint, value = '' }: ConstraintExplanation, room: number): number {
   const { values = [] } = constraint;
   if (values.length > room) return values.length;
@@ -102,10 +102,10 @@ export const playgroundRoutes: readonly Route[] = [
   }),
 ];
 
-/** In characters; the rest is asked for by `from`. */
+/** The maximum length of a reply, in characters. Clients request the remaining flags with `from`. */
 const LONGEST_ANSWER = 4 * 1024 * 1024;
 
-/** Evaluates and writes flag by flag: a flag may have very many constraints to explain. */
+/** Evaluates and serializes flag by flag, because one flag may have very many constraints. */
 async function explainAll(
   environment: string,
   asked: readonly FlagConfiguration[],
@@ -133,7 +133,7 @@ interface AskedFor {
   readonly from: string | undefined;
 }
 
-/** Names are ASCII, so that comparing them gives the order of the flags. */
+/** Flag names are ASCII, so string comparison follows the order of the flags. */
 function isAskedFor(
   configured: FlagConfiguration,
   { project = configured.project, flag = configured.name, from = '' }: AskedFor,

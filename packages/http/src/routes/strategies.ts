@@ -76,8 +76,8 @@ export const strategyRoutes: readonly Route[] = [
 ];
 
 /**
- * A strategy can show what the values of a segment are: whoever uses one needs the permission of the segment's project.
- * A strategy may use many: each project is asked about once.
+ * Adds a `useSegment` check, because a strategy can reveal the values of a segment. Checks each project once, even if a
+ * strategy uses several of its segments.
  */
 function asking(context: ChangeContext, check: RouteRequest['check']): ChangeContext {
   const asked = new Map<string | null, Promise<void>>();

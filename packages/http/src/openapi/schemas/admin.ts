@@ -102,7 +102,7 @@ export const metricsSchemas = {
       strategies: listOf(referTo('ApplicationStrategies')),
       seenToggles: listOf(text),
     },
-    // Names of flags that do not exist, of which the last 100 are kept; absent when none was dropped.
+    // The last 100 names of unknown flags in reports; absent when there are none.
     { droppedNames: count },
   ),
 
