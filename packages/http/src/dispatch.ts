@@ -52,9 +52,9 @@ export function createDispatch<Native>({
     if (found) request.onMatch?.(found.route.path, params);
     // Batches simultaneous reads. Other requests wait for their bodies anyway.
     if (found?.route.method === 'GET') await turn();
-    const visitor = await gate(request, access);
+    const principal = await gate(request, access);
     const endpoint = found && endpoints.get(found.route);
-    return endpoint ? endpoint({ request, params, visitor }) : unmatchedError(request, known);
+    return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, known);
   };
 }
 

@@ -127,22 +127,22 @@ export function fromNode<Request extends NodeRequest>(request: Request, mount: N
     hasBody,
     native: request,
     async readBody(limit) {
-      if (!hasBody) return isFiller(request.body) ? undefined : request.body;
-      return isRead(request) ? request.body : readStream(request, { headers, limit });
+      if (!hasBody) return isEmptyBody(request.body) ? undefined : request.body;
+      return isBodyRead(request) ? request.body : readStream(request, { headers, limit });
     },
   };
 }
 
 /** Returns whether the body is empty. Body parsers for Express 4 leave `{}` when the request has no body. */
-function isFiller(body: unknown): boolean {
+function isEmptyBody(body: unknown): boolean {
   return body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
 }
 
 /**
  * Returns whether the body was read. Parsers of Express 4 set `_body`. Other readers leave a value or an ended stream.
  */
-function isRead(request: NodeRequest & { readonly _body?: unknown }): boolean {
-  return request._body === true || request.readableEnded || !isFiller(request.body);
+function isBodyRead(request: NodeRequest & { readonly _body?: unknown }): boolean {
+  return request._body === true || request.readableEnded || !isEmptyBody(request.body);
 }
 
 /**

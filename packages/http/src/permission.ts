@@ -6,7 +6,7 @@ import type { Route } from './route.js';
 type Params = Readonly<Record<string, string>>;
 
 /** Returns the project of the permission check; null for the instance. */
-export async function projectAskedFor(route: Route, flags: Flags, params: Params): Promise<string | null> {
+export async function permissionProject(route: Route, flags: Flags, params: Params): Promise<string | null> {
   if (params.projectId !== undefined) return params.projectId;
   try {
     return (await route.projectOf?.(flags, params)) ?? null;
@@ -22,18 +22,18 @@ export async function projectAskedFor(route: Route, flags: Flags, params: Params
  */
 export async function readThenCheck(
   { action }: Route,
-  visitor: Principal,
+  principal: Principal,
   read: () => Promise<unknown>,
 ): Promise<{ readonly body: unknown; readonly project: string | null }> {
   let body: unknown;
   try {
     body = await read();
   } catch (error) {
-    await visitor.check(action, null);
+    await principal.check(action, null);
     throw error;
   }
   const project = projectIn(body) ?? null;
-  await visitor.check(action, project);
+  await principal.check(action, project);
   return { body, project };
 }
 

@@ -71,7 +71,7 @@ function convert(texts: readonly string[], { type }: JsonSchema): unknown {
 }
 
 /** The maximum page size of the core. */
-const LARGEST_PAGE = 1000;
+const MAX_PAGE_LIMIT = 1000;
 
 const PAGE_PARAMETERS: readonly QueryParameter[] = [
   {
@@ -122,7 +122,7 @@ export async function listPieces<Item>({ limit, after }: QueryValues, list: List
 export async function* allPages<Item>(readPage: (query: PageQuery) => Promise<Page<Item>>): AsyncGenerator<Item> {
   let after: string | undefined;
   do {
-    const page = await readPage({ limit: LARGEST_PAGE, after });
+    const page = await readPage({ limit: MAX_PAGE_LIMIT, after });
     yield* page.items;
     after = page.next;
   } while (after !== undefined);

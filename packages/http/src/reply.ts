@@ -74,7 +74,7 @@ export function toFlagsReply(reply: Reply, { request, headers: shared, onLateErr
   const { status, text, bytes, slices, stream } = reply;
   const headers = mergeHeaders(shared, reply.headers);
   const isHead = request.method === 'HEAD';
-  const write = slices ? (sink: ReplySink) => (isHead ? endUnread(sink, reply) : writeSlices(sink, slices)) : stream;
+  const write = slices ? (sink: ReplySink) => (isHead ? endHeadReply(sink, reply) : writeSlices(sink, slices)) : stream;
   if (write) {
     return {
       status,
@@ -98,7 +98,7 @@ export function toFlagsReply(reply: Reply, { request, headers: shared, onLateErr
 }
 
 /** Ends the reply to a HEAD request, which has no body. */
-async function endUnread(sink: ReplySink, reply: Reply): Promise<void> {
+async function endHeadReply(sink: ReplySink, reply: Reply): Promise<void> {
   sink.end();
   await discard(reply);
 }

@@ -105,7 +105,7 @@ export interface ClientDocument {
 }
 
 /** How to generate a document. */
-interface Recipe {
+interface DocumentSource {
   readonly key: string;
   readonly configuration: EnvironmentConfiguration;
   readonly contents: () => Contents;
@@ -115,9 +115,9 @@ interface Recipe {
 export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientDocument>): ClientDocuments {
   const versionOf = createVersions();
   const flagNamed = createFlagIndex();
-  const underWay = new Map<string, Promise<ClientDocument>>();
+  const inFlight = new Map<string, Promise<ClientDocument>>();
 
-  async function make({ key, contents, chunks }: Recipe): Promise<ClientDocument> {
+  async function make({ key, contents, chunks }: DocumentSource): Promise<ClientDocument> {
     const etag = await contentTag(key, contents());
     const text = await collectChunks(chunks());
     if (typeof text === 'string') return { etag, bytes: ownBytes(text) };
@@ -126,21 +126,21 @@ export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientD
   }
 
   /** Shares one generation among simultaneous requests for the same document. */
-  function makeOnce(recipe: Recipe, version: string): Promise<ClientDocument> {
+  function makeOnce(recipe: DocumentSource, version: string): Promise<ClientDocument> {
     const name = `${version} ${recipe.key}`;
-    const known = underWay.get(name);
+    const known = inFlight.get(name);
     if (known) return known;
     const started = make(recipe)
       .then((document) => {
         cache.set(recipe.key, version, document);
         return document;
       })
-      .finally(() => underWay.delete(name));
-    underWay.set(name, started);
+      .finally(() => inFlight.delete(name));
+    inFlight.set(name, started);
     return started;
   }
 
-  async function resultOf(recipe: Recipe): Promise<ClientAnswer> {
+  async function resultOf(recipe: DocumentSource): Promise<ClientAnswer> {
     const version = versionOf(recipe.configuration);
     const { bytes, etag } = cache.get(recipe.key, version) ?? (await makeOnce(recipe, version));
     return bytes ? { serialized: { bytes, etag } } : { chunks: recipe.chunks(), etag };

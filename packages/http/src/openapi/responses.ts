@@ -9,7 +9,7 @@ export type PossibleCode = ErrorCode | HttpErrorCode;
 
 /** Returns the possible error codes of a route, by status. */
 export function possibleErrors(route: Route, auth: AuthMode): ReadonlyMap<number, readonly PossibleCode[]> {
-  const codes = [...new Set([...general(route, auth), ...route.errors])].sort();
+  const codes = [...new Set([...generalErrors(route, auth), ...route.errors])].sort();
   const statuses = new Set(codes.map(statusOf).sort());
   return new Map([...statuses].map((status) => [status, codes.filter((code) => statusOf(code) === status)]));
 }
@@ -19,7 +19,7 @@ function statusOf(code: PossibleCode): number {
 }
 
 /** Returns the codes that follow from the properties of a route, so that the route does not list them. */
-function general(route: Route, auth: AuthMode): readonly PossibleCode[] {
+function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
   return [
     ...(auth === 'none' ? [] : (['unauthenticated'] as const)),
     'forbidden',

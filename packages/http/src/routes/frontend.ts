@@ -75,7 +75,7 @@ function field(name: string, description: string): QueryParameter {
   return { name, description, schema: () => ({ type: 'string' }) };
 }
 
-/** Evaluates in slices. The configuration is pinned, so that all flags come from the same state. */
+/** Evaluates in slices. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
 async function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): Promise<readonly EvaluatedFlag[]> {
   const view = viewOf({ scope, query: {}, settings: flags.settings });
   await flags.loadConfiguration(view);

@@ -65,7 +65,7 @@ export function segmentRef({ segmentId }: Params<'segmentId'>): SegmentRef {
  * Returns the reference to a flag whose path omits the project. The reference uses the project of the permission check,
  * because the flag may have moved since.
  */
-export function locatedFlag({ featureName }: Params<'featureName'>, project: string | null): FlagRef {
+export function flagInProject({ featureName }: Params<'featureName'>, project: string | null): FlagRef {
   if (project !== null) return { project, flag: featureName };
   throw new FlagsError('flag_not_found', `There is no flag ${featureName}; create it, or list the flags.`);
 }

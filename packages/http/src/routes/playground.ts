@@ -28,7 +28,7 @@ const playgroundSchema: JsonSchema = {
 };
 
 /** The maximum length of the constraint values in one flag's explanation, in characters. */
-const ROOM = 256 * 1024;
+const MAX_VALUES_LENGTH = 256 * 1024;
 
 /**
  * Converts an explanation. Undefined members do not appear in the JSON. Many strategies may share a large segment, so
@@ -36,7 +36,7 @@ const ROOM = 256 * 1024;
  */
 function explanationToWire({ project }: FlagConfiguration, explanation: FlagExplanation) {
   const { flag, enabled, reason, variant, dependencies, strategies, variantChoice } = explanation;
-  const toWire = createConstraintCutter();
+  const toWire = createConstraintTruncator();
   return {
     name: flag,
     project,
@@ -56,8 +56,8 @@ function explanationToWire({ project }: FlagConfiguration, explanation: FlagExpl
   };
 }
 
-function createConstraintCutter() {
-  let room = ROOM;
+function createConstraintTruncator() {
+  let room = MAX_VALUES_LENGTH;
   return (explained: ConstraintExplanation) => {
     const { constraint, holds } = explained;
     const size = sizeOf(explained, room);
@@ -91,7 +91,7 @@ export const playgroundRoutes: readonly Route[] = [
       const { environment, project, flag, from, context } = unchecked<WirePlayground>(body);
       if (project !== undefined) await flags.getProject({ project });
       const configuration = await flags.loadConfiguration({ environment });
-      const asked = configuration.flags.filter((one) => isAskedFor(one, { project, flag, from }));
+      const asked = configuration.flags.filter((one) => isRequested(one, { project, flag, from }));
       if (flag !== undefined && asked.length === 0) {
         throw new FlagsError('flag_not_found', `There is no flag ${flag} that is not archived.`);
       }
@@ -103,7 +103,7 @@ export const playgroundRoutes: readonly Route[] = [
 ];
 
 /** The maximum length of a reply, in characters. Clients request the remaining flags with `from`. */
-const LONGEST_ANSWER = 4 * 1024 * 1024;
+const MAX_REPLY_LENGTH = 4 * 1024 * 1024;
 
 /** Evaluates and serializes flag by flag, because one flag may have very many constraints. */
 async function explainAll(
@@ -116,7 +116,7 @@ async function explainAll(
   let next = '';
   for (const flag of asked) {
     if (timeSlice.isOver()) await timeSlice.next();
-    if (length >= LONGEST_ANSWER) {
+    if (length >= MAX_REPLY_LENGTH) {
       next = `,"next":${JSON.stringify(flag.name)}`;
       break;
     }
@@ -127,16 +127,16 @@ async function explainAll(
   return serialized(`{"environment":${JSON.stringify(environment)},"features":[${parts.join(',')}]${next}}`);
 }
 
-interface AskedFor {
+interface FlagSelection {
   readonly project: string | undefined;
   readonly flag: string | undefined;
   readonly from: string | undefined;
 }
 
 /** Flag names are ASCII, so string comparison follows the order of the flags. */
-function isAskedFor(
+function isRequested(
   configured: FlagConfiguration,
-  { project = configured.project, flag = configured.name, from = '' }: AskedFor,
+  { project = configured.project, flag = configured.name, from = '' }: FlagSelection,
 ): boolean {
   return configured.project === project && configured.name === flag && configured.name >= from;
 }

@@ -39,7 +39,7 @@ function newTokenSchema(newToken: JsonSchema): JsonSchema {
   };
 }
 
-/** Prefers `tokenName` to `username`, and `project` to `projects`. */
+/** Prefers `tokenName` to `username`. The engine prefers `project` to `projects`. */
 function newTokenFromWire(token: WireNewToken): NewToken {
   const { tokenName, username, type, project, projects, environment, expiresAt } = token;
   return unchecked<NewToken>({

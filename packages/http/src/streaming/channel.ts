@@ -38,19 +38,19 @@ export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hyd
   const name = randomBytes(8).toString('hex');
   const journal = createJournal();
   const positions = new Map<Listener, number>();
-  const followed = followContents(flags, view);
-  const placeAt = (eventId: number) => ({ id: `${name}-${eventId}`, eventId });
+  const tracker = trackContents(flags, view);
+  const positionAt = (eventId: number) => ({ id: `${name}-${eventId}`, eventId });
 
   function catchUp(): void {
-    const changes = followed.changes();
+    const changes = tracker.changes();
     if (changes.length === 0) return;
-    journal.append(updateFrame(changes, placeAt(journal.latest + 1)));
+    journal.append(updateFrame(changes, positionAt(journal.latest + 1)));
   }
 
   /** Returns the full state. Listeners share a short message; a long message is generated for each listener. */
   function hydrate(): Frame {
     const version = `${journal.latest}`;
-    const make = () => hydrationFrame(followed.contents(), placeAt(journal.latest));
+    const make = () => hydrationFrame(tracker.contents(), positionAt(journal.latest));
     const known = cache.get(name, version);
     if (known) return known.bytes ?? make();
     const bytes = joinShort(make());
@@ -111,7 +111,7 @@ function eventIdOf(channel: string, id = ''): number | undefined {
 }
 
 /** Tracks the contents of a view, and the changes since the last call. */
-function followContents(flags: Flags, view: View) {
+function trackContents(flags: Flags, view: View) {
   let configuration = flags.configuration(view);
   let contents = contentsOf(configuration, view);
   return {

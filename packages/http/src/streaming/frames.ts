@@ -13,7 +13,7 @@ export interface LongFrame {
 }
 
 /** An event position: `eventId` counts within a channel, and `id` includes the channel's name. */
-export interface Place {
+export interface EventPosition {
   readonly id: string;
   readonly eventId: number;
 }
@@ -22,14 +22,14 @@ export interface Place {
 export const HEARTBEAT: Buffer = Buffer.from(':\n\n');
 
 /** The maximum length of a stored update, in characters. Clients get the full state in place of a longer one. */
-const UPDATE_LENGTH = 1024 * 1024;
+const MAX_UPDATE_LENGTH = 1024 * 1024;
 
 /** Returns the message with these changes; undefined when it is too long. */
-export function updateFrame(changes: readonly Change[], { id, eventId }: Place): Buffer | undefined {
+export function updateFrame(changes: readonly Change[], { id, eventId }: EventPosition): Buffer | undefined {
   let events = '';
   for (const change of changes) {
     events += `${events === '' ? '' : ','}${changeText(change, eventId)}`;
-    if (events.length > UPDATE_LENGTH) return undefined;
+    if (events.length > MAX_UPDATE_LENGTH) return undefined;
   }
   const [start, end] = envelopeOf('unleash-updated', id);
   return ownBytes(start + events + end);
@@ -83,20 +83,20 @@ interface Traits<Item> {
 
 /** An identical object is unchanged. For different objects, the digest of the JSON decides. */
 function differenceOf<Item>(before: readonly Item[], after: readonly Item[], { keyOf, digestOf }: Traits<Item>) {
-  const gone = new Map(before.map((item) => [keyOf(item), item]));
+  const removed = new Map(before.map((item) => [keyOf(item), item]));
   const updated: Item[] = [];
   for (const item of after) {
-    const earlier = gone.get(keyOf(item));
-    gone.delete(keyOf(item));
+    const earlier = removed.get(keyOf(item));
+    removed.delete(keyOf(item));
     if (earlier === item) continue;
     if (earlier === undefined || digestOf(earlier) !== digestOf(item)) updated.push(item);
   }
-  return { updated, removed: [...gone.values()] };
+  return { updated, removed: [...removed.values()] };
 }
 
 /** The limits of a journal, in frames and bytes. The newest frame always remains. */
-const FRAMES = 1000;
-const BYTES = 1024 * 1024;
+const MAX_FRAMES = 1000;
+const MAX_BYTES = 1024 * 1024;
 
 /** The latest changes of a channel, numbered without gaps. */
 export interface Journal {
@@ -114,7 +114,7 @@ export function createJournal(): Journal {
   let bytes = 0;
 
   function forget(): void {
-    while (frames.length > 1 && (frames.length > FRAMES || bytes > BYTES)) bytes -= frames.shift()?.length ?? 0;
+    while (frames.length > 1 && (frames.length > MAX_FRAMES || bytes > MAX_BYTES)) bytes -= frames.shift()?.length ?? 0;
   }
 
   return {

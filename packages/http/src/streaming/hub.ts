@@ -49,7 +49,7 @@ function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels
   };
 }
 
-export interface Listening extends StreamPermission {
+export interface StreamRequest extends StreamPermission {
   readonly view: View;
   readonly lastEventId: string | undefined;
 }
@@ -61,7 +61,7 @@ export interface Hub {
    *
    * @throws FlagsError `environment_not_found`, `closed`
    */
-  prepare(listening: Listening): Promise<(sink: ReplySink) => void>;
+  prepare(listening: StreamRequest): Promise<(sink: ReplySink) => void>;
   /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
   close(): void;
 }
@@ -77,7 +77,7 @@ type Admissions = Map<Listener, Admission>;
 export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions): Hub {
   const channels = createChannels(flags, cache);
   const admissions: Admissions = new Map();
-  const beat = createBeat(admissions);
+  const beat = createHeartbeat(admissions);
   let closed = false;
   let stop: (() => void) | undefined;
 
@@ -101,7 +101,7 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
     stop = undefined;
   }
 
-  function listen(sink: ReplySink, { view, lastEventId, ...permission }: Listening): void {
+  function listen(sink: ReplySink, { view, lastEventId, ...permission }: StreamRequest): void {
     // The sink of a disconnected client emits no further `close` event.
     if (sink.destroyed) return;
     const channel = channels.of(view);
@@ -137,7 +137,7 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
  * Creates the heartbeat function. Each heartbeat signals every client, and ends streams of clients without permission.
  * A slow permission check delays no other client, and a client has at most one check at a time.
  */
-function createBeat(admissions: Admissions): () => void {
+function createHeartbeat(admissions: Admissions): () => void {
   const asked = new Set<Listener>();
 
   async function review(listener: Listener, { isStillAdmitted }: Admission): Promise<void> {

@@ -1,18 +1,18 @@
 import type { Contents } from '../client/documents.js';
 import { flagText, segmentText } from '../client/texts.js';
 import { ownBytes } from '../reply.js';
-import { envelopeOf, type LongFrame, type Place } from './frames.js';
+import { type EventPosition, envelopeOf, type LongFrame } from './frames.js';
 
 /** The target length of a part, in characters. Shorter texts are joined. */
 const PART_LENGTH = 64 * 1024;
 
 /** Returns the message with the full state, generated at the client's pace. */
-export function hydrationFrame(contents: Contents, place: Place): LongFrame {
+export function hydrationFrame(contents: Contents, place: EventPosition): LongFrame {
   const parts = partsOf(contents, place);
   return { next: () => parts.next().value };
 }
 
-function* partsOf(contents: Contents, place: Place): Generator<Buffer, undefined> {
+function* partsOf(contents: Contents, place: EventPosition): Generator<Buffer, undefined> {
   let part = '';
   for (const text of textsOf(contents, place)) {
     if (typeof text === 'string') part += text;
@@ -27,7 +27,7 @@ function* partsOf(contents: Contents, place: Place): Generator<Buffer, undefined
 }
 
 /** Generates the JSON of the message in pieces. Long pieces are buffers that all clients share. */
-function* textsOf({ flags, segments }: Contents, { id, eventId }: Place): Generator<string | Buffer> {
+function* textsOf({ flags, segments }: Contents, { id, eventId }: EventPosition): Generator<string | Buffer> {
   const [start, end] = envelopeOf('unleash-connected', id);
   yield `${start}{"type":"hydration","eventId":${eventId},"features":[`;
   yield* separated(flags, sharedFlagText);

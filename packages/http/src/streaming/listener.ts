@@ -4,7 +4,7 @@ import type { ReplySink } from '../request.js';
 import { type Frame, HEARTBEAT } from './frames.js';
 
 /** The maximum bytes per write. Each accepted write shows that the client still reads. */
-const LOT = 64 * 1024;
+const WRITE_SIZE = 64 * 1024;
 
 /** The send queue of one client. It references shared buffers and copies nothing. */
 export interface Outbox {
@@ -22,7 +22,7 @@ function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () 
   const frames: Frame[] = [];
   let current: Buffer | undefined;
   let place = 0;
-  let underWay = 0;
+  let pendingBytes = 0;
   let taken = 0;
   let isWaiting = false;
   let isPaused = false;
@@ -37,14 +37,14 @@ function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () 
     return undefined;
   }
 
-  function handOver(buffer: Buffer): void {
-    const lot = buffer.subarray(place, place + LOT);
-    place += lot.length;
+  function writeChunk(buffer: Buffer): void {
+    const chunk = buffer.subarray(place, place + WRITE_SIZE);
+    place += chunk.length;
     current = place < buffer.length ? buffer : undefined;
     if (!current) place = 0;
-    isWaiting = !sink.write(lot);
-    if (isWaiting) underWay += lot.length;
-    else taken += lot.length;
+    isWaiting = !sink.write(chunk);
+    if (isWaiting) pendingBytes += chunk.length;
+    else taken += chunk.length;
   }
 
   /** Pauses between the parts of a long frame, so that a fast client does not delay other requests. */
@@ -52,7 +52,7 @@ function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () 
     while (!isWaiting && !isPaused) {
       current ??= nextBuffer();
       if (!current) return;
-      handOver(current);
+      writeChunk(current);
       if (frames[0] && !Buffer.isBuffer(frames[0])) pause();
     }
   }
@@ -87,15 +87,15 @@ function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () 
     },
     advance() {
       isWaiting = false;
-      taken += underWay;
-      underWay = 0;
+      taken += pendingBytes;
+      pendingBytes = 0;
       proceed();
     },
   };
 }
 
 /** The number of heartbeats without progress after which a client counts as stalled. */
-const PATIENCE = 4;
+const MAX_MISSED_HEARTBEATS = 4;
 
 /**
  * One streaming client, without a backlog. It accepts no changes until earlier data is sent. Then it receives the
@@ -137,7 +137,7 @@ export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEve
       if (outbox.isEmpty && !ended) return outbox.put([HEARTBEAT]);
       missed = outbox.taken === taken ? missed + 1 : 0;
       taken = outbox.taken;
-      if (missed >= PATIENCE) sink.destroy();
+      if (missed >= MAX_MISSED_HEARTBEATS) sink.destroy();
     },
     end() {
       if (!outbox.isEmpty) return void sink.destroy();

@@ -102,7 +102,7 @@ export const metricsSchemas = {
       strategies: listOf(referTo('ApplicationStrategies')),
       seenToggles: listOf(text),
     },
-    // The last 100 names of unknown flags in reports; absent when there are none.
+    // The number of dropped names of unknown flags; the last 100 names are kept. Absent when none was dropped.
     { droppedNames: count },
   ),
 
