@@ -12,24 +12,25 @@ import {
 } from '@flags/http';
 import type { Request, RequestHandler } from 'express';
 
-/** Returns the actor of a request of Express; null when nobody is signed in. */
+/** Returns the actor of an Express request, or null when nobody is signed in. */
 export type Authenticate<A extends Actor> = AuthenticateNative<A, Request>;
 
-/** Sessions of people, and API tokens of programs. */
+/** Authentication by sessions (people) and API tokens (programs). */
 export interface SessionAuth<A extends Actor> extends SessionAuthNative<A, Request> {}
 
-/** The options of `createFlagsRouter`. Only `auth` is required. Your functions get the request of Express. */
+/** The options of `createFlagsRouter`. Only `auth` is required. Your functions receive the Express request. */
 export interface FlagsRouterOptions<A extends Actor = Actor> extends FlagsApiOptions<A, Request> {}
 
-/** The options of `createFlagsRouter` for sessions and API tokens together. */
+/** The options of `createFlagsRouter` for sessions combined with API tokens. */
 export interface SessionRouterOptions<A extends Actor = Actor> extends SessionApiOptions<A, Request> {}
 
-/** The router, and the way to end its streams. */
+/** The Express handler, and a method that closes its streams. */
 export interface FlagsRouter extends RequestHandler {
   /**
-   * Ends all streams (`/api/client/streaming`) and refuses further ones with `closed`; every other request is served as
-   * before. Call it before you close the server, which waits for open connections. `flags.close()` ends the streams too.
-   * Calling it again does nothing.
+   * Ends all streams (`/api/client/streaming`) and refuses new ones with `closed`.
+   *
+   * Other requests still get their replies. Call it before you close the server, which waits for open connections.
+   * `flags.close()` also ends the streams. Repeated calls do nothing.
    *
    * @example
    * process.once('SIGTERM', () => {
@@ -41,21 +42,26 @@ export interface FlagsRouter extends RequestHandler {
 }
 
 /**
- * Creates a router that serves these flags: the admin API under `/api/admin`, server-side SDKs under `/api/client`, browser
- * SDKs under `/api/frontend`, and the OpenFeature Remote Evaluation Protocol under `/ofrep`. Mount it at the root or at any
- * path, before or after body parsers of your own; requests for other paths pass through. Every refused request is answered as
- * JSON, also while the storage is busy or unavailable (see {@link FlagsRouterOptions.onError}). Defects, and errors of your
- * own functions, go to your application's error handler.
+ * Creates an Express router that serves the HTTP API of these flags.
  *
- * @param flags stays yours to close
- * @throws TypeError when `flags` is a promise or something else, or an option is not valid
+ * The router serves the admin API under `/api/admin` and server-side SDKs under `/api/client`. It serves browser SDKs
+ * under `/api/frontend` and the OpenFeature Remote Evaluation Protocol under `/ofrep`. Mount it at the root or at any
+ * path, before or after your own body parsers. Requests for other paths pass through.
+ *
+ * Every refused request gets a JSON reply, also while the storage is busy or unavailable (see {@link
+ * FlagsRouterOptions.onError}). Defects and errors of your own functions go to your application's error handler.
+ *
+ * @param flags The flags to serve. You close them; the router does not.
+ * @param options `auth` is required; every other option has a default.
+ * @returns The router, with a `close` method for its streams.
+ * @throws TypeError when `flags` is not the resolved value of `createFlags`, or when an option is invalid
  * @example
  * const flags = await createFlags({ storage: sqliteStorage('flags.db') });
  * const app = express();
  * app.use(createFlagsRouter(flags, { auth: 'token' }));
  */
 export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: FlagsRouterOptions<A>): FlagsRouter;
-/** The same with sessions and API tokens together. */
+/** Creates a router that accepts both sessions and API tokens. */
 export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: SessionRouterOptions<A>): FlagsRouter;
 export function createFlagsRouter<A extends Actor>(
   flags: Flags,
@@ -70,7 +76,7 @@ export function createFlagsRouter<A extends Actor>(
       path: request.path,
       rawQuery,
       ip: () => request.ip,
-      // The host's own functions and its measuring middleware may look at them.
+      // Host functions and metrics middleware may read the route and its parameters.
       onMatch(path, params) {
         request.params = params;
         request.route = { path };
@@ -81,7 +87,7 @@ export function createFlagsRouter<A extends Actor>(
   return Object.assign(router, { close: () => api.close() });
 }
 
-/** The router needs what Express adds to a request: its path below the mount, and the address behind proxies. */
+/** Express supplies the path below the mount, and the client address behind proxies. */
 function assertExpress(request: { readonly path?: unknown }): void {
   if (request.path !== undefined) return;
   throw new TypeError(
@@ -90,7 +96,7 @@ function assertExpress(request: { readonly path?: unknown }): void {
   );
 }
 
-/** Without the question mark and without a fragment, which Express leaves out of the path too. */
+/** Returns the query without the question mark. Drops the fragment, as Express does for the path. */
 function queryOf(url: string): string {
   const [target = ''] = url.split('#', 1);
   const mark = target.indexOf('?');

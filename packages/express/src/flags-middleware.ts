@@ -2,19 +2,23 @@ import type { ContextualFlags, EnvironmentChoice, EvaluationContext, Flags } fro
 import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
 import type { NextFunction, Request, Response } from 'express';
 
-/** Tells whom a request is for. What it throws goes to your application's error handler. */
+/** Returns the evaluation context of a request. Its errors go to your application's error handler. */
 export type ContextOf = (request: Request) => EvaluationContext;
 
 export type FlagsMiddlewareOptions = EnvironmentChoice;
 
 /**
- * Makes middleware that gives every request `request.flags`: the answers for its context, all from the state of the moment
- * at which the request came in. Mount it after what the context is made of (sessions, users). Costs no input or output.
+ * Creates middleware that sets `request.flags`, an evaluator for the context of the request.
  *
- * TypeScript learns of `request.flags` by `import '@flags/express/request'`, once, anywhere in your application; without
- * that line this package adds nothing to Express's types.
+ * All evaluations of a request use the configuration at the time when the request arrived. Mount the middleware after
+ * the middleware that supplies the context, such as sessions. It performs no I/O. Concurrent requests are independent.
  *
- * @throws TypeError for flags or options that cannot be used; FlagsError `environment_not_found`
+ * Import `@flags/express/request` once in your application to declare `request.flags` in TypeScript. Without this
+ * import, the package does not extend the Express types.
+ *
+ * @returns The middleware.
+ * @throws TypeError when `flags` or an option is invalid
+ * @throws FlagsError `environment_not_found`
  * @example
  * import '@flags/express/request';
  *
@@ -33,7 +37,7 @@ export function flagsMiddleware(
     describeUnknownOption(options, ['environment']) ??
     (typeof contextOf === 'function' ? undefined : 'needs a function that tells the context of a request.');
   if (fault) throw new TypeError(`flagsMiddleware ${fault}`);
-  // Refuses an environment that does not exist now, not with every request.
+  // Reports a missing environment at start-up instead of on each request.
   flags.forContext({}, options);
   return (request, _response, next) => {
     const own: { flags: ContextualFlags } = { flags: flags.forContext(contextOf(request), options) };

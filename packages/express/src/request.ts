@@ -1,10 +1,12 @@
 import type { ContextualFlags } from '@flags/core';
 
-/** The types of Express 4 and 5 both extend this global interface; importing this file is what adds to it. */
+/**
+ * Extends the global `Express.Request` interface of Express 4 and 5. The extension applies where this file is imported.
+ */
 declare global {
   namespace Express {
     interface Request {
-      /** The answers for this request, by `flagsMiddleware`. */
+      /** Evaluates flags for this request. Set by `flagsMiddleware`. */
       readonly flags: ContextualFlags;
     }
   }

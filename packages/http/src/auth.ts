@@ -6,17 +6,17 @@ import { type Action, EVERYTHING, type Scope, scopeOf } from './permissions.js';
 import type { FlagsRequest } from './request.js';
 import type { Access } from './route.js';
 
-/** Tokens of any of these kinds are let in. */
+/** Returns the token kinds that this part of the API accepts. */
 export function kindsFor(access: Access): readonly TokenKind[] {
   return access === 'ofrep' ? ['client', 'frontend'] : [access];
 }
 
-/** HTTP asks that a 401 names a scheme. */
+/** HTTP requires every 401 to name an authentication scheme. */
 function unauthenticated(message: string): HttpError {
   return new HttpError('unauthenticated', message, { 'www-authenticate': 'Bearer' });
 }
 
-/** API tokens: the bare secret, as clients of this API send it, or with the scheme `Bearer`. */
+/** Authenticates by API token. The header holds either the bare secret, as SDKs send it, or `Bearer` and the secret. */
 function identifyByToken(flags: Flags): Identify<Token, unknown> {
   return async (request, access) => {
     if (!secretIn(request)) throw unauthenticated('Send an API token in the header Authorization.');
@@ -26,13 +26,13 @@ function identifyByToken(flags: Flags): Identify<Token, unknown> {
   };
 }
 
-/** The valid token whose secret the request carries. */
+/** Returns the valid token that matches the secret in the request. */
 async function tokenIn(request: Pick<FlagsRequest, 'headers'>, flags: Flags): Promise<Token | undefined> {
   const secret = secretIn(request);
   return secret ? flags.verifyToken(secret) : undefined;
 }
 
-/** Refuses a token of a kind that this part of the API does not take. */
+/** Throws `forbidden` when this part of the API does not accept the token's kind. */
 function identityOf<A extends Token>(token: A, access: Access): Identity<A> {
   const kinds = kindsFor(access);
   if (!kinds.includes(token.kind)) {
@@ -43,8 +43,8 @@ function identityOf<A extends Token>(token: A, access: Access): Identity<A> {
 }
 
 /**
- * Whether a function of the host's has returned an API token, or a copy of one, as the actor. Its members are compared: a
- * user type of the host's may have a `kind` as well.
+ * Reports whether a host function returned an API token, or a copy of one, as the actor. Compares several members,
+ * because a user type of the host may also have a `kind`.
  */
 function isToken(actor: object): actor is Token {
   const { id, kind, projects, environment, createdAt, expiresAt } = actor as Partial<Record<keyof Token, unknown>>;
@@ -64,8 +64,8 @@ function secretIn({ headers: { authorization: header } }: Pick<FlagsRequest, 'he
 }
 
 /**
- * The host application's own users. When the host's function returns an API token, the rules of tokens hold: its kind has
- * to fit, and the request sees the token's projects and environment.
+ * Authenticates users of the host application. If the host function returns an API token, the token rules apply: the
+ * kind must fit the path. The scope of the request is then the token's projects and environment.
  */
 function identifyByHost<A extends Actor, Native>(
   flags: Flags,
@@ -85,7 +85,7 @@ function identifyByHost<A extends Actor, Native>(
   };
 }
 
-/** Sessions of people for the administration, and API tokens for it and for everything else. */
+/** Authenticates the admin API by session or API token, and the other APIs by API token. */
 function identifyBySession<A extends Actor, Native>(
   flags: Flags,
   session: Authenticate<A, Native>,
@@ -99,21 +99,21 @@ function identifyBySession<A extends Actor, Native>(
   };
 }
 
-/** Somebody who was let in. */
+/** An authenticated caller. */
 export interface Principal {
   readonly name: string;
   readonly scope: Scope;
-  /** The API token that the visitor uses. */
+  /** The API token of the caller. */
   readonly token?: Token;
-  /** Resolves when the visitor may do this, refuses with `forbidden` otherwise. */
+  /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
   check(action: Action, project: string | null): Promise<void>;
-  /** Whether the visitor would be let in again to do this: a token may have expired, a permission been withdrawn. */
+  /** Checks again whether the caller may do this. The token may have expired, or the permission may be gone. */
   isStillAllowed(action: Action, project: string | null): Promise<boolean>;
-  /** Whether the token is still valid. Absent where the request carries no secret of a token. */
+  /** Reports whether the token is still valid. Absent when the request carries no token secret. */
   readonly hasValidToken?: () => Promise<boolean>;
 }
 
-/** Lets a request in, or refuses it with `unauthenticated`, `forbidden` or `cross_origin`. */
+/** Authenticates a request, or rejects with `unauthenticated`, `forbidden` or `cross_origin`. */
 export type Gate<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
 
 export type GateOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
@@ -127,7 +127,7 @@ export function createGate<A extends Actor, Native>(
 ): Gate<Native> {
   const { auth } = options;
   const parts = { flags, checkOrigin: createOriginCheck(options) };
-  // Which actors `authorize` takes follows from `auth`, by the types of the options.
+  // The option types guarantee that `authorize` accepts the actors of `auth`.
   const authorize = options.authorize as Authorize<Actor> | undefined;
   if (typeof auth === 'function')
     return createGateOf<Actor, Native>(identifyByHost(flags, auth, caller), { ...parts, authorize });
@@ -150,7 +150,7 @@ function createGateOf<A extends Actor, Native>(
 ): Gate<Native> {
   async function check(actor: A, action: Action, project: string | null): Promise<void> {
     if ((await callHost(() => authorize(actor, action, project))) === true) return;
-    // The project is not named: the caller may not see which project owns a flag or a segment.
+    // The message omits the project: the caller may not see which project owns a flag or segment.
     throw new HttpError('forbidden', `${actor.name} may not ${action} here. Ask for the permission.`);
   }
 
@@ -171,7 +171,7 @@ function createGateOf<A extends Actor, Native>(
   };
 }
 
-/** A fault says nothing of the visitor: only a refusal does. */
+/** Only an `HttpError` revokes access. Other errors, such as a busy storage, prove nothing about the caller. */
 function isFault(error: unknown): boolean {
   return !(error instanceof HttpError);
 }
@@ -179,14 +179,14 @@ function isFault(error: unknown): boolean {
 export interface Identity<A extends Actor> {
   readonly actor: A;
   readonly scope: Scope;
-  /** The API token that the actor is. */
+  /** The API token, if the actor is one. */
   readonly token?: Token;
   /**
-   * The header `Authorization` holds the secret of that token: no browser sends it by itself, so the request is not forged
-   * by a page of another origin.
+   * The `Authorization` header holds the secret of that token. Browsers do not send this header by themselves, so a
+   * page of another origin cannot forge the request.
    */
   readonly hasSecret?: true;
 }
 
-/** Tells who makes a request, or refuses it with `unauthenticated` or `forbidden`. */
+/** Identifies the caller of a request, or rejects with `unauthenticated` or `forbidden`. */
 export type Identify<A extends Actor, Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Identity<A>>;

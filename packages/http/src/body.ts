@@ -1,11 +1,11 @@
 import { HttpError } from './errors.js';
 import type { FlagsRequest } from './request.js';
 
-/** No input of this API nests deeper than a few levels; deeper JSON would exhaust the stack of what works on it. */
+/** API input has only a few levels. Deeper JSON would overflow the stack of recursive functions. */
 export const MAX_DEPTH = 32;
 /**
- * Of arrays, objects and members in a body. The largest report that is taken, of 10,000 flags with variants, has fewer.
- * Parsing a body of 1 MiB that is nothing but `[]` makes 40 MiB of objects.
+ * The maximum number of arrays, objects and members in a body. The largest accepted report (10,000 flags with variants)
+ * has fewer. Without this limit, a small body of nested `[]` would parse into a far larger object graph.
  */
 export const MAX_STRUCTURE = 100_000;
 
@@ -17,7 +17,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Which limit a JSON text exceeds, told without parsing it. What is no JSON is left to the parser. */
+/** Returns the limit that a JSON text exceeds, without parsing it. The parser reports invalid JSON. */
 export function findExcess(text: string): 'depth' | 'structure' | undefined {
   let depth = 0;
   let structure = 0;
@@ -36,7 +36,7 @@ export function findExcess(text: string): 'depth' | 'structure' | undefined {
   return undefined;
 }
 
-/** Where the string that begins there ends. */
+/** Returns the index of the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
@@ -49,7 +49,7 @@ function endOfString(text: string, start: number): number {
 
 export type BodyReader = (request: FlagsRequest) => Promise<unknown>;
 
-/** Makes a function that reads the JSON of a request: undefined when it has no body. */
+/** Creates a function that reads the JSON body of a request. It resolves to undefined when the request has no body. */
 export function createBodyReader(limit: number): BodyReader {
   return async (request) => {
     if (request.hasBody) {
@@ -71,7 +71,7 @@ function assertContentType(header: string | undefined): void {
 }
 
 function parseBody(body: unknown, limit: number): unknown {
-  // The depth of a text is checked before it is parsed.
+  // Text and bytes get their depth check before the parser runs.
   if (typeof body === 'string' || body instanceof Uint8Array) return parseJson(body, limit);
   if (isDeeperThan(MAX_DEPTH, body)) throw tooDeep();
   return body;
@@ -93,7 +93,7 @@ function parseJson(raw: string | Uint8Array, limit: number): unknown {
   }
 }
 
-/** Before it is parsed: that alone may take more memory than there is. */
+/** Runs before the parser, because parsing alone could exhaust the memory. */
 function checkStructure(text: string): void {
   const excess = findExcess(text);
   if (excess === 'depth') throw tooDeep();

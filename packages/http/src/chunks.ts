@@ -1,22 +1,25 @@
 import { createPace, nextTurn } from './coalesce-per-tick.js';
 import type { ReplySink } from './request.js';
 
-/** The JSON text of an answer, in pieces that are made while it is written. No piece is longer than one document. */
+/** The JSON text of a reply, generated in chunks while the reply is written. A chunk holds at most one document. */
 export type JsonChunks = Iterable<string> | AsyncIterable<string>;
 
-/** The longest slice, in characters. */
+/** The maximum length of a slice, in characters. */
 const SLICE_LENGTH = 64 * 1024;
 
-/** Answers up to this length are collected: they get a length, and a tag of their content. Longer ones are streamed. */
+/**
+ * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a content hash as
+ * their tag; longer replies are streamed.
+ */
 export const COLLECTED_LENGTH = 1024 * 1024;
 
-/** A long text of which the first slices are made. Call `rest.return()` if it is not written. */
+/** A long text with its first slices generated. Call `rest.return()` if nobody writes it. */
 export interface StartedText {
   readonly first: readonly string[];
   readonly rest: AsyncGenerator<string, void>;
 }
 
-/** Makes the whole text if it is short. Leaves the event loop to other requests between slices. */
+/** Returns the whole text if it is short, else a started text. Yields to the event loop between slices. */
 export async function collectChunks(chunks: JsonChunks): Promise<string | StartedText> {
   const rest = slicesOf(chunks);
   const first: string[] = [];
@@ -30,7 +33,7 @@ export async function collectChunks(chunks: JsonChunks): Promise<string | Starte
   return first.join('');
 }
 
-/** Joins short pieces and cuts long ones. A slice takes one turn to make. */
+/** Joins short chunks and splits long ones. Each slice takes one event-loop turn. */
 async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
   const isTurnOver = createPace();
   let text = '';
@@ -45,8 +48,9 @@ async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
 }
 
 /**
- * Writes a long text after the head, at the client's pace: the next slice is made when the one before was taken. Stops when
- * the client leaves. An error breaks the connection off, so that no client takes the part for the whole.
+ * Writes a long body after the head, with backpressure: generates a slice after the client has taken the previous one.
+ * Stops when the client disconnects. An error destroys the connection, so that the client cannot mistake a truncated
+ * body for a complete one.
  */
 export async function writeSlices(sink: ReplySink, { first, rest }: StartedText): Promise<void> {
   const write = createSliceWriter(sink);
@@ -62,10 +66,10 @@ export async function writeSlices(sink: ReplySink, { first, rest }: StartedText)
   }
 }
 
-/** Resolves to false when the client has left. */
+/** Creates a function that writes one slice. It resolves to false when the client has disconnected. */
 function createSliceWriter(sink: ReplySink): (slice: string) => Promise<boolean> {
   let proceed: () => void = () => undefined;
-  // One listener per response: middleware that compresses replaces `on`, but not `off`.
+  // Each response gets one listener: compression middleware replaces `on`, but not `off`.
   sink.on('drain', () => proceed());
   sink.on('close', () => proceed());
   sink.on('error', () => undefined);
@@ -79,7 +83,7 @@ function createSliceWriter(sink: ReplySink): (slice: string) => Promise<boolean>
   return async (slice) => {
     if (sink.destroyed) return false;
     if (!sink.write(slice)) await taken();
-    // A fast client takes a slice at once, and `drain` comes before any other request.
+    // With a fast client, `drain` fires before any other request runs. This yield lets other requests run.
     await nextTurn();
     return !sink.destroyed;
   };

@@ -1,11 +1,10 @@
 import timers from 'node:timers';
 
-/** Those of the moment at which this was loaded: a host's tests replace the global ones, and no request would be answered. */
+/** Keeps the original timers. Fake timers in the tests of a host would otherwise block every request. */
 export const { setImmediate, clearImmediate } = timers;
 
 /**
- * Resolves when everything that has arrived by now was taken in, before the next is waited for: once for all who ask in the
- * same turn of the event loop.
+ * Returns a function that resolves after the current event-loop phase. All callers in the same phase share one promise.
  */
 export function coalescePerTick(): () => Promise<void> {
   let next: Promise<void> | undefined;
@@ -20,14 +19,14 @@ export function coalescePerTick(): () => Promise<void> {
   };
 }
 
-/** A task takes no longer than this, in milliseconds, before it waits for its next turn. */
+/** The maximum time per turn of a task, in milliseconds. */
 const TURN_MILLISECONDS = 10;
 
 const waiting: (() => void)[] = [];
 
 /**
- * Runs a task in a later pass of the event loop. A pass runs one task: however many long answers are under way, any other
- * request waits for one slice of one of them.
+ * Runs a task in a later event-loop pass, one task per pass. A short request therefore waits for at most one slice of
+ * one long reply.
  */
 export function runInTurn(task: () => void): void {
   waiting.push(task);
@@ -35,17 +34,17 @@ export function runInTurn(task: () => void): void {
 }
 
 function runNext(): void {
-  // First: the task may throw.
+  // Schedules the next task first, because this task may throw.
   if (waiting.length > 1) setImmediate(runNext);
   waiting.shift()?.();
 }
 
-/** Resolves when it is the caller's turn, see {@link runInTurn}. */
+/** Resolves in the caller's turn; see {@link runInTurn}. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => runInTurn(resolve));
 }
 
-/** Makes a function that tells when work has taken long enough for one turn. The next turn begins with that answer. */
+/** Creates a function that returns true when the turn has used up its time. That call also starts the next turn. */
 export function createPace(): () => boolean {
   let begin = performance.now();
   return () => {

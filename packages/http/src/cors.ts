@@ -3,20 +3,20 @@ import type { Reply } from './reply.js';
 import type { FlagsRequest } from './request.js';
 import { accessOf } from './routing.js';
 
-/** Seconds for which a browser may remember what it was allowed; browsers cut it to less. */
+/** How long browsers may cache a preflight reply, in seconds. Browsers apply a lower maximum. */
 const MAX_AGE = '86400';
 
-/** What CORS says about a request. */
+/** The CORS part of a reply. */
 export interface CorsAnswer {
-  /** Of every reply to the request. */
+  /** Headers for every reply to the request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole reply, where the request is a preflight of an allowed origin. */
+  /** The complete reply, if the request is a preflight from an allowed origin. */
   readonly preflight?: Reply;
 }
 
 export type Cors = (request: Pick<FlagsRequest, 'method' | 'path' | 'headers'>) => CorsAnswer | undefined;
 
-/** Answers for the frontend API and OFREP alone: pages of other origins use nothing else. */
+/** Applies CORS to the frontend API and OFREP only. Pages of other origins use no other API. */
 export function createCors({ origins }: CorsOptions): Cors {
   const allowed = origins === '*' ? origins : new Set(origins);
   return (request) => {
@@ -38,7 +38,7 @@ function isPreflight({ method, headers }: Pick<FlagsRequest, 'method' | 'headers
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-/** SDKs send headers of their own, and let applications add some: every requested header is allowed. */
+/** Allows every requested header, because SDKs send custom headers and let applications add more. */
 function preflightReply({ headers }: Pick<FlagsRequest, 'headers'>): Reply {
   const asked = headers['access-control-request-headers'];
   return {

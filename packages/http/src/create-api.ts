@@ -26,30 +26,41 @@ import { ROUTES } from './routes/all-routes.js';
 import { accessOf, createRouteLookup, decodeParams } from './routing.js';
 import { createHub } from './streaming/hub.js';
 
-/** The HTTP API of an engine, independent of any framework. Adapters call it; `toNodeHandler` and `toFetchHandler` are two. */
+/**
+ * The HTTP API of an engine, independent of any framework. Adapters such as `toNodeHandler` and `toFetchHandler` call
+ * it.
+ */
 export interface FlagsApi<Native = unknown> {
-  /** Whether the API answers this path. Every other path belongs to the host. */
+  /** Returns whether the API serves this path. All other paths belong to the host. */
   isOwnPath(path: string): boolean;
   /**
-   * Answers a request. Resolves to undefined for paths that are not its own. Rejects with defects, and with errors of the
-   * host's own functions; they are always objects. Safe to call concurrently.
+   * Returns the reply to a request, or undefined for paths that belong to the host. Rejects with defects and with
+   * errors of host functions; every rejection is an object. Safe to call concurrently.
    */
   handle(request: FlagsRequest<Native>): Promise<FlagsReply | undefined>;
-  /** The CORS headers of a request. Replies have them; a host that answers a request itself adds them to its response. */
+  /**
+   * Returns the CORS headers of a request. Replies include them. A host that replies itself adds them to its response.
+   */
   corsHeaders(request: FlagsRequest<Native>): Readonly<Record<string, string>>;
   /**
-   * Ends all streams (`/api/client/streaming`) and refuses further ones with `closed`; every other request is answered as
-   * before. Call it before you close the server, which waits for open connections. `flags.close()` ends the streams too.
+   * Ends all streams (`/api/client/streaming`) and refuses new ones with `closed`.
+   *
+   * Other requests still get their replies. Call it before you close the server, which waits for open connections.
+   * `flags.close()` also ends the streams. Repeated calls do nothing.
    */
   close(): void;
 }
 
 /**
- * Creates the HTTP API of an engine: the admin API under `/api/admin`, server-side SDKs under `/api/client`, browser SDKs
- * under `/api/frontend`, and the OpenFeature Remote Evaluation Protocol under `/ofrep`.
+ * Creates the HTTP API of an engine, independent of any framework.
  *
- * @param flags stays yours to close
- * @throws TypeError when `flags` is a promise or something else, or an option is not valid
+ * It serves the admin API under `/api/admin` and server-side SDKs under `/api/client`. It serves browser SDKs under
+ * `/api/frontend` and the OpenFeature Remote Evaluation Protocol under `/ofrep`.
+ *
+ * @param flags The flags to serve. You close them; the API does not.
+ * @param options `auth` is required; every other option has a default.
+ * @returns The API, to pass to `toNodeHandler`, `toFetchHandler` or your own adapter.
+ * @throws TypeError when `flags` is not the resolved value of `createFlags`, or when an option is invalid
  * @example
  * const api = createFlagsApi(flags, { auth: 'token' });
  * http.createServer(toNodeHandler(api)).listen(4242);
@@ -58,12 +69,12 @@ export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
   flags: Flags,
   options: FlagsApiOptions<A, Native>,
 ): FlagsApi<Native>;
-/** The same with sessions and API tokens together. */
+/** Creates an API that accepts both sessions and API tokens. */
 export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
   flags: Flags,
   options: SessionApiOptions<A, Native>,
 ): FlagsApi<Native>;
-/** For adapters: `caller` is the name of the function that error messages begin with. */
+/** For adapters: error messages begin with `caller`, the name of the calling function. */
 export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
   flags: Flags,
   options: GateOptions<A, Native>,
@@ -90,7 +101,7 @@ export function createFlagsApi<A extends Actor, Native>(
     checkHost,
   });
 
-  /** The reply to a refused request. Throws what is not a refusal. */
+  /** Converts a refusal to a reply. Rethrows every other error. */
   function refuse(error: unknown, request: FlagsRequest<Native>): Reply {
     const found = findRoutes(request.path).find(({ route }) => route.method === request.method);
     const reply = errorReply(error, { route: found?.route, params: decodeParams(request.path, found?.params ?? {}) });
@@ -124,7 +135,7 @@ export function createFlagsApi<A extends Actor, Native>(
       try {
         const reply = await answer(request);
         if (reply === undefined) return undefined;
-        // The head of a stream is out when it fails: only the host can still be told.
+        // The client already has the head of the stream, so only the host can handle the error.
         const onLateError = (error: unknown) => {
           if (!isFlagsError(error)) throw toErrorObject(error);
           onError(error, request.native);
@@ -138,7 +149,7 @@ export function createFlagsApi<A extends Actor, Native>(
   };
 }
 
-/** Express takes some thrown values for signals of its own (undefined, `'router'`): hosts get objects only. */
+/** Wraps values that are not objects. Express treats some thrown values (undefined, `'router'`) as its own signals. */
 function toErrorObject(error: unknown): object {
   if (error instanceof HostFault) return toErrorObject(error.thrown);
   return typeof error === 'object' && error !== null ? error : new Error(`Thrown: ${String(error)}`, { cause: error });

@@ -22,14 +22,14 @@ export interface DispatchParts<Native> {
   readonly endpoints: ReadonlyMap<Route, Endpoint>;
   readonly gate: Gate<Native>;
   readonly cors: Cors | undefined;
-  /** Only where anybody is let in. */
+  /** Present only when `auth` is `'none'`. */
   readonly checkHost: HostCheck | undefined;
 }
 
-/** Answers a request; undefined for a path that the host may know. */
+/** Returns the reply to a request, or undefined for a path that belongs to the host. */
 export type Dispatch<Native> = (request: FlagsRequest<Native>) => Promise<Reply | undefined>;
 
-/** Finds the row that a request is for, lets the request in, and has it answered; undefined for what passes through. */
+/** Finds the route of a request, authenticates the caller, and calls the endpoint. */
 export function createDispatch<Native>({
   findRoutes,
   endpoints,
@@ -50,11 +50,11 @@ export function createDispatch<Native>({
     const found = known.find(({ route }) => takes(route, request.method));
     const params = found ? decodeParams(path, found.params) : {};
     if (found) request.onMatch?.(found.route.path, params);
-    // Reads that arrive together are answered together; other requests wait for their bodies anyway.
+    // Batches simultaneous reads. Other requests wait for their bodies anyway.
     if (found?.route.method === 'GET') await turn();
-    const visitor = await gate(request, access);
+    const principal = await gate(request, access);
     const endpoint = found && endpoints.get(found.route);
-    return endpoint ? endpoint({ request, params, visitor }) : unmatchedError(request, known);
+    return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, known);
   };
 }
 
@@ -62,7 +62,10 @@ function takes(route: Route, method: string): boolean {
   return route.method === method || (route.method === 'GET' && method === 'HEAD');
 }
 
-/** As Express answers it: anybody may ask which methods there are. Of unknown paths the host may know more. */
+/**
+ * Lists the methods of a known path without authentication, as Express does. An unknown path passes through to the
+ * host.
+ */
 function answerOptions(path: string, known: readonly FoundRoute[]): Reply | undefined {
   if (!isDecodable(path)) return undecodablePathError(path);
   return known.length === 0 ? undefined : { status: 200, headers: { allow: allowedMethods(known) } };

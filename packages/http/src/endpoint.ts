@@ -9,7 +9,7 @@ import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { nextTurn } from './coalesce-per-tick.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors.js';
-import { projectAskedFor, readThenCheck } from './permission.js';
+import { permissionProject, readThenCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
@@ -17,12 +17,12 @@ import type { ResponseCache } from './response-cache.js';
 import type { Route, RouteBody, RouteResult } from './route.js';
 import type { Hub } from './streaming/hub.js';
 
-const UNKEPT = { 'cache-control': 'no-store' };
+const NO_STORE = { 'cache-control': 'no-store' };
 
-/** Data versions count from the start of a process: those of another process must not match. */
-const PROCESS = randomUUID();
+/** Makes data versions unique per process. Each process counts its versions from the start. */
+const PROCESS_ID = randomUUID();
 
-/** What every endpoint works with. */
+/** The dependencies that all endpoints share. */
 export interface EndpointParts {
   readonly flags: Flags;
   readonly inputs: InputSchemas;
@@ -35,38 +35,38 @@ export interface EndpointParts {
 
 export interface Exchange {
   readonly request: FlagsRequest;
-  /** The parameters of the path, decoded. */
+  /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  readonly visitor: Principal;
-  /** The data version before the answer was read, for rows whose answer depends on it and storages that have one. */
-  readonly stamp?: string | undefined;
-  /** The project that permission was asked for. */
+  readonly principal: Principal;
+  /** The data version before the read. Present for cached or streamed routes, if the storage has data versions. */
+  readonly dataVersion?: string | undefined;
+  /** The project of the permission check. */
   readonly project?: string | null;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
-/** Turns a row into what answers its requests: permission, then body, then the operation. */
+/** Creates the endpoint of a route: check the permission, read the body, run the operation. */
 export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const { flags, inputs, readBody, documents, hub, openApi } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
-  async function answer({ request, params, visitor, stamp, project: asked = null }: Exchange): Promise<Reply> {
+  async function answer({ request, params, principal, dataVersion, project: asked = null }: Exchange): Promise<Reply> {
     const query = readQuery(request.rawQuery);
     const read = async () => (route.body === undefined ? undefined : checkBody(await readBody(request)));
     const { body, project } = route.permissionByBody
-      ? await readThenCheck(route, visitor, read)
+      ? await readThenCheck(route, principal, read)
       : { body: await read(), project: asked };
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
     const result = await route.handle({
-      flags: flags.as(visitor.token ?? visitor.name),
-      scope: visitor.scope,
-      tokenId: visitor.token?.id,
-      tokenKind: visitor.token?.kind,
+      flags: flags.as(principal.token ?? principal.name),
+      scope: principal.scope,
+      tokenId: principal.token?.id,
+      tokenKind: principal.token?.kind,
       project,
-      check: visitor.check,
-      hasValidToken: visitor.hasValidToken,
+      check: principal.check,
+      hasValidToken: principal.hasValidToken,
       params,
       query,
       body,
@@ -77,66 +77,66 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       clientIp: () => request.ip(),
       lastEventId: headerOf(request, 'last-event-id'),
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
-      isStillAdmitted: () => visitor.isStillAllowed(route.action, project),
+      isStillAdmitted: () => principal.isStillAllowed(route.action, project),
     });
-    return replyTo(request, route, { result, stamp });
+    return replyTo(request, route, { result, dataVersion });
   }
 
-  const readStamp = () => flags.dataVersion(route.cacheBy ?? route.streamed);
-  // A long list takes one long read of the storage: simultaneous requests read in turn, one per pass of the event loop.
+  const readDataVersion = () => flags.dataVersion(route.cacheBy ?? route.streamed);
+  // A long list needs a long storage read. Simultaneous requests therefore read in turn, one per event-loop pass.
   const answerStreamed: Endpoint = async (exchange) => {
     await nextTurn();
-    return answer({ ...exchange, stamp: await readStamp() });
+    return answer({ ...exchange, dataVersion: await readDataVersion() });
   };
   const answerWhole = route.streamed === undefined ? answer : answerStreamed;
-  const answerOnce =
-    route.cacheBy === undefined ? answerWhole : answeringOnce({ answer, readStamp, cache: parts.replies });
+  const answerCached =
+    route.cacheBy === undefined ? answerWhole : cacheReplies({ answer, readDataVersion, cache: parts.replies });
   return async (exchange) => {
-    const { request, params, visitor } = exchange;
-    const project = await projectAskedFor(route, flags, params);
-    if (!route.permissionByBody) await visitor.check(route.action, project);
-    return unlessKnown(request, route, await answerOnce({ ...exchange, project }));
+    const { request, params, principal } = exchange;
+    const project = await permissionProject(route, flags, params);
+    if (!route.permissionByBody) await principal.check(route.action, project);
+    return toConditionalReply(request, route, await answerCached({ ...exchange, project }));
   };
 }
 
-interface Once {
+interface CachedEndpointParts {
   readonly answer: Endpoint;
-  readonly readStamp: () => Promise<string | undefined>;
+  readonly readDataVersion: () => Promise<string | undefined>;
   readonly cache: ResponseCache<Reply>;
 }
 
-/** Asks for the stamp first: what changes while the answer is made must not pass for known. */
-function answeringOnce({ answer, readStamp, cache }: Once): Endpoint {
-  const underWay = new Map<string, Promise<Reply>>();
+/** Reads the data version before the reply. A change in between must not be cached under the newer version. */
+function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): Endpoint {
+  const inFlight = new Map<string, Promise<Reply>>();
 
-  async function make(key: string, exchange: Exchange & { readonly stamp: string }): Promise<Reply> {
+  async function make(key: string, exchange: Exchange & { readonly dataVersion: string }): Promise<Reply> {
     await nextTurn();
     const made = await answer(exchange);
     if (made.slices) return made;
     const { text = '', ...reply } = made;
     const ready = { ...reply, bytes: reply.bytes ?? ownBytes(text) };
-    cache.set(key, exchange.stamp, ready);
+    cache.set(key, exchange.dataVersion, ready);
     return ready;
   }
 
   return async (exchange) => {
-    const stamp = await readStamp();
-    if (stamp === undefined) return answer(exchange);
-    // Hosts may rewrite the URL; the `Link` header is made of `originalUrl`.
+    const dataVersion = await readDataVersion();
+    if (dataVersion === undefined) return answer(exchange);
+    // The `Link` header uses `originalUrl`, and hosts may rewrite the URL. The key therefore includes both.
     const { originalUrl } = exchange.request;
     const url = urlOf(exchange.request);
     const key = url === originalUrl ? url : `${url} ${originalUrl}`;
-    const known = cache.get(key, stamp);
+    const known = cache.get(key, dataVersion);
     if (known) return known;
-    const name = `${stamp} ${key}`;
-    const earlier = underWay.get(name);
+    const name = `${dataVersion} ${key}`;
+    const earlier = inFlight.get(name);
     if (earlier) {
       const reply = await earlier;
-      // A reply in slices can only be sent once.
-      return reply.slices ? make(key, { ...exchange, stamp }) : reply;
+      // A sliced reply can be sent only once.
+      return reply.slices ? make(key, { ...exchange, dataVersion }) : reply;
     }
-    const made = make(key, { ...exchange, stamp }).finally(() => underWay.delete(name));
-    underWay.set(name, made);
+    const made = make(key, { ...exchange, dataVersion }).finally(() => inFlight.delete(name));
+    inFlight.set(name, made);
     return made;
   };
 }
@@ -158,53 +158,56 @@ function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
 
 interface Outcome {
   readonly result: RouteResult;
-  readonly stamp: string | undefined;
+  readonly dataVersion: string | undefined;
 }
 
-async function replyTo(request: FlagsRequest, route: Route, { result, stamp }: Outcome): Promise<Reply> {
+async function replyTo(request: FlagsRequest, route: Route, { result, dataVersion }: Outcome): Promise<Reply> {
   const { revision, serialized, stream, next } = result;
   if (stream) return streamReply(request, stream);
   const known = serialized?.etag ?? result.etag;
-  if (known !== undefined && isKnown(request, known)) return unchanged({ etag: known, ...varyOf(route) });
+  if (known !== undefined && matchesClientTag(request, known)) return notModified({ etag: known, ...varyOf(route) });
   const answer = serialized ? serializedReply(serialized) : await bodyReply(route, result);
   if (route.method !== 'GET' && !route.conditional && revision === undefined) return answer;
   const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };
-  const etag = known ?? tagOf(answer, { request, stamp, result });
+  const etag = known ?? tagOf(answer, { request, dataVersion, result });
   const headers = { ...answer.headers, ...link, ...varyOf(route), ...(etag !== undefined && { etag }) };
   return { ...answer, headers };
 }
 
 async function bodyReply({ reply: { status, isSecret } }: Route, { body, chunks }: RouteResult): Promise<Reply> {
-  const headers = isSecret ? UNKEPT : {};
+  const headers = isSecret ? NO_STORE : {};
   if (!chunks) return jsonReply({ status, body, headers });
   const text = await collectChunks(chunks);
   return { status, headers: { ...headers, ...JSON_TYPE }, ...(typeof text === 'string' ? { text } : { slices: text }) };
 }
 
-/** What a reply without `serialized` is tagged by: its content, or the data version where the content is not held. */
+/**
+ * Returns the tag of a reply without `serialized`. It hashes the content, or the data version if the content is not
+ * buffered.
+ */
 function tagOf(
   { text = '', slices }: Reply,
-  { request, stamp, result: { revision, next } }: Outcome & Pick<Exchange, 'request'>,
+  { request, dataVersion, result: { revision, next } }: Outcome & Pick<Exchange, 'request'>,
 ): string | undefined {
   if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
-  if (stamp === undefined) return undefined;
-  return entityTag(`${PROCESS} ${stamp} ${urlOf(request)} ${request.originalUrl}`, revision);
+  if (dataVersion === undefined) return undefined;
+  return entityTag(`${PROCESS_ID} ${dataVersion} ${urlOf(request)} ${request.originalUrl}`, revision);
 }
 
-/** A client that has this very answer is told so, without its body. */
-async function unlessKnown(request: FlagsRequest, { method, conditional }: Route, reply: Reply): Promise<Reply> {
+/** Returns 304 without a body when `If-None-Match` names the tag of the reply. */
+async function toConditionalReply(request: FlagsRequest, { method, conditional }: Route, reply: Reply): Promise<Reply> {
   const { etag, link, vary } = reply.headers;
   if (reply.status !== 200 || etag === undefined || !(method === 'GET' || conditional)) return reply;
-  if (!isKnown(request, etag)) return reply;
+  if (!matchesClientTag(request, etag)) return reply;
   await discard(reply);
-  return unchanged({ etag, ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) });
+  return notModified({ etag, ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) });
 }
 
-function isKnown({ headers }: FlagsRequest, etag: string): boolean {
+function matchesClientTag({ headers }: FlagsRequest, etag: string): boolean {
   return namesTag(headers['if-none-match'], etag);
 }
 
-function unchanged(headers: Reply['headers']): Reply {
+function notModified(headers: Reply['headers']): Reply {
   return { status: 304, headers };
 }
 
@@ -216,7 +219,7 @@ function serializedReply({ bytes }: Serialized): Reply {
   return { status: 200, headers: JSON_TYPE, bytes };
 }
 
-/** Proxies are asked not to keep the events back. */
+/** Returns an event stream. Its headers ask proxies not to buffer events. */
 function streamReply({ method }: FlagsRequest, stream: NonNullable<RouteResult['stream']>): Reply {
   const headers = {
     'content-type': 'text/event-stream',

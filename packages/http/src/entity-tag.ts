@@ -1,15 +1,18 @@
 import { hash } from 'node:crypto';
 
-/** `*`, or the opaque texts of the tags that a client has; none when the header cannot be parsed. */
+/** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
 export type TagCondition = '*' | readonly string[];
 
-/** The tag of a body; with a revision, `"<revision>-<hash>"`, whose head {@link revisionsIn} reads back. */
+/**
+ * Returns the tag of a body: `"<hash>"`, or `"<revision>-<hash>"` with a revision. {@link revisionsIn} extracts the
+ * revision.
+ */
 export function entityTag(content: string | Uint8Array, revision: number | undefined): string {
   const digest = hash('sha256', content, 'hex').slice(0, 32);
   return revision === undefined ? `"${digest}"` : `"${revision}-${digest}"`;
 }
 
-/** Reads `If-Match` or `If-None-Match`. Weak marks are dropped: proxies weaken tags when they compress. */
+/** Parses `If-Match` or `If-None-Match`. Ignores weak marks, because proxies weaken tags when they compress. */
 export function parseTagCondition(header: string): TagCondition {
   if (header.trim() === '*') return '*';
   const tags: string[] = [];
@@ -22,14 +25,16 @@ export function parseTagCondition(header: string): TagCondition {
   return tags;
 }
 
-/** Whether `If-None-Match` names this tag. */
+/** Returns whether `If-None-Match` contains this tag. */
 export function namesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   const condition = parseTagCondition(header);
   return condition === '*' || condition.some((opaque) => `"${opaque}"` === tag);
 }
 
-/** The revisions that `If-Match` names; undefined when it does not ask for one. Tags without a revision match none. */
+/**
+ * Returns the revisions in `If-Match`, or undefined when any revision will do. A tag without a revision matches none.
+ */
 export function revisionsIn(header: string | undefined): readonly number[] | undefined {
   if (header === undefined) return undefined;
   const condition = parseTagCondition(header);

@@ -7,7 +7,7 @@ export interface MemberMessage {
   readonly msg: string;
 }
 
-/** The body of a 400 from a member endpoint. Its texts are part of the contract. */
+/** The 400 body of a member endpoint. Its texts are part of the contract. */
 function memberMessages(error: FlagsError | HttpError, project: string): readonly MemberMessage[] {
   if (error instanceof HttpError) return [{ msg: error.message }];
   if (error.code === 'member_exists') return [{ msg: `User already has access to project=${project}` }];
@@ -15,9 +15,9 @@ function memberMessages(error: FlagsError | HttpError, project: string): readonl
   return error.details.map(({ path, message }) => ({ msg: path ? `${path} ${message}` : message }));
 }
 
-/** The body of a 400 or 404 by the OpenFeature Remote Evaluation Protocol. */
+/** The 400 or 404 body of the OpenFeature Remote Evaluation Protocol. */
 export interface OfrepFailure {
-  /** The flag that was asked for; absent when it was all of them. */
+  /** The requested flag. Absent in requests for all flags. */
   readonly key?: string;
   readonly errorCode: OfrepErrorCode;
   readonly errorDetails: string;
@@ -26,7 +26,7 @@ export interface OfrepFailure {
 export const OFREP_ERROR_CODES = ['FLAG_NOT_FOUND', 'INVALID_CONTEXT', 'PARSE_ERROR', 'GENERAL'] as const;
 export type OfrepErrorCode = (typeof OFREP_ERROR_CODES)[number];
 
-/** The context is all that a request has to be valid in. */
+/** Other invalid input maps to `INVALID_CONTEXT`, because the context is the only validated input of this protocol. */
 const CODES: ReadonlyMap<ErrorCode | HttpErrorCode, OfrepErrorCode> = new Map([
   ['flag_not_found', 'FLAG_NOT_FOUND'],
   ['invalid_input', 'INVALID_CONTEXT'],
@@ -38,19 +38,19 @@ function ofrepFailure({ code, message }: FlagsError | HttpError, key: string | u
   return { ...(key !== undefined && { key }), errorCode, errorDetails: message };
 }
 
-/** Where an error happened: the row, if a row was found, and its path's parameters. */
+/** The route of the failed request, if one matched, and its path parameters. */
 export interface ErrorPlace {
   readonly route: Route | undefined;
   readonly params: Readonly<Record<string, string>>;
 }
 
 /**
- * The answer to a request that cannot be granted; undefined for anything else, which is the host's to handle: a defect, or
- * what a function of the host's has thrown.
+ * Converts a refusal to a reply. Returns undefined for defects and for errors of host functions, which the host
+ * handles.
  */
 export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply | undefined {
   if (!isFlagsError(error) && !(error instanceof HttpError)) return undefined;
-  // Another version of the core may have codes without a status here: the host handles those errors.
+  // A newer core may have codes without a status here. The host handles these errors.
   if (!Object.hasOwn(ERROR_KINDS, error.code)) return undefined;
   const { status, name } = ERROR_KINDS[error.code];
   if (status === 400 && route?.badRequest === 'messages') {
@@ -63,7 +63,7 @@ export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply
   return jsonReply({ status, body: { name, code, message, details: detailsOf(error) }, headers: headersOf(error) });
 }
 
-/** Of an endpoint for one flag. Nothing is known of a path that cannot be decoded. */
+/** Returns the requested flag of a single-flag endpoint. Empty when the path cannot be decoded. */
 function keyOf({ path }: Route, { key = '' }: ErrorPlace['params']): string | undefined {
   return path.endsWith('/:key') ? key : undefined;
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDetail, FlagsError } from '@flags/core';
 
-/** Reasons for which the edge refuses a request, before the engine is asked. */
+/** Why the HTTP layer refuses a request before it reaches the engine. */
 export type HttpErrorCode =
   | 'unauthenticated'
   | 'forbidden'
@@ -12,7 +12,7 @@ export type HttpErrorCode =
   | 'unsupported_media_type'
   | 'invalid_json';
 
-/** A request that the edge refuses. */
+/** A refusal by the HTTP layer. */
 export class HttpError extends Error {
   constructor(
     readonly code: HttpErrorCode,
@@ -23,7 +23,7 @@ export class HttpError extends Error {
   }
 }
 
-/** How an error appears in HTTP: its status, and its `name` in the vocabulary that clients of this API know. */
+/** The HTTP form of an error: its status, and the `name` that API clients know. */
 export interface ErrorKind {
   readonly status: number;
   readonly name: string;
@@ -37,7 +37,7 @@ const noAccess: ErrorKind = { status: 403, name: 'NoAccessError' };
 const tooLarge: ErrorKind = { status: 422, name: 'UnprocessableEntityError' };
 const unavailable: ErrorKind = { status: 503, name: 'ServiceUnavailableError' };
 
-/** Every code has a kind, or this does not compile. */
+/** The record type requires an entry for every error code. */
 export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>> = {
   invalid_input: { status: 400, name: 'ValidationError' },
   invalid_patch: badData,
@@ -90,14 +90,14 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   invalid_json: badData,
 };
 
-/** Wraps what a function of the host's throws: whatever it is, a refusal of the engine's too, is not for the router to answer. */
+/** Wraps an error of a host function. The host handles it, even if it is a `FlagsError`. */
 export class HostFault extends Error {
   constructor(readonly thrown: unknown) {
     super("A function of the host's has thrown.");
   }
 }
 
-/** Gives what a function of the host's gives, or fails with a `HostFault`. */
+/** Calls a host function. Wraps its errors in `HostFault`. */
 export async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -106,7 +106,7 @@ export async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Refuses input for these faults, as the engine does. */
+/** Creates the `invalid_input` error that the engine would throw for these issues. */
 export function invalidInput(details: readonly ErrorDetail[]): FlagsError {
   const [first] = details;
   return new FlagsError(

@@ -8,21 +8,25 @@ import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from './reply.
 import type { FlagsRequest, ReplySink } from './request.js';
 
 export interface FetchHandlerOptions {
-  /** Where the API is mounted, such as `/internal/flags`. */
+  /** The mount path of the API, such as `/internal/flags`. Default: the root. */
   readonly basePath?: string;
-  /** The client's address, which a `Request` does not have. SDK registrations and contexts have no address when absent. */
+  /** Returns the client's address, which a `Request` lacks. Default: registrations and contexts have no address. */
   readonly ip?: (request: Request) => string | undefined;
-  /** Gets errors of a stream whose head is out already. Written to standard error when absent. */
+  /** Receives errors of a stream after its head was sent. Default: writes them to standard error. */
   readonly onUnexpectedError?: (error: unknown) => void;
 }
 
-/** Handles a `Request` of the Fetch API. */
+/** Handles a Fetch API `Request`. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * Makes a handler for everything that speaks the Fetch API: Hono, Next.js route handlers, Bun, Deno. Other paths get 404.
- * Rejects with defects, and with errors of your own functions; the framework handles them.
+ * Creates a request handler for Fetch API servers: Hono, Next.js route handlers, Bun and Deno.
  *
+ * The handler returns 404 for paths outside the API. It rejects with defects and with errors of your own functions,
+ * which the framework handles. Safe to call concurrently.
+ *
+ * @param api The API from `createFlagsApi`.
+ * @returns The handler, which resolves to a `Response`.
  * @example
  * // app/flags/[...path]/route.ts of a Next.js application
  * const handler = toFetchHandler(createFlagsApi(flags, { auth: 'token' }), { basePath: '/flags' });
@@ -59,7 +63,7 @@ function fromFetch(request: Request, { url, path, ip }: FetchMount): FlagsReques
     originalUrl: `${url.pathname}${url.search}`,
     headers: { host: url.host, ...headers },
     host: headers.host ?? url.host,
-    // Some servers give every request a stream: an announced length of 0 tells that it is empty.
+    // Some servers attach a stream to every request. A content length of 0 marks an empty one.
     hasBody: request.body !== null && headers['content-length'] !== '0',
     ip,
     signal: request.signal,
@@ -78,10 +82,12 @@ function toResponse({ status, headers, body, stream }: FlagsReply, onError: (err
   return new Response(body ?? null, { status, headers: all });
 }
 
-/** Bytes that wait for the client, beyond which writers wait for `drain`. */
+/** The buffered bytes at which writers must wait for `drain`. */
 const HIGH_WATER_MARK = 64 * 1024;
 
-/** Runs a writer of Node's kind on a stream of the Fetch API: writes wait for the reader, and a reader that leaves closes it. */
+/**
+ * Adapts a Node-style writer to a Fetch API stream. Slow readers cause backpressure; a canceled read closes the sink.
+ */
 function toReadableStream(
   stream: NonNullable<FlagsReply['stream']>,
   onError: (error: unknown) => void,
@@ -91,7 +97,7 @@ function toReadableStream(
   let isClosed = false;
   let isFull = false;
 
-  /** Later, as Node does: whoever ends a stream may still be using it. */
+  /** Emits `close` asynchronously, as Node does, because the caller may still use the sink. */
   function close(): void {
     isClosed = true;
     queueMicrotask(() => events.emit('close'));
@@ -123,7 +129,7 @@ function toReadableStream(
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // Not awaited: a stream is pulled from only after it has started.
+        // Must not be awaited: the stream accepts reads only after `start` returns.
         void Promise.resolve(stream(createSink(controller))).catch(onError);
       },
       pull() {

@@ -1,20 +1,20 @@
-/** Items are joined to pieces of about this length: a piece each would cost more than the items. */
+/** The target length of a piece, in characters. One piece per item would cost more than the items. */
 const PIECE_LENGTH = 8 * 1024;
 
 type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
 type Pieces = AsyncGenerator<string, void>;
 
-/** The JSON of an array: each item is converted when its turn comes. */
+/** Generates the JSON of an array. Converts each item on demand. */
 export function jsonArray<Item>(items: Items<Item>, toWire: (item: Item) => unknown): Pieces {
   return join(items, '[]', (item) => JSON.stringify(toWire(item)));
 }
 
-/** The JSON of an array whose items are JSON already. */
+/** Generates the JSON of an array from items that are JSON texts. */
 export function jsonTexts(texts: Items<string>): Pieces {
   return join(texts, '[]', (text) => text);
 }
 
-/** The JSON of an object whose members are not known beforehand. Their names may be any text. */
+/** Generates the JSON of an object from name-value entries. Names may be any text. */
 export function jsonMap<Value>(
   entries: Items<readonly [name: string, value: Value]>,
   toWire: (value: Value) => unknown,
@@ -22,7 +22,7 @@ export function jsonMap<Value>(
   return join(entries, '{}', ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(toWire(value))}`);
 }
 
-/** The JSON of an object of which some members are made piece by piece, by {@link jsonArray} or {@link jsonMap}. */
+/** Generates the JSON of an object. Members may be generators, such as {@link jsonArray} or {@link jsonMap}. */
 export async function* jsonObject(members: Readonly<Record<string, unknown>>): Pieces {
   let separator = '{';
   for (const [name, value] of Object.entries(members)) {
@@ -52,7 +52,7 @@ async function* join<Item>(items: Items<Item>, [open, close]: string, toText: (i
   yield piece + close;
 }
 
-/** The JSON of an array whose items are made piece by piece themselves. */
+/** Generates the JSON of an array whose items are generators. */
 export async function* jsonList(items: Iterable<Pieces>): Pieces {
   let separator = '';
   yield '[';

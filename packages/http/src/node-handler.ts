@@ -5,30 +5,32 @@ import { readStream } from './read-stream.js';
 import { DEFAULT_HEADERS, type FlagsReply, NOT_FOUND, UNEXPECTED } from './reply.js';
 import type { FlagsRequest } from './request.js';
 
-/** What a mounting framework may have added to a request of Node. */
+/** A Node request, with the properties that a framework may add. */
 export interface NodeRequest extends IncomingMessage {
-  /** The URL before the framework took the path of the mount off. */
+  /** The URL before the framework stripped the mount path. */
   readonly originalUrl?: string;
-  /** The body that a parser of the host has read. */
+  /** The body, if a parser of the host has read it. */
   body?: unknown;
 }
 
-/** The next handler of the host. With an error, the host's error handler. */
+/** Calls the next handler of the host, or its error handler if there is an error. */
 export type NextHandler = (error?: unknown) => void;
 
 export interface NodeHandlerOptions<Request extends IncomingMessage = IncomingMessage> {
-  /** Where the API is mounted, such as `/internal/flags`, when the framework leaves this path in `request.url`. */
+  /**
+   * The mount path of the API, such as `/internal/flags`. Set it when the framework keeps this path in `request.url`.
+   */
   readonly basePath?: string;
-  /** The client's address; that of the connection when absent. Give it where the server stands behind a proxy. */
+  /** Returns the client's address. Default: the address of the connection. Set it for servers behind a proxy. */
   readonly ip?: (request: Request) => string | undefined;
   /**
-   * Gets defects, and errors of your own functions, where there is no `next` to get them. The client gets 500. Written to
-   * standard error when absent.
+   * Receives defects and errors of your own functions when there is no `next`. The client gets 500. Default: writes
+   * them to standard error.
    */
   readonly onUnexpectedError?: (error: unknown) => void;
 }
 
-/** Handles requests of `node:http`, and of the frameworks that build on it. */
+/** Handles requests of `node:http` and of frameworks built on it. */
 export type NodeHandler<Request extends IncomingMessage = IncomingMessage> = (
   request: Request,
   response: ServerResponse,
@@ -36,10 +38,13 @@ export type NodeHandler<Request extends IncomingMessage = IncomingMessage> = (
 ) => Promise<void>;
 
 /**
- * Makes a handler `(request, response, next?)` for plain `node:http`, Connect, Fastify, Koa and NestJS. Other paths, defects
- * and errors of your own functions go to `next`; without `next`, other paths get 404 and errors 500. The promise resolves
- * when the reply is written, or `next` is called.
+ * Creates a handler `(request, response, next?)` for plain `node:http`, Connect, Fastify, Koa and NestJS.
  *
+ * The handler calls `next` for paths outside the API. It passes defects and errors of your own functions to `next`.
+ * Without `next`, it replies 404 for other paths and 500 for errors. Safe to call concurrently.
+ *
+ * @param api The API from `createFlagsApi`.
+ * @returns The handler. Its promise resolves after the reply is written or `next` is called.
  * @example
  * http.createServer(toNodeHandler(createFlagsApi(flags, { auth: 'token' }))).listen(4242);
  */
@@ -69,7 +74,10 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
   }
 }
 
-/** Finds the path below a base path, whose case and trailing slash do not matter; undefined for any other path. */
+/**
+ * Creates a function that returns the path below the base path, or undefined for other paths. Ignores the case and
+ * trailing slash of the base path.
+ */
 export function createPathBelow(basePath: string): (path: string) => string | undefined {
   const base = (basePath.endsWith('/') ? basePath.slice(0, -1) : basePath).toLowerCase();
   return (path) => {
@@ -86,7 +94,7 @@ export interface NodeExchange<Request> {
   readonly next: NextHandler;
 }
 
-/** For adapters: has the API answer one request, and writes its reply. Never rejects unless `next` throws. */
+/** For adapters: handles one request and writes its reply. Rejects only if `next` throws. */
 export async function handleNode<Request>(
   api: FlagsApi<Request>,
   { request, response, next }: NodeExchange<Request>,
@@ -103,10 +111,10 @@ export async function handleNode<Request>(
   else next(error);
 }
 
-/** What the mount decides about a request. */
+/** The request properties that depend on the mount. */
 export interface NodeMount extends Pick<FlagsRequest, 'path' | 'rawQuery' | 'ip' | 'onMatch'> {}
 
-/** For adapters: the neutral form of a request of Node. */
+/** For adapters: converts a Node request to a `FlagsRequest`. */
 export function fromNode<Request extends NodeRequest>(request: Request, mount: NodeMount): FlagsRequest<Request> {
   const { headers } = request;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -119,28 +127,30 @@ export function fromNode<Request extends NodeRequest>(request: Request, mount: N
     hasBody,
     native: request,
     async readBody(limit) {
-      if (!hasBody) return isFiller(request.body) ? undefined : request.body;
-      return isRead(request) ? request.body : readStream(request, { headers, limit });
+      if (!hasBody) return isEmptyBody(request.body) ? undefined : request.body;
+      return isBodyRead(request) ? request.body : readStream(request, { headers, limit });
     },
   };
 }
 
-/** Body parsers for Express 4 leave `{}` behind when there was nothing to parse. */
-function isFiller(body: unknown): boolean {
+/** Returns whether the body is empty. Body parsers for Express 4 leave `{}` when the request has no body. */
+function isEmptyBody(body: unknown): boolean {
   return body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
 }
 
-/** Parsers of Express 4 leave the mark `_body`; any other reader leaves a value, or at least an ended stream. */
-function isRead(request: NodeRequest & { readonly _body?: unknown }): boolean {
-  return request._body === true || request.readableEnded || !isFiller(request.body);
+/**
+ * Returns whether the body was read. Parsers of Express 4 set `_body`. Other readers leave a value or an ended stream.
+ */
+function isBodyRead(request: NodeRequest & { readonly _body?: unknown }): boolean {
+  return request._body === true || request.readableEnded || !isEmptyBody(request.body);
 }
 
 /**
- * Writes by Node's own means, so that no setting of the host application (`etag`, `json spaces`, …) changes it. Rejects when
- * the rest of a long body cannot be made; the connection is closed then.
+ * Writes with Node's own methods, so that settings of the host application (`etag`, `json spaces`, …) have no effect.
+ * If the rest of a long body fails, closes the connection and rejects.
  */
 export async function writeToNode(response: ServerResponse, reply: FlagsReply): Promise<void> {
-  // The host may have answered meanwhile, with a timeout for example.
+  // The host may have replied already, for example after a timeout.
   if (response.headersSent) return reply.discard?.();
   response.statusCode = reply.status;
   for (const [name, value] of DEFAULT_HEADERS) if (!response.hasHeader(name)) response.setHeader(name, value);
@@ -152,7 +162,7 @@ export async function writeToNode(response: ServerResponse, reply: FlagsReply): 
   response.end(reply.body);
 }
 
-/** Middleware of the host may vary its answers too. */
+/** Merges `vary`, because middleware of the host may set it too. */
 function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(headers)) {
     if (name === 'vary') response.appendHeader(name, headers[name] ?? '');

@@ -3,29 +3,30 @@ import { describeUnknownOption } from '@flags/core/integration';
 import { isHost } from './origin.js';
 import type { Action } from './permissions.js';
 
-/** Who makes a request. Your own user type will do, as long as it has a name. */
+/** The caller of a request. Your own user type qualifies if it has a name. */
 export interface Actor {
-  /** What the event log attributes changes to; not empty. */
+  /** The author of changes in the event log; not empty. */
   readonly name: string;
 }
 
 /**
- * Tells who makes a request, by whatever your application knows of it (session, cookie, header); null when nobody.
- * What it throws goes to your application's error handler, also a `FlagsError` of an operation that it calls.
+ * Returns the actor of a request, from a session, cookie or header; null when nobody is signed in. Its errors,
+ * including a `FlagsError`, go to your application's error handler.
  */
 export type Authenticate<A extends Actor, Native = unknown> = (
   request: Native,
 ) => A | null | undefined | Promise<A | null | undefined>;
 
 /**
- * Tells whether an actor may do something. Anything but true is a refusal. What it throws goes to your application's error
- * handler, also a `FlagsError` of an operation that it calls.
+ * Returns whether an actor may perform an action. Only `true` grants the permission.
  *
- * `useSegment` is asked, beside the action of the request, for every segment that a strategy begins to use.
+ * Its errors, including a `FlagsError`, go to your application's error handler. The router also calls it with
+ * `useSegment` when a strategy starts to use segments, once for each project that owns them.
  *
- * @param project the project that the path names, or that owns the flag or segment which the path names. null for what
- * belongs to the instance: its segments, API tokens, and everything that lists several projects (the list of projects, the
- * whole archive, events, metrics, the playground); and for flags and segments that do not exist
+ * @param action The operation of the request, or `useSegment`.
+ * @param project The project in the path, or the project that owns the flag or segment in the path. It is null for
+ * instance-wide resources: instance segments, API tokens, and lists across projects (projects, archive, events,
+ * metrics, the playground). It is also null for flags and segments that do not exist.
  */
 export type Authorize<A extends Actor> = (
   actor: A,
@@ -33,23 +34,25 @@ export type Authorize<A extends Actor> = (
   project: string | null,
 ) => boolean | Promise<boolean>;
 
-/** The built-in ways know actors by name only: `authorize` cannot ask for more of them. */
+/** Built-in authentication supplies only a name, so `authorize` may not require more from an actor. */
 export type BuiltInAuth<A extends Actor> = Actor extends A ? 'token' | 'none' : never;
 
-/** Sessions of people, and API tokens of programs. */
+/** Authentication by sessions (people) and API tokens (programs). */
 export interface SessionAuth<A extends Actor, Native = unknown> {
-  /** The signed-in user of a request, as your application knows it; null when there is none. */
+  /** Returns the signed-in user of a request, or null when nobody is signed in. */
   readonly session: Authenticate<A, Native>;
   readonly tokens: true;
 }
 
-/** The options of `createFlagsApi` for sessions and API tokens together. */
+/** The options of `createFlagsApi` for sessions combined with API tokens. */
 export interface SessionApiOptions<A extends Actor = Actor, Native = unknown>
   extends Omit<FlagsApiOptions<A, Native>, 'auth' | 'authorize'> {
   /**
-   * Under `/api/admin`, a request is that of the API token of kind `admin` in its header `Authorization`, or else of the
-   * signed-in user. The other paths are for SDKs: they take API tokens as with `auth: 'token'`, and no sessions. A token of
-   * another kind is refused, whoever is signed in.
+   * Authentication by session and by API token.
+   *
+   * Under `/api/admin`, the API token in the `Authorization` header identifies the caller, and must be of kind `admin`.
+   * Without a token, the signed-in user is the caller. SDK paths accept API tokens as with `auth: 'token'`, and no
+   * sessions. A token of another kind gets 403, even if a user is signed in.
    *
    * @example
    * createFlagsApi(flags, {
@@ -58,54 +61,60 @@ export interface SessionApiOptions<A extends Actor = Actor, Native = unknown>
    * });
    */
   readonly auth: SessionAuth<A, Native>;
-  /** Everything is allowed to everyone who comes in when absent. Users and tokens are asked about: a token has a `kind`. */
+  /**
+   * Checks permissions of users and tokens; a token has a `kind`. Default: every authenticated actor may do everything.
+   */
   readonly authorize?: Authorize<A | Token>;
 }
 
 /**
- * The options of `createFlagsApi`. Only `auth` is required. `Native` is the request of the framework, which your functions get.
+ * The options of `createFlagsApi`. Only `auth` is required. Your functions receive the framework's request, of type
+ * `Native`.
  */
 export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
   /**
-   * Who may come in.
+   * How requests authenticate.
    *
-   * - `'token'`: requests carry an API token (`Authorization: <token>` or `Bearer <token>`), of kind `admin` under
-   *   `/api/admin`, `client` under `/api/client`, `frontend` under `/api/frontend` and either of these under `/ofrep`. The
-   *   actor has the token's name, and sees the token's project and environment.
-   * - `'none'`: everyone, as the actor `anonymous`. The header `Host` has to name this machine: see `allowedHosts`.
-   * - a function: the users of your application, under all of them. Where it returns an API token (of `verifyToken`), the
-   *   token's kind has to fit the path, and the request sees the token's projects and environment.
-   * - `{ session, tokens: true }`: the users of your application and API tokens together. Prefer it to a function that
-   *   does both; see {@link SessionApiOptions}.
+   * - `'token'`: requests carry an API token (`Authorization: <token>` or `Bearer <token>`). The kind must be `admin` under
+   *   `/api/admin`, `client` under `/api/client`, `frontend` under `/api/frontend`, and either `client` or `frontend` under
+   *   `/ofrep`. The actor has the token's name, and sees the token's projects and environment.
+   * - `'none'`: every caller is the actor `anonymous`. The `Host` header must name this machine; see `allowedHosts`.
+   * - a function: returns the user of your application, for all paths. If it returns an API token (of `verifyToken`), the
+   *   token's kind must fit the path, and the request sees the token's projects and environment.
+   * - `{ session, tokens: true }`: users of your application combined with API tokens. Prefer it to a function that
+   *   handles both; see {@link SessionApiOptions}.
    */
   readonly auth: Authenticate<A, Native> | BuiltInAuth<A>;
-  /** Everything is allowed to everyone who comes in when absent. */
+  /** Checks permissions. Default: every authenticated actor may do everything. */
   readonly authorize?: Authorize<A>;
-  /** The largest body that is read, in bytes (after decompression); 1 MiB when absent. */
+  /** The maximum body size in bytes, after decompression. Default: 1 MiB. */
   readonly bodyLimit?: number;
-  /** Which pages may use the frontend API and OFREP from a browser; those of the router's own origin alone when absent. */
+  /**
+   * The origins whose pages may use the frontend API and OFREP from a browser. Default: only the router's own origin.
+   */
   readonly cors?: CorsOptions;
   /**
-   * Origins, such as `https://admin.example.org`, whose pages may change flags with the cookies of a signed-in user. Without
-   * it, only pages of the router's own host may: other pages get 403 `cross_origin`. Requests with an API token, and
-   * those that no browser sends, always pass. Needed where a proxy rewrites the header `Host`.
+   * Origins, such as `https://admin.example.org`, whose pages may change flags with a user's cookies. Default: only
+   * pages of the router's own host; other pages get 403 `cross_origin`. Requests with an API token and requests from
+   * outside a browser always pass. Set it if a proxy rewrites the `Host` header.
    */
   readonly trustedOrigins?: readonly string[];
   /**
-   * Only for `auth: 'none'`: hosts, such as `flags.example.org` or `flags.example.org:8080`, that requests may name in the
-   * header `Host` beside `localhost`, addresses and names without a dot. Other hosts get 403 `host_not_allowed`: a page
-   * could have its own name resolve to this machine (DNS rebinding).
+   * Only for `auth: 'none'`: additional hosts to accept in the `Host` header, such as `flags.example.org` or
+   * `flags.example.org:8080`. `localhost`, IP addresses and names without a dot always pass. Other hosts get 403
+   * `host_not_allowed`, which protects against DNS rebinding.
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Milliseconds between two signs of life on a stream, at which clients are also asked again for their permission;
-   * 15,000 when absent. The timer runs while somebody listens, and does not keep the process alive.
+   * Milliseconds between two heartbeats on a stream. Each heartbeat also checks the client's permission again. Default:
+   * 15,000. The timer runs only while clients listen, and does not keep the process alive.
    */
   readonly heartbeatInterval?: number;
   /**
-   * Told of every error that the router answers with 500 or above itself, before it does: a storage that is busy or
-   * unavailable. For your log: the answer has the message alone, the error its `cause`. What it throws goes to your
-   * application's error handler. Other faults go there anyway.
+   * Receives every error for which the router itself replies with 500 or above, before the reply.
+   *
+   * Such errors mean that the storage is busy or unavailable. Log them: the reply contains only the message, the error
+   * also its `cause`. Errors of this function go to your application's error handler, as do all defects.
    *
    * @example
    * onError: (error, request) => logger.error({ err: error, url: redactUrl(request.originalUrl) })
@@ -113,18 +122,18 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
   readonly onError?: (error: FlagsError, request: Native) => void;
 }
 
-/** Cross-origin requests, under `/api/frontend` and `/ofrep` alone. */
+/** Cross-origin access to `/api/frontend` and `/ofrep`. */
 export interface CorsOptions {
-  /** Such as `https://shop.example.org`, as browsers send them; or `*` for pages of every origin. */
+  /** Origins as browsers send them, such as `https://shop.example.org`; or `*` for every origin. */
   readonly origins: readonly string[] | '*';
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const DEFAULT_HEARTBEAT_INTERVAL = 15_000;
-/** Timers go no further. */
+/** The maximum delay of a Node timer, in milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1;
 
-/** A record, so that an option that is added to the type alone does not compile. */
+/** The record type requires an entry for every option. */
 const OPTIONS: Readonly<Record<keyof FlagsApiOptions, true>> = {
   auth: true,
   authorize: true,
@@ -136,7 +145,7 @@ const OPTIONS: Readonly<Record<keyof FlagsApiOptions, true>> = {
   allowedHosts: true,
 };
 
-/** Refuses options that would leave the router open or without effect; TypeScript's callers cannot give them. */
+/** Throws a TypeError for options that would expose the API or have no effect. The types already exclude them. */
 export function assertOptions<A extends Actor, Native>(
   options: FlagsApiOptions<A, Native> | SessionApiOptions<A, Native> | undefined,
   caller: string,
@@ -196,7 +205,7 @@ export function heartbeatIntervalOf({
   return heartbeatInterval;
 }
 
-/** As a browser would send it: without a path, not even a slash. */
+/** Returns whether the text is an origin as browsers send it: without a path or trailing slash. */
 function isOrigin(text: unknown): boolean {
   return typeof text === 'string' && URL.canParse(text) && new URL(text).origin === text;
 }

@@ -3,15 +3,15 @@ import { HttpError } from './errors.js';
 import type { FlagsRequest } from './request.js';
 import type { Access } from './route.js';
 
-/** Refuses a request for a host that is not this server's, with `host_not_allowed`. */
+/** Throws `host_not_allowed` when the `Host` header names another server. */
 export type HostCheck = (request: Pick<FlagsRequest, 'host'>) => void;
 
-/** A name, or an address; a port may follow. */
+/** A host name or IP address, with an optional port. */
 const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(?::\d{1,5})?$/i;
 
 /**
- * Guards a server without authentication against DNS rebinding: a page whose own name resolves to this machine is of the same
- * origin as this server, but its name has a dot and is not among the allowed hosts.
+ * Protects a server without authentication against DNS rebinding. A page whose name resolves to this machine shares
+ * this server's origin. Its name contains a dot and is not an allowed host.
  */
 export function createHostCheck({ allowedHosts = [] }: { readonly allowedHosts?: readonly string[] }): HostCheck {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
@@ -26,7 +26,7 @@ export function createHostCheck({ allowedHosts = [] }: { readonly allowedHosts?:
   };
 }
 
-/** Whether this is what a header `Host` can hold. */
+/** Returns whether a `Host` header can hold this value. */
 export function isHost(text: unknown): text is string {
   return typeof text === 'string' && HOST.test(text);
 }
@@ -35,22 +35,22 @@ function nameIn(host: string): string | undefined {
   return HOST.exec(host)?.[1]?.toLowerCase().replace(/\.$/, '');
 }
 
-/** Names of this machine, addresses, and names without a dot, as containers and clusters give them. */
+/** Returns whether this is `localhost`, an IP address, or a name without a dot, as in containers and clusters. */
 function isLocal(name: string): boolean {
   if (name.startsWith('[')) return isIPv6(name.slice(1, -1));
   return isIPv4(name) || (name !== '' && !name.includes('.')) || name.endsWith('.localhost');
 }
 
-/** Refuses a request that a page of another origin makes with the user's cookies, with `cross_origin`. */
+/** Throws `cross_origin` when a page of another origin sends a write with the user's cookies. */
 export type OriginCheck = (request: Pick<FlagsRequest, 'method' | 'host' | 'headers'>, access: Access) => void;
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Browsers of other origins may use the frontend API and OFREP, where nothing can be changed: see the option `cors`. */
+/** The frontend API and OFREP are absent: they change nothing, and the `cors` option controls them. */
 const GUARDED: ReadonlySet<Access> = new Set(['admin', 'client']);
 
 /**
- * Compares where a write comes from with where it goes. `SameSite` cookies are not enough: ports and subdomains are the same
- * site. A request without `Sec-Fetch-Site` and `Origin` does not come from a browser.
+ * Compares the origin of a write with its target. `SameSite` cookies are not enough, because ports and subdomains share
+ * a site. Requests without `Sec-Fetch-Site` and `Origin` do not come from a browser.
  */
 export function createOriginCheck({
   trustedOrigins = [],
@@ -70,12 +70,12 @@ export function createOriginCheck({
 const CROSS_ORIGIN =
   'A page of another origin sent this request. Send an API token, or add the origin to trustedOrigins (FLAGS_TRUSTED_ORIGINS).';
 
-/** `none`: the user has typed the address, or opened a bookmark. */
+/** `none` means that the user typed the address or opened a bookmark. */
 function isOwnSite(site: string | string[]): boolean {
   return site === 'same-origin' || site === 'none';
 }
 
-/** Whether pages of this origin are served under this host. The scheme is not compared: a proxy may end TLS. */
+/** Returns whether this host serves the origin. Ignores the scheme, because a proxy may terminate TLS. */
 function isOriginOf(origin: string, host: string | undefined): boolean {
   if (!isHost(host) || !URL.canParse(origin)) return false;
   const { protocol, host: originHost } = new URL(origin);

@@ -5,8 +5,8 @@ import type { Route } from './route.js';
 
 type Params = Readonly<Record<string, string>>;
 
-/** The project that a request needs permission for; null: the instance. */
-export async function projectAskedFor(route: Route, flags: Flags, params: Params): Promise<string | null> {
+/** Returns the project of the permission check; null for the instance. */
+export async function permissionProject(route: Route, flags: Flags, params: Params): Promise<string | null> {
   if (params.projectId !== undefined) return params.projectId;
   try {
     return (await route.projectOf?.(flags, params)) ?? null;
@@ -16,25 +16,28 @@ export async function projectAskedFor(route: Route, flags: Flags, params: Params
   }
 }
 
-/** Reads a body that names the project, then asks for the permission; a bad body is only told of with permission. */
+/**
+ * Reads the body, which names the project, then checks the permission. Callers without permission learn nothing about a
+ * bad body.
+ */
 export async function readThenCheck(
   { action }: Route,
-  visitor: Principal,
+  principal: Principal,
   read: () => Promise<unknown>,
 ): Promise<{ readonly body: unknown; readonly project: string | null }> {
   let body: unknown;
   try {
     body = await read();
   } catch (error) {
-    await visitor.check(action, null);
+    await principal.check(action, null);
     throw error;
   }
   const project = projectIn(body) ?? null;
-  await visitor.check(action, project);
+  await principal.check(action, project);
   return { body, project };
 }
 
-/** The project that a body names: null for the instance, undefined when it names none. */
+/** Returns the project in a body: null for the instance, undefined when the body names none. */
 export function projectIn(body: unknown): string | null | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { project } = body as { readonly project?: unknown };

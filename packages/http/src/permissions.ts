@@ -1,8 +1,8 @@
 import type { Token } from '@flags/core';
 
 /**
- * What a request does. `authorize` is asked about it, and the OpenAPI document calls the operation so. Where it is an
- * operation of the engine it bears that name. `useSegment` alone is no request: a strategy begins to use a segment.
+ * The action of a request, as `authorize` and the OpenAPI document name it. Actions that run an engine operation have
+ * its name. `useSegment` is not a request: it checks whether a strategy may start to use a segment.
  */
 export type Action =
   | 'listProjects'
@@ -71,11 +71,11 @@ export type Action =
   | 'listFlagEvents'
   | 'getOpenApi';
 
-/** What a request may see. A token names it; callers without a token see everything. */
+/** The projects and environments that a request may see. Callers without a token see all of them. */
 export interface Scope {
-  /** Ids of projects; `*` is all of them. */
+  /** Project ids; `*` means all projects. */
   readonly projects: '*' | readonly string[];
-  /** The name of an environment; `*` is any. */
+  /** The name of an environment; `*` means all environments. */
   readonly environment: string;
 }
 

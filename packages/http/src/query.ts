@@ -6,11 +6,11 @@ import { propertiesOf, propertyOf, unchecked } from './schema-properties.js';
 
 export interface RequestTarget {
   readonly path: string;
-  /** Without the question mark; empty when there is none. */
+  /** The query without the question mark; empty when absent. */
   readonly query: string;
 }
 
-/** Takes a request's target apart. A fragment has no place in it, and is left out, as Express leaves it out of the path. */
+/** Splits a request target into path and query. Drops a fragment, as Express does for the path. */
 export function partsOfTarget(url: string): RequestTarget {
   const [target = ''] = url.split('#', 1);
   const place = target.indexOf('?');
@@ -20,8 +20,8 @@ export function partsOfTarget(url: string): RequestTarget {
 export type QueryReader = (rawQuery: string) => QueryValues;
 
 /**
- * Reads the documented parameters from a query, independently of the host's `query parser`, and refuses what their schemas
- * do not accept, with one detail per fault.
+ * Creates a function that parses the documented query parameters. It does not depend on the host's `query parser`.
+ * Throws `invalid_input` with one detail per invalid parameter.
  */
 export function createQueryReader(parameters: readonly QueryParameter[] = [], inputs: InputSchemas): QueryReader {
   if (parameters.length === 0) return () => ({});
@@ -41,7 +41,7 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   };
 }
 
-/** The parameters as one object, as they are validated. */
+/** Returns an object schema that validates all parameters together. */
 function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas): JsonSchema {
   const properties = parameters.map(({ name, schema }) => [name, schema(inputs)] as const);
   return { type: 'object', properties: Object.fromEntries(properties) };
@@ -52,7 +52,7 @@ function valueIn(given: URLSearchParams, name: string, property: JsonSchema): un
   return given.has(name) ? convert(given.getAll(name), property) : undefined;
 }
 
-/** `name[member]=value`, as an object; undefined when there is none. */
+/** Returns the object that `name[member]=value` parameters form; undefined when there are none. */
 function membersIn(given: URLSearchParams, name: string): Readonly<Record<string, string>> | undefined {
   const members = [...given].flatMap(([key, value]) =>
     key.startsWith(`${name}[`) && key.endsWith(']') ? [[key.slice(name.length + 1, -1), value] as const] : [],
@@ -60,7 +60,7 @@ function membersIn(given: URLSearchParams, name: string): Readonly<Record<string
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
-/** Text that is not of the schema's type stays as it is, and so is refused by the schema. */
+/** Converts text to the type of the schema. Leaves other text unchanged, so that validation reports it. */
 function convert(texts: readonly string[], { type }: JsonSchema): unknown {
   if (type === 'array') return texts;
   const [text = '', ...more] = texts;
@@ -70,8 +70,8 @@ function convert(texts: readonly string[], { type }: JsonSchema): unknown {
   return text;
 }
 
-/** The core takes no greater limit. */
-const LARGEST_PAGE = 1000;
+/** The maximum page size of the core. */
+const MAX_PAGE_LIMIT = 1000;
 
 const PAGE_PARAMETERS: readonly QueryParameter[] = [
   {
@@ -87,28 +87,28 @@ const PAGE_PARAMETERS: readonly QueryParameter[] = [
   },
 ];
 
-/** All documented parameters of a row. */
+/** Returns all documented parameters of a route. */
 export function queryParametersOf({ query = [], paged }: Pick<Route, 'query' | 'paged'>): readonly QueryParameter[] {
   return paged === 'asked' ? [...query, ...PAGE_PARAMETERS] : query;
 }
 
-/** A list for {@link listPieces}. */
+/** The list of a route, for {@link listPieces}. */
 interface List<Item> {
-  /** All items, as the contract shows them. */
+  /** Returns all items, in contract order. */
   readonly whole: () => Promise<Iterable<Item> | AsyncIterable<Item>>;
   readonly page: (query: PageQuery) => Promise<Page<Item>>;
-  /** What a page that begins after this item is asked for by. */
+  /** Returns the cursor of the page that begins after this item. */
   readonly cursorOf: (item: Item) => string;
   readonly toWire: (item: Item) => unknown;
 }
 
-/** The JSON of a list, and where the next page begins. */
+/** The JSON of a list, and the cursor of the next page. */
 interface ListedPieces {
   readonly items: AsyncGenerator<string, void>;
   readonly next?: NextPage | undefined;
 }
 
-/** The page that the query asks for, cut where it gets large; or else all. */
+/** Returns the requested page, truncated when it exceeds the page size. Without page parameters, returns all items. */
 export async function listPieces<Item>({ limit, after }: QueryValues, list: List<Item>): Promise<ListedPieces> {
   if (limit === undefined && after === undefined) return { items: jsonArray(await list.whole(), list.toWire) };
   const { items, next } = await list.page(unchecked<PageQuery>({ limit, after }));
@@ -122,16 +122,16 @@ export async function listPieces<Item>({ limit, after }: QueryValues, list: List
 export async function* allPages<Item>(readPage: (query: PageQuery) => Promise<Page<Item>>): AsyncGenerator<Item> {
   let after: string | undefined;
   do {
-    const page = await readPage({ limit: LARGEST_PAGE, after });
+    const page = await readPage({ limit: MAX_PAGE_LIMIT, after });
     yield* page.items;
     after = page.next;
   } while (after !== undefined);
 }
 
-/** In bytes; what stands around the items has room in 1 MiB too. */
+/** The maximum size of the items on a page, in bytes. The rest of 1 MiB is for the enclosing object. */
 const PAGE_SIZE = 1024 * 1024 - 1024;
 
-/** The JSON of as many items as fit on a page, at least of one. */
+/** Returns the JSON of as many items as fit on a page, and at least one. */
 export function textsOfPage<Item>(items: readonly Item[], toWire: (item: Item) => unknown): readonly string[] {
   const texts: string[] = [];
   let size = 0;
@@ -144,7 +144,7 @@ export function textsOfPage<Item>(items: readonly Item[], toWire: (item: Item) =
   return texts;
 }
 
-/** The `Link` (RFC 8288) to the next page: the same address, mount path and other parameters. */
+/** Returns a `Link` header (RFC 8288) to the next page. Keeps the mount path and the other parameters. */
 export function linkToNext(url: string, next: NextPage): string {
   const { path, query } = partsOfTarget(url);
   const parameters = new URLSearchParams(query);
@@ -152,7 +152,7 @@ export function linkToNext(url: string, next: NextPage): string {
   return `<${inAngleBrackets(path)}?${parameters}>; rel="next"`;
 }
 
-/** Paths come as they were sent; what no URI may hold is escaped. */
+/** Escapes characters that a URI may not contain. Paths keep the escapes of the client. */
 function inAngleBrackets(path: string): string {
   return path.replaceAll(/[^\w\-.~:/@!$&'()*+,;=%]/g, (character) => encodeURIComponent(character));
 }

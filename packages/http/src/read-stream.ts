@@ -5,7 +5,7 @@ import { HttpError } from './errors.js';
 
 export interface StreamToRead {
   readonly headers: IncomingHttpHeaders;
-  /** Bytes after decompression. */
+  /** The maximum size in bytes, after decompression. */
   readonly limit: number;
 }
 
@@ -16,8 +16,9 @@ const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () =
 ]);
 
 /**
- * Reads a body as text, decompressed and decoded. After a refusal the rest of the body is read and thrown away, so that the
- * client gets the answer.
+ * Reads a body as text, decompressed and decoded.
+ *
+ * After a refusal, reads and discards the rest of the body, so that the client receives the reply.
  *
  * @throws HttpError `payload_too_large`, `unsupported_media_type`, `invalid_json`
  */
@@ -57,7 +58,7 @@ function collect(source: Readable, { decompressor, limit }: Collecting): Promise
       finish(() => reject(error));
     }
     function onEarlyEnd(): void {
-      // A complete body may still be in the decompressor when its source closes.
+      // The decompressor may still hold a complete body when the source closes.
       if (!source.readableEnded) fail(endedEarly());
     }
     function onData(chunk: Uint8Array): void {
@@ -78,7 +79,7 @@ function collect(source: Readable, { decompressor, limit }: Collecting): Promise
   });
 }
 
-/** A client that goes away, or breaks the chunks off, leaves part of a body, which must not be taken for the whole. */
+/** A client that disconnects leaves a truncated body, which must not count as complete. */
 function endedEarly(): HttpError {
   return new HttpError('invalid_json', 'The body ended early. Send it again.');
 }
@@ -105,7 +106,7 @@ function undecodable(reason: string): HttpError {
   return new HttpError('unsupported_media_type', `The body cannot be decoded: ${reason}.`);
 }
 
-/** Resolves when the stream has ended, or its client has left. */
+/** Resolves when the stream has ended, or its client has disconnected. */
 function drain(source: Readable): Promise<void> {
   if (source.readableEnded || source.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 const HIDDEN = '[hidden]';
-/** The parameters of the query that this API documents, and that hold no more than names, times and numbers. */
+/** The documented query parameters that hold only names, times and numbers. */
 const PLAIN_PARAMETERS: ReadonlySet<string> = new Set([
   'after',
   'archived',
@@ -15,10 +15,14 @@ const PLAIN_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A URL for a log, without secrets. `DELETE /api/admin/api-tokens/:token` may name a token by its secret: what follows
- * `api-tokens/` is hidden, and so is every path segment with 40 hexadecimal digits in a row, as created secrets have.
- * Values of the query are hidden too, but for the documented filters of lists.
+ * Returns a URL without secrets, for logs.
  *
+ * `DELETE /api/admin/api-tokens/:token` may name a token by its secret. Therefore the function hides everything after
+ * `api-tokens/`, and every path segment with 40 consecutive hexadecimal digits. It also hides query values, except the
+ * documented list filters.
+ *
+ * @param url A URL or a request target.
+ * @returns The URL with `[hidden]` in place of secrets.
  * @example
  * logger.info({ method: request.method, url: redactUrl(request.originalUrl) });
  */
@@ -36,7 +40,7 @@ function redactParameter(parameter: string): string {
   return `${redactLong(name)}=${HIDDEN}`;
 }
 
-/** No documented name is so long: it may be a secret in the wrong place. */
+/** No documented parameter name is this long. A long name may be a misplaced secret. */
 function redactLong(name: string): string {
   return name.length > 30 ? HIDDEN : name;
 }

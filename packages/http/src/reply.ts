@@ -2,17 +2,17 @@ import { type StartedText, writeSlices } from './chunks.js';
 import { entityTag } from './entity-tag.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 
-/** An answer, ready to be written. */
+/** A reply inside this package. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON; absent: no body. */
+  /** JSON text; absent when the reply has no body. */
   readonly text?: string;
-  /** Instead of text: JSON that was encoded before. */
+  /** Encoded JSON, in place of `text`. */
   readonly bytes?: Uint8Array;
-  /** Instead of text: JSON too long to be held, written in slices. */
+  /** JSON too long to buffer, in place of `text`. The adapter writes it in slices. */
   readonly slices?: StartedText;
-  /** Instead of text: writes the body once the head is out. */
+  /** Writes the body after the head, in place of `text`. */
   readonly stream?: (sink: ReplySink) => void;
 }
 
@@ -29,25 +29,25 @@ export function jsonReply({ status, headers = {}, body }: ReplyContent): Reply {
   return { status, headers: { ...headers, ...JSON_TYPE }, text: JSON.stringify(body) };
 }
 
-/** A reply, independent of any framework. An adapter writes it. */
+/** A reply, independent of any framework. Adapters write it. */
 export interface FlagsReply {
   readonly status: number;
-  /** They replace headers of the host, but `vary` is added to the host's. */
+  /** Headers that replace those of the host. Merge `vary` with the host's value instead. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Instead of a body: writes it once the head is out. Rejects with errors that only the host can handle. */
+  /** Writes the body after the head, in place of `body`. Rejects with errors that only the host can handle. */
   readonly stream?: (sink: ReplySink) => Promise<void>;
-  /** Frees what a stream holds. Call it when the stream is not written. */
+  /** Releases the resources of a stream. Call it if you do not write the stream. */
   readonly discard?: () => Promise<void>;
 }
 
-/** Headers of every reply, unless the host has set them: no content sniffing; private; revalidate on every use. */
+/** Default headers, which the host can override: no content sniffing; private; revalidate on every use. */
 export const DEFAULT_HEADERS = [
   ['x-content-type-options', 'nosniff'],
   ['cache-control', 'private, no-cache'],
 ] as const;
 
-/** For adapters: the body of a 404 where no host handles other paths. */
+/** For adapters: the 404 body for servers without a handler for other paths. */
 export const NOT_FOUND = JSON.stringify({
   name: 'NotFoundError',
   code: 'not_found',
@@ -55,26 +55,26 @@ export const NOT_FOUND = JSON.stringify({
   details: [],
 });
 
-/** For adapters: the body of a 500 where no host handles errors. */
+/** For adapters: the 500 body for servers without an error handler. */
 export const UNEXPECTED = JSON.stringify({ name: 'InternalServerError', message: 'An unexpected error.' });
 
-/** HTTP forbids 204 to tell a length, and 304 any but the document's. */
+/** HTTP forbids a length on 204, and on 304 any length except that of the representation. */
 const HAS_NO_LENGTH: ReadonlySet<number> = new Set([204, 304]);
 
 export interface ReplyContext {
   readonly request: Pick<FlagsRequest, 'method' | 'signal'>;
   /** Headers that every reply to this request has. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Called when a stream fails. What it throws goes to the host. */
+  /** Handles the error of a stream. What it throws goes to the host. */
   readonly onLateError: (error: unknown) => void;
 }
 
-/** Makes the public form of a reply. */
+/** Converts a reply to its public form. */
 export function toFlagsReply(reply: Reply, { request, headers: shared, onLateError }: ReplyContext): FlagsReply {
   const { status, text, bytes, slices, stream } = reply;
   const headers = mergeHeaders(shared, reply.headers);
   const isHead = request.method === 'HEAD';
-  const write = slices ? (sink: ReplySink) => (isHead ? endUnread(sink, reply) : writeSlices(sink, slices)) : stream;
+  const write = slices ? (sink: ReplySink) => (isHead ? endHeadReply(sink, reply) : writeSlices(sink, slices)) : stream;
   if (write) {
     return {
       status,
@@ -97,8 +97,8 @@ export function toFlagsReply(reply: Reply, { request, headers: shared, onLateErr
   return { status, headers: { ...headers, ...length }, ...(body !== undefined && !isHead && { body }) };
 }
 
-/** A reply to HEAD has the headers alone. */
-async function endUnread(sink: ReplySink, reply: Reply): Promise<void> {
+/** Ends the reply to a HEAD request, which has no body. */
+async function endHeadReply(sink: ReplySink, reply: Reply): Promise<void> {
   sink.end();
   await discard(reply);
 }
@@ -108,12 +108,12 @@ function mergeHeaders(shared: FlagsReply['headers'], own: FlagsReply['headers'])
   return { ...shared, ...own, ...(vary !== '' && { vary }) };
 }
 
-/** Ends what makes the body of a reply that is not written. */
+/** Closes the generator of a body that nobody writes. */
 export async function discard({ slices }: Reply): Promise<void> {
   await slices?.rest.return();
 }
 
-/** JSON ready to be sent, with its tag: made once, sent many times. */
+/** Encoded JSON with its tag. Generated once, sent many times. */
 export interface Serialized {
   readonly bytes: Buffer;
   readonly etag: string;
@@ -124,7 +124,7 @@ export function serialized(text: string): Serialized {
   return { bytes, etag: entityTag(bytes, undefined) };
 }
 
-/** For bytes that are kept: in Node's pool each text would keep what is around it, eight kilobytes, from being freed. */
+/** Returns a buffer of its own for cached bytes. A pooled buffer would keep its whole 8 KiB pool in memory. */
 export function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

@@ -1,49 +1,49 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A request, independent of any framework. An adapter makes it from the request of its framework. */
+/** A request, independent of any framework. Adapters create it from the framework's request. */
 export interface FlagsRequest<Native = unknown> {
   readonly method: string;
-  /** The path below the place where the API is mounted, without the query, with its escapes. */
+  /** The path below the mount, percent-encoded and without the query. */
   readonly path: string;
-  /** Without the question mark; empty when there is none. */
+  /** The query without the question mark; empty when absent. */
   readonly rawQuery: string;
-  /** The path and query as the client sent them. Links to further pages are made from it. */
+  /** The path and query as the client sent them. Links to further pages use it. */
   readonly originalUrl: string;
-  /** Names in lower case. */
+  /** Headers with lower-case names. */
   readonly headers: IncomingHttpHeaders;
-  /** The header `Host`. */
+  /** The `Host` header. */
   readonly host: string | undefined;
   /** Whether the client sent a body. */
   readonly hasBody: boolean;
-  /** The client's address, as the host's proxy settings show it. */
+  /** Returns the client's address according to the host's proxy settings. */
   ip(): string | undefined;
   /**
-   * Resolves to the body as text or bytes, or to the value that the host's own parser left; undefined when there is none.
+   * Resolves to the body as text or bytes, or to the value of the host's own parser; undefined without a body.
    *
-   * @param limit bytes after decompression
+   * @param limit The maximum size in bytes, after decompression.
    */
   readBody(limit: number): Promise<unknown>;
-  /** Aborted when the client leaves. Needed only where the sink of a stream does not close by itself. */
+  /** Aborts when the client disconnects. Required only if the sink of a stream does not close by itself. */
   readonly signal?: AbortSignal;
   /** Called once when a route matches, before authentication. Parameters are decoded. */
   onMatch?(route: string, params: Record<string, string>): void;
-  /** The framework's own request. The host's functions, such as `auth`, get it. */
+  /** The framework's own request. Host functions, such as `auth`, receive it. */
   readonly native: Native;
 }
 
-/** Where a stream is written. A response of Node is one. */
+/** The destination of a stream. Node's `ServerResponse` implements it. */
 export interface ReplySink {
-  /** Whether the client has left, or the stream has ended. */
+  /** Whether the client has disconnected, or the stream has ended. */
   readonly destroyed: boolean;
-  /** Returns false when the client is slow: `drain` tells when it is ready for more. */
+  /** Returns false when the client is slow. Wait for `drain` before the next write. */
   write(chunk: string | Uint8Array): boolean;
   end(): unknown;
-  /** Breaks the connection off, so that no client takes the part for the whole. */
+  /** Breaks the connection, so that the client cannot mistake a truncated body for a complete one. */
   destroy(): unknown;
   on(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
 }
 
-/** The URL below the mount: path and query. */
+/** Returns the URL below the mount: path and query. */
 export function urlOf({ path, rawQuery }: Pick<FlagsRequest, 'path' | 'rawQuery'>): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`;
 }

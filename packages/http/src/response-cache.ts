@@ -1,22 +1,22 @@
-/** How much all cached responses of a router may take. */
+/** The size limits of all response caches of a router. */
 export interface ResponseCacheLimits {
-  /** Bytes of bodies, keys and bookkeeping together. */
+  /** The total bytes of bodies, keys and bookkeeping. */
   readonly bytes: number;
-  /** A larger response is not cached. */
+  /** The maximum bytes of one response. Larger responses are not cached. */
   readonly entryBytes: number;
 }
 
 const LIMITS: ResponseCacheLimits = { bytes: 16 * 1024 * 1024, entryBytes: 2 * 1024 * 1024 };
 
-/** What an entry costs beside its body and key: headers, and its place in the map. */
+/** The estimated bytes of an entry beside its body and key: headers and map entry. */
 const ENTRY_OVERHEAD = 1024;
 
-/** What can be cached: a body, or what is known of one that is too long. */
+/** A cacheable response: a body, or only the metadata of a long one. */
 export interface Cacheable {
   readonly bytes?: Uint8Array;
 }
 
-/** Responses by key, each valid for one version of the data. A newer version replaces it. */
+/** Responses by key, each valid for one data version. A newer version replaces the response. */
 export interface ResponseCache<Response extends Cacheable> {
   get(key: string, version: string): Response | undefined;
   set(key: string, version: string, response: Response): void;
@@ -28,7 +28,9 @@ interface Entry {
   readonly size: number;
 }
 
-/** Makes caches that share one bound: the responses that were used least recently make room, whichever cache they are in. */
+/**
+ * Creates a factory for caches that share one size limit. Evicts the least recently used response across all of them.
+ */
 export function createResponseCaches(
   limits = LIMITS,
 ): <Response extends Cacheable>(name: string) => ResponseCache<Response> {
@@ -50,7 +52,7 @@ export function createResponseCaches(
       const place = `${name} ${key}`;
       const entry = entries.get(place);
       if (entry === undefined || entry.version !== version) return undefined;
-      // Moved to the end: the first ones were not used for the longest time.
+      // Reinserts the entry, because eviction starts with the oldest one.
       entries.delete(place);
       entries.set(place, entry);
       return entry.response as Response;

@@ -10,58 +10,61 @@ import type { Hub } from './streaming/hub.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One endpoint, as data: answered by `createFlagsApi`, described by the OpenAPI document. */
+/** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. */
 export interface Route {
   readonly method: Method;
-  /** In Express syntax, plain parameters only (`/api/admin/projects/:projectId`): Express 4 and 5 agree on those. */
+  /**
+   * A path in Express syntax with plain parameters only, such as `/api/admin/projects/:projectId`. Express 4 and 5
+   * agree on those.
+   */
   readonly path: string;
-  /** Unique. */
+  /** The unique name of the operation. */
   readonly action: Action;
   readonly summary: string;
   readonly tag: Tag;
-  /** Which kind of token it takes in `token` mode. */
+  /** The part of the API, which determines the accepted token kinds. */
   readonly access: Access;
   readonly query?: readonly QueryParameter[];
   /**
-   * `asked`: the list can be had page by page too: it takes `limit` and `after`, and links to the next page. `always`: the
-   * answer is a page, and links to the next one.
+   * `asked`: returns a page if the query has `limit` or `after`, else the whole list. `always`: returns a page. Both
+   * link to the next page.
    */
   readonly paged?: 'asked' | 'always';
-  /** Absent: whatever body comes is left unread. */
+  /** Absent: the endpoint does not read the body. */
   readonly body?: RouteBody;
   readonly reply: RouteReply;
-  /** Beyond those that every route can answer: authentication, permission, a body that cannot be read, a busy storage. */
+  /** Error codes beyond the general ones: authentication, permission, unreadable body, busy storage. */
   readonly errors: readonly ErrorCode[];
-  /** The document whose revision `If-Match` is compared with. Absent: the header is not looked at. */
+  /** The document whose revision `If-Match` compares. Absent: the endpoint ignores the header. */
   readonly ifMatch?: 'flag' | 'project' | 'segment';
-  /** `messages`: a 400 of this endpoint has the body `[{ "msg" }]`. Absent: the common error body. */
+  /** `messages`: a 400 has the body `[{ "msg" }]`. Absent: the common error body. */
   readonly badRequest?: 'messages';
-  /** A 400 or 404 of this endpoint has the body that this protocol prescribes. Absent: the common error body. */
+  /** The protocol that defines the 400 and 404 bodies. Absent: the common error body. */
   readonly protocol?: 'ofrep';
-  /** Answers an `ETag`, and 304 to `If-None-Match`, as every GET does. */
+  /** Sends an `ETag` and supports `If-None-Match`, as every GET does. */
   readonly conditional?: true;
-  /**
-   * The answer depends on the address and on what this stamp stands for, not on who asks: it is made once and sent until
-   * the stamp changes.
-   */
+  /** Caches the reply per address until this data version changes. The reply must not depend on the caller. */
   readonly cacheBy?: DataVersionScope;
-  /** The answer may be long (`chunks`): a long one has an `ETag` of this stamp instead of its content. */
+  /**
+   * The reply may be long (`chunks`). The `ETag` of a long reply is derived from this data version instead of its
+   * content.
+   */
   readonly streamed?: DataVersionScope;
-  /** A header of the request that decides on the form of the answer. */
+  /** The request header that selects the form of the reply. */
   readonly vary?: typeof CLIENT_SPEC_HEADER;
   readonly deprecated?: true;
   /**
-   * Finds the project that permission is asked for, where the path does not name it; null: the instance. What it refuses
-   * counts as null: the operation refuses it again, after the permission.
+   * Returns the project of the permission check when the path does not name it; null for the instance. A refusal counts
+   * as null. The operation repeats the refusal after the permission check.
    */
   projectOf?(flags: Flags, params: Readonly<Record<string, string>>): Promise<string | null>;
-  /** The body names the project that permission is asked for: it is read first. */
+  /** The body names the project of the permission check, so the endpoint reads the body first. */
   readonly permissionByBody?: true;
-  /** As a method, so that a row may be written for its own path's parameters. */
+  /** A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
 }
 
-/** `ofrep` takes what `client` takes, and what `frontend` takes. */
+/** `ofrep` accepts the tokens of `client` and `frontend`. */
 export type Access = 'admin' | 'client' | 'frontend' | 'ofrep';
 
 export type Tag =
@@ -83,12 +86,12 @@ export type Tag =
   | 'Events'
   | 'OpenAPI';
 
-/** A documented parameter of the query. Others are ignored. */
+/** A documented query parameter. Other parameters are ignored. */
 export interface QueryParameter {
   readonly name: string;
   readonly description: string;
   /**
-   * `integer`, `boolean`, `string`, `array` of strings, which may be repeated, or `object` of strings, which are given as
+   * `integer`, `boolean`, `string`, a repeatable `array` of strings, or an `object` of strings. An object is sent as
    * `name[member]=value`.
    */
   readonly schema: (inputs: InputSchemas) => JsonSchema;
@@ -97,21 +100,24 @@ export interface QueryParameter {
 export interface RouteBody {
   readonly required: boolean;
   readonly schema: (inputs: InputSchemas) => JsonSchema;
-  /** `core`: the operation validates its own input. `router`: the wire shape differs, it is checked before `handle`. */
+  /**
+   * `core`: the operation validates its input. `router`: the wire shape differs, so the router validates before
+   * `handle`.
+   */
   readonly checkedBy: 'core' | 'router';
 }
 
 export interface RouteReply {
   readonly status: 200 | 201 | 202;
-  /** Absent: the answer has no body. */
+  /** Absent: the reply has no body. */
   readonly schema?: ReplySchema;
-  /** The answer has a secret in it: nobody may keep it, whatever the host says. */
+  /** The reply contains a secret, and forbids all caching, even if the host sets another header. */
   readonly isSecret?: true;
-  /** JSON when absent. Events have no `ETag`: they go on. */
+  /** Default: JSON. Event streams have no `ETag`, because they do not end. */
   readonly media?: 'text/event-stream';
 }
 
-/** Names of the documented answers. */
+/** The names of the documented reply schemas. */
 export type ReplySchema =
   | 'ProjectList'
   | 'Project'
@@ -145,62 +151,65 @@ export type ReplySchema =
   | 'Playground'
   | 'OpenApiDocument';
 
-/** What a handler sees of a request: values, nothing of any framework. */
+/** The framework-independent request of a handler. */
 export interface RouteRequest<Parameter extends string = string> {
-  /** The engine, speaking for the actor. */
+  /** The engine on behalf of the actor. */
   readonly flags: Flags;
-  /** What the token names. */
+  /** The scope of the API token. */
   readonly scope: Scope;
-  /** Of the API token that the actor uses. */
+  /** The id of the actor's API token. */
   readonly tokenId: string | undefined;
   readonly tokenKind: TokenKind | undefined;
-  /** The project that permission was asked for. */
+  /** The project of the permission check. */
   readonly project: string | null;
-  /** Asks for a permission beside that of the row; refuses with `forbidden`. */
+  /** Checks a permission beyond that of the route. Rejects with `forbidden`. */
   readonly check: (action: Action, project: string | null) => Promise<void>;
   readonly params: Readonly<Record<Parameter, string>>;
-  /** The documented parameters that were given, of the types that their schemas name. */
+  /** The documented parameters in the query, converted to the types of their schemas. */
   readonly query: QueryValues;
-  /** Parsed JSON; undefined when there was no body. */
+  /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
-  /** From `If-Match`. */
+  /** The expected revision from `If-Match`. */
   readonly context: ChangeContext;
-  /** The reporter's address as the host's `trust proxy` sees it. */
+  /** Returns the client's address according to the host's `trust proxy` setting. */
   readonly clientIp: () => string | undefined;
   readonly openApi: () => Serialized;
-  /** The version of the client specification that the client names. */
+  /** The client's version of the client specification. */
   readonly clientSpec: string | undefined;
-  /** What client SDKs read. */
+  /** The documents for client SDKs. */
   readonly documents: ClientDocuments;
   readonly hub: Hub;
   readonly lastEventId: string | undefined;
-  /** Asks again whether the actor may come in. */
+  /** Authenticates and authorizes the caller again. */
   readonly isStillAdmitted: () => Promise<boolean>;
-  /** Asks whether the API token is still valid; absent where there is none. */
+  /** Verifies the API token again; absent without a token. */
   readonly hasValidToken: (() => Promise<boolean>) | undefined;
 }
 
-/** What a handler answers; the status is the row's. */
+/** The result of a handler. The route defines the status. */
 export interface RouteResult {
   readonly body?: unknown;
-  /** Instead of a body: JSON that was made before. */
+  /** JSON that is already encoded, in place of `body`. */
   readonly serialized?: Serialized;
   /**
-   * Instead of a body: pieces of its JSON, for what may be long. Short answers are sent as any body is, long ones in slices.
-   * Make them with `jsonObject`, `jsonArray` and `jsonMap`.
+   * JSON in pieces, in place of `body`, for replies that may be long. Long replies are sent in slices. Create the
+   * pieces with `jsonObject`, `jsonArray` and `jsonMap`.
    */
   readonly chunks?: JsonChunks;
-  /** Of the chunks, where the handler knows it. */
+  /** The tag of `chunks`, if the handler knows it. */
   readonly etag?: string;
-  /** Instead of a body: writes one for as long as the client listens. */
+  /** Writes the body while the client listens, in place of `body`. */
   readonly stream?: (sink: ReplySink) => void;
-  /** Of the flag, project or segment that the body shows: heads the `ETag`, comes back as `If-Match`. */
+  /**
+   * The revision of the flag, project or segment in the body. It is part of the `ETag`, and clients send it in
+   * `If-Match`.
+   */
   readonly revision?: number;
-  /** Of a page that is not the last: where the next one begins. */
+  /** The query parameters of the next page; absent on the last page. */
   readonly next?: NextPage | undefined;
 }
 
-/** The parameters of the query by which the next page differs from this one. */
+/** The query parameters that lead from this page to the next one. */
 export type NextPage = Readonly<Record<string, string>>;
 
 type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -214,10 +223,10 @@ type TypedRoute<Path extends string> = Omit<Route, 'path' | 'handle'> & {
   handle(request: RouteRequest<ParameterOf<Path>>): Promise<RouteResult>;
 };
 
-/** A row whose handler knows the parameters of its own path. */
+/** Returns the route. Infers the handler's parameters from the path. */
 export function route<const Path extends string>(row: TypedRoute<Path>): Route {
   return row;
 }
 
-/** The documented parameters of a query that were given, of the types that their schemas name. */
+/** The documented parameters in a query, converted to the types of their schemas. */
 export type QueryValues = Readonly<Record<string, unknown>>;

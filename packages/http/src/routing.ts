@@ -1,19 +1,19 @@
 import { HttpError, invalidInput } from './errors.js';
 import type { Access, Route } from './route.js';
 
-/** A row whose path matches, and what its parameters stand for there, escapes and all. */
+/** A route whose path matches, and its path parameters, still percent-encoded. */
 export interface FoundRoute {
   readonly route: Route;
   readonly params: Record<string, string>;
 }
 
 /**
- * The rows whose path matches, whatever their method, in their order. Matches as Express does: the case of fixed parts and
- * a trailing slash do not matter. Repeated slashes count as one: some SDKs join addresses so.
+ * Returns the routes whose path matches, with any method, in their order. Matches as Express does: ignores case and a
+ * trailing slash. Collapses repeated slashes, because some SDKs join URLs with them.
  */
 export type RouteLookup = (path: string) => readonly FoundRoute[];
 
-/** Fixed paths are looked up; of the others those with as many parts are tried. */
+/** Looks up fixed paths in a map. Tests patterns only against paths with the same number of segments. */
 export function createRouteLookup(routes: readonly Route[]): RouteLookup {
   const fixed = routes.filter(isFixed);
   const fixedAt = new Map(
@@ -35,14 +35,14 @@ export function createRouteLookup(routes: readonly Route[]): RouteLookup {
 
 const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
 
-/** What a path needs to be let in; undefined for a path that is not ours. */
+/** Returns the part of the API that a path belongs to; undefined for paths of the host. */
 export function accessOf(path: string): Access | undefined {
   const [, api, protocol] = /^\/(?:api\/(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(withSingleSlashes(path)) ?? [];
   const access = (api ?? protocol)?.toLowerCase();
   return ACCESSES.find((one) => one === access);
 }
 
-/** The methods of these routes, for the header `Allow`. */
+/** Returns the value of the `Allow` header for these routes. */
 export function allowedMethods(found: readonly FoundRoute[]): string {
   const methods = found.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...new Set(methods)].sort().join(', ');
@@ -75,7 +75,7 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-/** The parameters of a path without escapes; none for a path that cannot be decoded. */
+/** Decodes path parameters; returns none when the path cannot be decoded. */
 export function decodeParams(path: string, params: FoundRoute['params']): FoundRoute['params'] {
   if (!path.includes('%')) return params;
   if (!isDecodable(path)) return {};
@@ -86,7 +86,7 @@ export function undecodablePathError(path: string): never {
   throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
 }
 
-/** Refuses a request that no row can answer, given the rows with its path. */
+/** Throws the refusal of a request that no route handles, given the routes with its path. */
 export function unmatchedError(
   { method, path }: { readonly method: string; readonly path: string },
   known: readonly FoundRoute[],

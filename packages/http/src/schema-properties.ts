@@ -1,6 +1,6 @@
 import type { JsonSchema } from '@flags/core/integration';
 
-/** The members that an object schema names. */
+/** Returns the properties of an object schema. */
 export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
   return (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
 }
@@ -11,7 +11,7 @@ export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
   return property;
 }
 
-/** Input for an operation that validates it at run time: the one place where a body gets a type without a look at it. */
+/** Types a request body without validation. Only for input that the operation validates. */
 export function unchecked<T>(input: unknown): T {
   return input as T;
 }

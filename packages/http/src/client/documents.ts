@@ -23,7 +23,7 @@ import {
 } from './texts.js';
 import { isInView, keyOf, type SegmentForm, type View } from './view.js';
 
-/** What there is to see in a view: its flags, and the segments that they use. */
+/** The contents of a view: its flags, and the segments that they use. */
 export interface Contents {
   readonly flags: readonly FlagConfiguration[];
   readonly segments: readonly SegmentConfiguration[];
@@ -34,7 +34,7 @@ export function contentsOf(configuration: EnvironmentConfiguration, view: View):
   return { flags, segments: segmentsUsedBy(configuration, flags) };
 }
 
-/** By id. */
+/** Returns the segments that the flags use, in the order of the configuration. */
 function segmentsUsedBy(
   { segments }: EnvironmentConfiguration,
   flags: readonly FlagConfiguration[],
@@ -46,14 +46,14 @@ function segmentsUsedBy(
   return used.size === 0 ? [] : segments.filter(({ id }) => used.has(id));
 }
 
-/** Stands for a segment that does not exist. No value is `IN` an empty list, whatever the age of the client. */
+/** Replaces a missing segment. Clients of any age evaluate `IN` with an empty list to false. */
 const NEVER: ConstraintDefinition = { contextName: 'userId', operator: 'IN', values: [] };
 
 export type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
 
 /**
- * The JSON of a flag for clients that do not know segments: each strategy has the constraints of its segments beside its own.
- * They are converted one by one, as many strategies may share a large segment.
+ * Generates the JSON of a flag for clients without segment support. Each strategy includes the constraints of its
+ * segments. Converts them one by one, because many strategies may share a large segment.
  */
 export function inlinedFlagChunks(flag: FlagConfiguration, segments: SegmentsById): AsyncGenerator<string, void> {
   const strategies = strategiesInUse(flag).map((strategy) => inlinedStrategyChunks(strategy, segments));
@@ -70,39 +70,42 @@ function* allConstraints(strategy: StrategyDefinition, segments: SegmentsById): 
   for (const id of strategy.segments ?? []) yield* segments.get(id)?.constraints ?? [NEVER];
 }
 
-/** What a client asks for. */
+/** The view and form that a client requests. */
 export interface ClientRequest {
   readonly view: View;
   readonly segments: SegmentForm;
 }
 
-/** A document: its bytes where it is short or cached, else its pieces. */
+/** A client document: bytes if it is short, else chunks. */
 export interface ClientAnswer {
   readonly serialized?: Serialized;
   readonly chunks?: JsonChunks;
   readonly etag?: string;
 }
 
-/** What client SDKs read. Short documents are made once per change; long ones are made anew for each client, in slices. */
+/**
+ * The documents for client SDKs. Short documents are cached until the next change. Long documents are generated in
+ * slices for each client.
+ */
 export interface ClientDocuments {
   /** @throws FlagsError `environment_not_found` */
   features(request: ClientRequest): Promise<ClientAnswer>;
   /**
-   * One flag; undefined when the view has no such flag.
+   * Returns one flag; undefined when the view has no such flag.
    *
    * @throws FlagsError `environment_not_found`
    */
   feature(request: ClientRequest, name: string): Promise<ClientAnswer | undefined>;
 }
 
-/** A document that was made. Long ones have no bytes. */
+/** A cacheable document. A long document has no bytes, only its tag. */
 export interface ClientDocument {
   readonly etag: string;
   readonly bytes?: Buffer;
 }
 
-/** How a document is made. */
-interface Recipe {
+/** How to generate a document. */
+interface DocumentSource {
   readonly key: string;
   readonly configuration: EnvironmentConfiguration;
   readonly contents: () => Contents;
@@ -112,9 +115,9 @@ interface Recipe {
 export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientDocument>): ClientDocuments {
   const versionOf = createVersions();
   const flagNamed = createFlagIndex();
-  const underWay = new Map<string, Promise<ClientDocument>>();
+  const inFlight = new Map<string, Promise<ClientDocument>>();
 
-  async function make({ key, contents, chunks }: Recipe): Promise<ClientDocument> {
+  async function make({ key, contents, chunks }: DocumentSource): Promise<ClientDocument> {
     const etag = await contentTag(key, contents());
     const text = await collectChunks(chunks());
     if (typeof text === 'string') return { etag, bytes: ownBytes(text) };
@@ -122,22 +125,22 @@ export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientD
     return { etag };
   }
 
-  /** Requests that come while a document is made wait for it. */
-  function makeOnce(recipe: Recipe, version: string): Promise<ClientDocument> {
+  /** Shares one generation among simultaneous requests for the same document. */
+  function makeOnce(recipe: DocumentSource, version: string): Promise<ClientDocument> {
     const name = `${version} ${recipe.key}`;
-    const known = underWay.get(name);
+    const known = inFlight.get(name);
     if (known) return known;
     const started = make(recipe)
       .then((document) => {
         cache.set(recipe.key, version, document);
         return document;
       })
-      .finally(() => underWay.delete(name));
-    underWay.set(name, started);
+      .finally(() => inFlight.delete(name));
+    inFlight.set(name, started);
     return started;
   }
 
-  async function resultOf(recipe: Recipe): Promise<ClientAnswer> {
+  async function resultOf(recipe: DocumentSource): Promise<ClientAnswer> {
     const version = versionOf(recipe.configuration);
     const { bytes, etag } = cache.get(recipe.key, version) ?? (await makeOnce(recipe, version));
     return bytes ? { serialized: { bytes, etag } } : { chunks: recipe.chunks(), etag };
@@ -181,7 +184,7 @@ function featuresChunks({ flags, segments }: Contents, { view, segments: form }:
   return jsonObject({ version: 2, features: jsonList(inlinedFlags(flags, byId(segments))), query });
 }
 
-/** One by one: 10,000 generators at once would take more memory than the flags. */
+/** Creates generators on demand. One generator for every flag at once would take more memory than the flags. */
 function* inlinedFlags(flags: readonly FlagConfiguration[], segments: SegmentsById) {
   for (const flag of flags) yield inlinedFlagChunks(flag, segments);
 }
@@ -190,7 +193,7 @@ function byId(segments: Contents['segments']): SegmentsById {
   return new Map(segments.map((segment) => [segment.id, segment]));
 }
 
-/** The same for the same content, in every process. After a change only the flags that changed are hashed again. */
+/** Returns a content hash, which is the same in every process. After a change, only changed flags are hashed again. */
 async function contentTag(key: string, { flags, segments }: Contents): Promise<string> {
   const hash = createHash('sha256').update(key);
   const isTurnOver = createPace();
@@ -205,7 +208,10 @@ async function contentTag(key: string, { flags, segments }: Contents): Promise<s
   return `"${hash.digest('hex').slice(0, 32)}"`;
 }
 
-/** Numbers the states of the configuration. The cache keeps the number, which keeps no state in memory. */
+/**
+ * Assigns a version to each configuration. A cache entry keeps only the version, so old configurations can be
+ * collected.
+ */
 function createVersions(): (configuration: EnvironmentConfiguration) => string {
   const versions = new WeakMap<EnvironmentConfiguration, string>();
   let latest = 0;

@@ -10,8 +10,8 @@ import type {
 } from '@flags/core';
 
 /**
- * A flag as client SDKs evaluate it. They do not know disabled strategies, and take a flag without strategies for one
- * that is on: so a flag of which every strategy is disabled is sent as off, which is what it evaluates to.
+ * Converts a flag for client SDKs. SDKs do not know disabled strategies, and enable a flag without strategies.
+ * Therefore a flag with only disabled strategies is sent as disabled, which is its evaluation.
  */
 export function clientFlagToWire(flag: FlagConfiguration) {
   const { name, type, description, project, enabled, stale, impressionData = false, variants, dependencies } = flag;
@@ -49,13 +49,13 @@ export function clientStrategyToWire({ name, parameters, constraints, segments, 
   };
 }
 
-/** SDKs in typed languages fail on numbers. A parameter that is null counts as absent, so it is. */
+/** Converts numbers to text, because SDKs in typed languages fail on numbers. Omits null parameters. */
 function parametersToWire(parameters: Parameters): Readonly<Record<string, string>> {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
-/** With every member: some SDKs want them all. */
+/** Includes every member, because some SDKs require all of them. */
 export function clientConstraintToWire(constraint: ConstraintDefinition) {
   const { contextName, operator, values = [], value, inverted = false, caseInsensitive = false } = constraint;
   return { contextName, operator, values, value, inverted, caseInsensitive };
@@ -73,20 +73,20 @@ function clientDependencyToWire({ feature, enabled = true, variants }: Dependenc
   return { feature, enabled, ...(variants && variants.length > 0 && { variants }) };
 }
 
-/** The JSON of a flag. It is made when it is sent: the texts of all flags would double what the process holds. */
+/** Returns the JSON of a flag. Not cached, because the texts of all flags would double the memory. */
 export function flagText(flag: FlagConfiguration): string {
   return JSON.stringify(clientFlagToWire(flag));
 }
 
-/** The JSON of a segment. */
+/** Returns the JSON of a segment. */
 export function segmentText(segment: SegmentConfiguration): string {
   return JSON.stringify(clientSegmentToWire(segment));
 }
 
-/** The hash of a flag's JSON, made once: a flag's object is the same until the flag changes. */
+/** Returns the hash of a flag's JSON. Memoized per object: a flag's object changes only with the flag. */
 export const flagDigest = rememberDigest(flagText);
 
-/** The hash of a segment's JSON, made once. */
+/** Returns the hash of a segment's JSON, memoized per object. */
 export const segmentDigest = rememberDigest(segmentText);
 
 function rememberDigest<Item extends object>(toText: (item: Item) => string): (item: Item) => string {

@@ -1,29 +1,29 @@
 import type { FlagConfiguration, Settings } from '@flags/core';
 import type { Scope } from '../permissions.js';
 
-/** What a client sees: the flags of one environment, all of them or those of some projects or with some names. */
+/** The flags that a client sees: one environment, optionally limited to projects and a name prefix. */
 export interface View {
   readonly environment: string;
-  /** Undefined: of every project. In code-point order, each once. */
+  /** Project ids in code-point order without duplicates. Undefined: all projects. */
   readonly projects: readonly string[] | undefined;
   readonly namePrefix: string;
 }
 
 export interface ViewRequest {
   readonly scope: Scope;
-  /** The query parameters that were given. */
+  /** The parsed query parameters. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly settings: Settings;
 }
 
-/** What a request asks for within what it may see: a filter only narrows that. */
+/** Returns the view of a request. Query filters can only narrow the token's scope. */
 export function viewOf({ scope, query, settings }: ViewRequest): View {
   const { project, namePrefix = '' } = query as { readonly project?: readonly string[]; readonly namePrefix?: string };
   const environment = environmentOf({ scope, query, settings });
   return { environment, projects: projectsOf(scope, project), namePrefix };
 }
 
-/** The token's environment; where no token names one the query's, else the one of these flags. */
+/** Returns the token's environment. A token for any environment defers to the query, then to the settings. */
 function environmentOf({ scope, query, settings }: ViewRequest): string {
   if (scope.environment !== '*') return scope.environment;
   return typeof query.environment === 'string' ? query.environment : settings.environment;
@@ -36,7 +36,7 @@ export function isInView(
   return (projects === undefined || projects.includes(project)) && name.startsWith(namePrefix);
 }
 
-/** The same text for the same view. */
+/** Returns the cache key of a view; equal views have equal keys. */
 export function keyOf({ environment, projects, namePrefix }: View): string {
   return JSON.stringify([environment, namePrefix, projects]);
 }
@@ -48,18 +48,18 @@ function projectsOf({ projects }: Scope, asked: readonly string[] = []): readonl
   return sorted(isAll ? projects : projects.filter((project) => wanted.has(project)));
 }
 
-/** In code-point order, each once. */
+/** Returns the ids in code-point order without duplicates. */
 function sorted(projects: readonly string[]): readonly string[] {
   return [...new Set(projects)].sort();
 }
 
-/** The request header in which SDKs name the version of the client specification that they implement. */
+/** The request header with the SDK's version of the client specification. */
 export const CLIENT_SPEC_HEADER = 'Unleash-Client-Spec';
 
-/** How segments are sent: beside the flags, or `inlined` as constraints for SDKs that do not know segments. */
+/** The form of segments: `beside` the flags, or `inlined` as constraints for SDKs without segment support. */
 export type SegmentForm = 'beside' | 'inlined';
 
-/** Segments came with version 4.2.0 of the client specification. A client that names no version is older. */
+/** Client specification 4.2.0 introduced segments. A client without a version is older. */
 export function segmentFormFor(clientSpec: string | undefined): SegmentForm {
   const [, major, minor] = /^(\d{1,4})\.(\d{1,4})(?:\D|$)/.exec(clientSpec ?? '') ?? [];
   const knowsSegments = Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 2);

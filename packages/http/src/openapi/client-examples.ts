@@ -35,7 +35,7 @@ const evaluation = {
 
 const variant = { name: 'blue', enabled: true, feature_enabled: true, featureEnabled: true };
 
-/** One answer of each kind to clients. */
+/** One example for each client reply schema. */
 export const CLIENT_EXAMPLES = {
   ClientFeatures: {
     version: 2,

@@ -5,7 +5,7 @@ import { createSchemaReferences, describeOperation, type OperationContext } from
 import { replySchemas } from './schemas/reply-schemas.js';
 import { type AuthMode, securitySchemes } from './security.js';
 
-/** What the document is made of. */
+/** The inputs of the OpenAPI document. */
 export interface DocumentSources {
   readonly routes: readonly Route[];
   readonly schemas: InputSchemas;
@@ -13,7 +13,9 @@ export interface DocumentSources {
   readonly auth: AuthMode;
 }
 
-/** The OpenAPI 3.1 document of these routes. Its server is the place where the router is mounted, whatever that is. */
+/**
+ * Returns the OpenAPI 3.1 document of these routes. Its server URL is relative, so that it points to the mount path.
+ */
 export function openApiDocument({ routes, schemas, settings, auth }: DocumentSources): object {
   const references = createSchemaReferences(schemas);
   const context: OperationContext = { schemas, settings, auth, refer: references.refer };
@@ -49,12 +51,12 @@ function pathsOf(routes: readonly Route[], context: OperationContext): object {
   return Object.fromEntries(paths);
 }
 
-/** `/projects/:projectId` in OpenAPI's syntax: `/projects/{projectId}`. */
+/** Converts `/projects/:projectId` to OpenAPI syntax: `/projects/{projectId}`. */
 function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** From the document's own address up to the mount path: each of its directories is one step. */
+/** Returns the relative path from the document to the mount: one step up per directory. */
 function mountFrom(routes: readonly Route[]): string {
   const own = routes.find(({ action }) => action === 'getOpenApi')?.path ?? '/';
   const directories = own.split('/').length - 2;

@@ -73,7 +73,7 @@ const segment = {
 
 const counts = { checkout: { yes: 8, no: 2 } };
 
-/** One answer of each kind. */
+/** One example for each reply schema. */
 export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, unknown>> = {
   ProjectList: {
     version: 1,

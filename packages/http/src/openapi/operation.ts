@@ -9,13 +9,13 @@ import { type AuthMode, securityOf } from './security.js';
 export type Refer = (schema: JsonSchema) => JsonSchema;
 
 export interface SchemaReferences {
-  /** A reference to one of the inputs; any other schema stays as it is. */
+  /** Returns a reference to an input schema. Returns any other schema unchanged. */
   readonly refer: Refer;
-  /** The components that were referred to. */
+  /** Returns the component schemas that `refer` has referenced. */
   readonly referred: () => Readonly<Record<string, JsonSchema>>;
 }
 
-/** Names the inputs, so that operations which take the same one share its description. */
+/** Assigns a component name to each input schema, so that operations with the same input share one component. */
 export function createSchemaReferences(schemas: InputSchemas): SchemaReferences {
   const names = new Map(Object.entries(schemas).map(([key, schema]) => [schema as JsonSchema, componentName(key)]));
   const referred = new Map<string, JsonSchema>();
@@ -30,12 +30,12 @@ export function createSchemaReferences(schemas: InputSchemas): SchemaReferences 
   };
 }
 
-/** Apart from the names of the answers: what is sent as a strategy has no id, what is answered has. */
+/** The suffix separates inputs from replies: a strategy in a request has no id, in a reply it has one. */
 function componentName(key: string): string {
   return `${key.charAt(0).toUpperCase()}${key.slice(1)}Input`;
 }
 
-/** What describing an operation needs besides its row. */
+/** The dependencies of an operation's description beside its route. */
 export interface OperationContext {
   readonly schemas: InputSchemas;
   readonly settings: Settings;

@@ -7,9 +7,9 @@ import type { AuthMode } from './security.js';
 
 export type PossibleCode = ErrorCode | HttpErrorCode;
 
-/** The codes of every error that a route can answer, by status. */
+/** Returns the possible error codes of a route, by status. */
 export function possibleErrors(route: Route, auth: AuthMode): ReadonlyMap<number, readonly PossibleCode[]> {
-  const codes = [...new Set([...general(route, auth), ...route.errors])].sort();
+  const codes = [...new Set([...generalErrors(route, auth), ...route.errors])].sort();
   const statuses = new Set(codes.map(statusOf).sort());
   return new Map([...statuses].map((status) => [status, codes.filter((code) => statusOf(code) === status)]));
 }
@@ -18,8 +18,8 @@ function statusOf(code: PossibleCode): number {
   return ERROR_KINDS[code].status;
 }
 
-/** What a row does not list, since it goes without saying. */
-function general(route: Route, auth: AuthMode): readonly PossibleCode[] {
+/** Returns the codes that follow from the properties of a route, so that the route does not list them. */
+function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
   return [
     ...(auth === 'none' ? [] : (['unauthenticated'] as const)),
     'forbidden',
@@ -40,7 +40,7 @@ const DEFINITION_TAGS: readonly string[] = [
   ...['Projects', 'Members', 'Flags', 'Strategies', 'Variants', 'Segments', 'Dependencies'],
 ];
 
-/** Requests without a body only switch and delete. */
+/** Requests without a body only toggle or delete, so they cannot exceed a size limit. */
 function writesDefinitions({ tag, body }: Route): boolean {
   return body !== undefined && DEFINITION_TAGS.includes(tag);
 }
@@ -50,7 +50,7 @@ function bodyErrors({ body }: Route): readonly PossibleCode[] {
   return body?.required ? [...reading, 'invalid_input'] : reading;
 }
 
-/** Whether pages of other origins are refused. */
+/** Returns whether the route refuses writes from pages of other origins. */
 function isGuarded({ method, access }: Route): boolean {
   return method !== 'GET' && (access === 'admin' || access === 'client');
 }
@@ -97,7 +97,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [504, 'The connection to the storage was lost during the commit: look whether the change was made.'],
 ]);
 
-/** Every answer of a route, by status. */
+/** Returns all responses of a route, by status. */
 export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<string, object>> {
   const errors = [...possibleErrors(route, auth)].map(([status, codes]) => [
     status,
@@ -110,7 +110,7 @@ export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<strin
   };
 }
 
-/** Answers that show a document which a change can be made conditional upon. */
+/** Reply schemas of documents that support `If-Match`. */
 const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Project', 'Segment']);
 
 function hasTag({ method, reply, conditional }: Route): boolean {
@@ -151,7 +151,7 @@ function errorContent({ badRequest, protocol }: Route, status: number, codes: re
   return { schema: errorSchema(codes), example: errorExample(status, codes) };
 }
 
-/** The common error body, with the codes and names that it can have here. */
+/** Returns the schema of the common error body, with the possible codes and names. */
 function errorSchema(codes: readonly PossibleCode[]): object {
   const names = [...new Set(codes.map((code) => ERROR_KINDS[code].name))];
   return {

@@ -2,7 +2,7 @@ import { TOKEN_KINDS } from '@flags/core';
 import { kindsFor } from '../auth.js';
 import type { Access } from '../route.js';
 
-/** How requests are authenticated: not at all, by API tokens, by the host application, or by its sessions and API tokens. */
+/** How requests authenticate: not at all, by API token, by the host application, or by session or API token. */
 export type AuthMode = 'none' | 'token' | 'host' | 'session';
 
 const TOKENS: Readonly<Record<string, object>> = Object.fromEntries(
@@ -37,7 +37,7 @@ export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>
   return SCHEMES[auth];
 }
 
-/** What an operation asks for; empty: nothing. */
+/** Returns the security requirements of an operation; empty when it needs no authentication. */
 export function securityOf(access: Access, auth: AuthMode): readonly Readonly<Record<string, readonly string[]>>[] {
   if (auth === 'none') return [];
   if (auth === 'host') return [{ hostApplication: [] }];

@@ -18,7 +18,7 @@ import { strategyRoutes } from './strategies.js';
 import { tokenRoutes } from './tokens.js';
 import { variantRoutes } from './variants.js';
 
-/** The whole API. */
+/** All routes of the API. */
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,

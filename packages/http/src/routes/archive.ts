@@ -2,7 +2,7 @@ import type { ArchivedFlag, Flags } from '@flags/core';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { archivedFlagToWire, flagListToWire, flagToWire } from '../wire/flag.js';
-import { ARCHIVE, locatedFlag, projectRef } from './paths.js';
+import { ARCHIVE, flagInProject, projectRef } from './paths.js';
 
 const ARCHIVED = { cursorOf: ({ name }: ArchivedFlag) => name, toWire: archivedFlagToWire };
 
@@ -60,7 +60,7 @@ export const archiveRoutes: readonly Route[] = [
     ifMatch: 'flag',
     projectOf: projectOfFlag,
     async handle({ flags, params, project, context }) {
-      const flag = await flags.reviveFlag(locatedFlag(params, project), context);
+      const flag = await flags.reviveFlag(flagInProject(params, project), context);
       return { body: flagToWire(flag), revision: flag.revision };
     },
   }),
@@ -76,7 +76,7 @@ export const archiveRoutes: readonly Route[] = [
     ifMatch: 'flag',
     projectOf: projectOfFlag,
     async handle({ flags, params, project, context }) {
-      await flags.deleteFlag(locatedFlag(params, project), context);
+      await flags.deleteFlag(flagInProject(params, project), context);
       return {};
     },
   }),

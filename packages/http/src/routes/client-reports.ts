@@ -23,7 +23,7 @@ const REPORT: RouteBody = {
   checkedBy: 'core',
 };
 
-/** What SDKs tell, those of servers and those of browsers alike. */
+/** Registrations and metrics from server-side and browser SDKs. */
 export const clientReportRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -109,7 +109,7 @@ function reportOrigin({ clientIp, scope }: RouteRequest): ReportOrigin {
   return { ...(address !== undefined && { clientIp: address }), ...countedProjects(scope) };
 }
 
-/** A token counts only the flags of its own projects. */
+/** A token counts only evaluations of flags in its own projects. */
 function countedProjects({ projects }: Scope): Pick<ReportOrigin, 'projects'> {
   return projects === '*' ? {} : { projects };
 }

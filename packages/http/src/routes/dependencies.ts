@@ -5,12 +5,12 @@ import { type Route, route } from '../route.js';
 import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
 import { DEPENDENCIES, FLAG, flagRef } from './paths.js';
 
-/** A dependency as a client sends it: the parent's name is called `feature`. */
+/** A dependency in wire form: `feature` is the parent's name. */
 export interface WireDependency extends Omit<DependencyInput, 'flag'> {
   readonly feature: string;
 }
 
-/** The engine's rules under the wire's names. */
+/** Applies the engine's schema to the wire names. */
 function dependencySchema(dependency: JsonSchema): JsonSchema {
   const { flag: _flag, ...rest } = propertiesOf(dependency);
   return { type: 'object', properties: { feature: propertyOf(dependency, 'flag'), ...rest }, required: ['feature'] };

@@ -9,7 +9,7 @@ import { dependencyToWire } from './dependencies.js';
 import { EVENTS } from './paths.js';
 import { tokenToWire } from './tokens.js';
 
-/** The names that clients of this API know the events by. */
+/** The wire name of each event type. */
 const WIRE_NAMES = {
   'project-created': 'project-created',
   'project-updated': 'project-updated',
@@ -78,7 +78,7 @@ function eventToWire(event: FlagsEvent) {
   };
 }
 
-/** Tokens, dependencies and flags have other words on the wire. */
+/** Converts the state in an event. Tokens, dependencies and flags have different wire names. */
 function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
   if (state === null) return null;
   switch (type) {
@@ -99,7 +99,7 @@ function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
   }
 }
 
-/** The whole flag; an event of release 0.1 holds the changed members only, and keeps its form. */
+/** Converts a whole flag. Events of release 0.1 contain only the changed members, which pass through unchanged. */
 function flagUpdateToWire(state: Partial<Flag>) {
   return state.name === undefined ? state : flagToWire(unchecked<Flag>(state));
 }
@@ -152,7 +152,7 @@ export const eventRoutes: readonly Route[] = [
   }),
 ];
 
-/** A page ends at 1 MiB; the next one begins where it stopped. */
+/** Returns a page of at most 1 MiB. The next page continues there. */
 async function readEvents(flags: Flags, query: EventQuery): Promise<RouteResult> {
   const { events, total } = await flags.listEvents(query);
   const texts = textsOfPage(events, eventToWire);
@@ -165,7 +165,7 @@ function filter(name: keyof EventQuery, description: string): QueryParameter {
   return { name, description, schema: (inputs) => propertyOf(inputs.eventQuery, name) };
 }
 
-/** The same members as the engine's query has, but for the names of the types. */
+/** Converts a wire query to an engine query. Only the names of the event types differ. */
 function eventQuery({ type, ...rest }: QueryValues): EventQuery {
   const query = unchecked<EventQuery>(rest);
   return type === undefined ? query : { ...query, type: eventTypeFromWire(unchecked(type)) };

@@ -6,7 +6,7 @@ import { propertiesOf, unchecked } from '../schema-properties.js';
 import { flagDetailToWire, flagListToWire, flagSummaryToWire, flagToWire } from '../wire/flag.js';
 import { FLAG, FLAGS, flagRef, projectRef } from './paths.js';
 
-/** What a PUT of a flag sends: the changes, and the flag's name, which must be there and is otherwise ignored. */
+/** The schema of a flag update: the changes, and a required name, which the operation ignores. */
 function flagUpdateSchema(flagChanges: JsonSchema): JsonSchema {
   return {
     ...flagChanges,

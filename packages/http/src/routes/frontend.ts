@@ -5,7 +5,7 @@ import { unchecked } from '../schema-properties.js';
 import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/evaluation-context.js';
 import { FRONTEND } from './paths.js';
 
-/** Browser SDKs take every flag that is not listed for off. */
+/** Omits disabled flags. Browser SDKs treat a missing flag as disabled. */
 function frontendTogglesToWire(flags: readonly EvaluatedFlag[]) {
   return { toggles: flags.filter(({ enabled }) => enabled).map(frontendToggleToWire) };
 }
@@ -20,8 +20,8 @@ export function evaluatedVariantToWire({ name, enabled, feature_enabled, payload
 }
 
 /**
- * The token decides in which environment flags are evaluated, or else the settings. The `environment` that SDKs send is a
- * context field: only constraints read it.
+ * The token determines the environment of the evaluation, or the settings if it names none. The `environment` of the
+ * SDK is only a context field for constraints.
  */
 const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
   field('userId', 'The user.'),
@@ -75,7 +75,7 @@ function field(name: string, description: string): QueryParameter {
   return { name, description, schema: () => ({ type: 'string' }) };
 }
 
-/** The configuration and the pinned flags are of one state; it is evaluated in slices. */
+/** Evaluates in slices. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
 async function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): Promise<readonly EvaluatedFlag[]> {
   const view = viewOf({ scope, query: {}, settings: flags.settings });
   await flags.loadConfiguration(view);

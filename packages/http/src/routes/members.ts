@@ -11,13 +11,13 @@ export interface MemberParams {
   readonly roleId: string;
 }
 
-/** The body repeats the path. */
+/** The body repeats the ids of the path. */
 const memberBodySchema: JsonSchema = {
   type: 'object',
   properties: { userId: { type: 'integer' }, projectId: { type: 'string' }, roleId: { type: 'integer' } },
 };
 
-/** Reads a member from a path, and refuses a body that contradicts it. */
+/** Returns the member in the path. Throws when the body contradicts the path. */
 function memberFromWire(params: MemberParams, body: unknown): Member {
   const member = { userId: positiveInteger(params.userId), roleId: positiveInteger(params.roleId) };
   const { userId, roleId } = member;

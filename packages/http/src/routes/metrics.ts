@@ -40,7 +40,7 @@ function applicationToWire({ appName, strategies, instances, seenFlags, droppedN
   });
 }
 
-/** A flag may have more applications than fit into memory: each is a piece of its own. */
+/** Generates one piece per application, because a flag may have more applications than fit into memory. */
 async function* seenApplicationsToWire(pairs: AsyncIterable<FlagApplication>): AsyncGenerator<string, void> {
   let before: string | undefined;
   for await (const { flag, application } of pairs) {

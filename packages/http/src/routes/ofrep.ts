@@ -16,7 +16,7 @@ import { type Route, type RouteRequest, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
 
-/** What the OpenFeature Remote Evaluation Protocol asks with. */
+/** The request body of the OpenFeature Remote Evaluation Protocol. */
 export interface OfrepRequest {
   readonly context?: OpenFeatureContext;
 }
@@ -26,7 +26,7 @@ const ofrepRequestSchema: JsonSchema = {
   properties: { context: { type: 'object', description: 'targetingKey, and whatever else strategies ask for.' } },
 };
 
-/** A flag's answer in the words of the protocol. */
+/** The evaluation of a flag in the form of the protocol. */
 export interface OfrepEvaluation {
   readonly key: string;
   readonly value: PayloadValue;
@@ -36,11 +36,10 @@ export interface OfrepEvaluation {
 }
 
 /**
- * The protocol's requests name no type: the value is what the variant's payload holds, and where there is none, or it
- * holds none, whether the flag is on.
+ * Converts a resolution to the protocol. Its requests name no type, so the value is the variant's payload. Without a payload, the value is whether the flag is enabled.
  *
- * @param tokenKind a frontend token is public: of a flag that is off, it learns that and nothing more. The flag is not left
- * out, as clients would take their own default for a missing flag
+ * @param tokenKind A frontend token is public. For a disabled flag, it sees only that the flag is disabled. Omitting
+ * the flag is not possible, because clients would fall back to their own default.
  */
 function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined): OfrepEvaluation {
   const { flag, enabled, reason, variant, metadata } = resolution;
@@ -49,7 +48,7 @@ function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | un
   return { key: flag, value, reason, ...(variant && { variant: variant.name }), metadata };
 }
 
-/** The OpenFeature Remote Evaluation Protocol: one flag for providers in servers, all of them for those in browsers. */
+/** The OpenFeature Remote Evaluation Protocol: single flags for server providers, all flags for browser providers. */
 export const ofrepRoutes: readonly Route[] = [
   route({
     method: 'POST',

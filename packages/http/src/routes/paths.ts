@@ -31,7 +31,7 @@ export const CLIENT = '/api/client';
 export const FRONTEND = '/api/frontend';
 export const OFREP_FLAGS = '/ofrep/v1/evaluate/flags';
 
-/** The positive integer that a part of a path is, or undefined: no leading zeros, nothing that a number cannot hold. */
+/** Parses a positive integer in a path. Returns undefined for leading zeros and unsafe integers. */
 export function positiveInteger(text: string): number | undefined {
   const number = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(number) ? number : undefined;
@@ -61,8 +61,11 @@ export function segmentRef({ segmentId }: Params<'segmentId'>): SegmentRef {
   return { segment };
 }
 
-/** A flag that the path names alone, in the project that permission was asked for: it may have moved there meanwhile. */
-export function locatedFlag({ featureName }: Params<'featureName'>, project: string | null): FlagRef {
+/**
+ * Returns the reference to a flag whose path omits the project. The reference uses the project of the permission check,
+ * because the flag may have moved since.
+ */
+export function flagInProject({ featureName }: Params<'featureName'>, project: string | null): FlagRef {
   if (project !== null) return { project, flag: featureName };
   throw new FlagsError('flag_not_found', `There is no flag ${featureName}; create it, or list the flags.`);
 }
@@ -73,7 +76,7 @@ export const ENVIRONMENT_PARAMETER: QueryParameter = {
   schema: () => ({ type: 'string' }),
 };
 
-/** What a client may narrow its view by. */
+/** The query parameters that narrow the view of a client. */
 export const VIEW_PARAMETERS: readonly QueryParameter[] = [
   ENVIRONMENT_PARAMETER,
   {

@@ -6,7 +6,7 @@ import { unchecked } from '../schema-properties.js';
 import { contextFromWire, contextSchema, type WireContext } from '../wire/evaluation-context.js';
 import { evaluatedVariantToWire } from './frontend.js';
 
-/** What a client wants to have explained: one flag, those of a project, or all. */
+/** A playground request: for one flag, the flags of a project, or all flags. */
 export interface WirePlayground {
   readonly environment: string;
   readonly context: WireContext;
@@ -27,16 +27,16 @@ const playgroundSchema: JsonSchema = {
   required: ['environment', 'context'],
 };
 
-/** In characters: what the operands and values in the explanation of one flag may take. */
-const ROOM = 256 * 1024;
+/** The maximum length of the constraint values in one flag's explanation, in characters. */
+const MAX_VALUES_LENGTH = 256 * 1024;
 
 /**
- * Members that were not decided upon are undefined, and so not in the JSON. Strategies may share a segment with very many
- * values: beyond some room, constraints are shown without them.
+ * Converts an explanation. Undefined members do not appear in the JSON. Many strategies may share a large segment, so
+ * constraints lose their values beyond a size limit.
  */
 function explanationToWire({ project }: FlagConfiguration, explanation: FlagExplanation) {
   const { flag, enabled, reason, variant, dependencies, strategies, variantChoice } = explanation;
-  const toWire = createConstraintCutter();
+  const toWire = createConstraintTruncator();
   return {
     name: flag,
     project,
@@ -56,8 +56,8 @@ function explanationToWire({ project }: FlagConfiguration, explanation: FlagExpl
   };
 }
 
-function createConstraintCutter() {
-  let room = ROOM;
+function createConstraintTruncator() {
+  let room = MAX_VALUES_LENGTH;
   return (explained: ConstraintExplanation) => {
     const { constraint, holds } = explained;
     const size = sizeOf(explained, room);
@@ -69,7 +69,7 @@ function createConstraintCutter() {
   };
 }
 
-/** In characters; no more is counted than decides. */
+/** Returns the length in characters. Stops counting when the number of values alone exceeds the limit. */
 function sizeOf({ constraint, value = '' }: ConstraintExplanation, room: number): number {
   const { values = [] } = constraint;
   if (values.length > room) return values.length;
@@ -91,7 +91,7 @@ export const playgroundRoutes: readonly Route[] = [
       const { environment, project, flag, from, context } = unchecked<WirePlayground>(body);
       if (project !== undefined) await flags.getProject({ project });
       const configuration = await flags.loadConfiguration({ environment });
-      const asked = configuration.flags.filter((one) => isAskedFor(one, { project, flag, from }));
+      const asked = configuration.flags.filter((one) => isRequested(one, { project, flag, from }));
       if (flag !== undefined && asked.length === 0) {
         throw new FlagsError('flag_not_found', `There is no flag ${flag} that is not archived.`);
       }
@@ -102,10 +102,10 @@ export const playgroundRoutes: readonly Route[] = [
   }),
 ];
 
-/** In characters; the rest is asked for by `from`. */
-const LONGEST_ANSWER = 4 * 1024 * 1024;
+/** The maximum length of a reply, in characters. Clients request the remaining flags with `from`. */
+const MAX_REPLY_LENGTH = 4 * 1024 * 1024;
 
-/** Evaluates and writes flag by flag: a flag may have very many constraints to explain. */
+/** Evaluates and serializes flag by flag, because one flag may have very many constraints. */
 async function explainAll(
   environment: string,
   asked: readonly FlagConfiguration[],
@@ -116,7 +116,7 @@ async function explainAll(
   let next = '';
   for (const flag of asked) {
     if (timeSlice.isOver()) await timeSlice.next();
-    if (length >= LONGEST_ANSWER) {
+    if (length >= MAX_REPLY_LENGTH) {
       next = `,"next":${JSON.stringify(flag.name)}`;
       break;
     }
@@ -127,16 +127,16 @@ async function explainAll(
   return serialized(`{"environment":${JSON.stringify(environment)},"features":[${parts.join(',')}]${next}}`);
 }
 
-interface AskedFor {
+interface FlagSelection {
   readonly project: string | undefined;
   readonly flag: string | undefined;
   readonly from: string | undefined;
 }
 
-/** Names are ASCII, so that comparing them gives the order of the flags. */
-function isAskedFor(
+/** Flag names are ASCII, so string comparison follows the order of the flags. */
+function isRequested(
   configured: FlagConfiguration,
-  { project = configured.project, flag = configured.name, from = '' }: AskedFor,
+  { project = configured.project, flag = configured.name, from = '' }: FlagSelection,
 ): boolean {
   return configured.project === project && configured.name === flag && configured.name >= from;
 }

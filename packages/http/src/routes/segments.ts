@@ -38,7 +38,7 @@ export const segmentRoutes: readonly Route[] = [
     errors: ['invalid_input'],
     async handle({ flags, query }) {
       const { items, next } = await listPieces(query, {
-        // One by one, as segments may be large: the list is no consistent view.
+        // Reads page by page, because segments may be large. The list is therefore not a consistent snapshot.
         whole: async () => allPages((page) => flags.listSegments({}, page)),
         page: (page) => flags.listSegments({}, page),
         cursorOf: ({ id }) => `${id}`,

@@ -25,7 +25,9 @@ export const strategyRoutes: readonly Route[] = [
     errors: ['invalid_input', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
     handle: async ({ flags, params, body, check, context }) => ({
-      body: strategyToWire(await flags.addStrategy(environmentRef(params), unchecked(body), asking(context, check))),
+      body: strategyToWire(
+        await flags.addStrategy(environmentRef(params), unchecked(body), withSegmentPermission(context, check)),
+      ),
     }),
   }),
   route({
@@ -40,7 +42,9 @@ export const strategyRoutes: readonly Route[] = [
     errors: ['invalid_input', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
     handle: async ({ flags, params, body, check, context }) => ({
-      body: strategyToWire(await flags.updateStrategy(strategyRef(params), unchecked(body), asking(context, check))),
+      body: strategyToWire(
+        await flags.updateStrategy(strategyRef(params), unchecked(body), withSegmentPermission(context, check)),
+      ),
     }),
   }),
   route({
@@ -55,7 +59,9 @@ export const strategyRoutes: readonly Route[] = [
     errors: ['invalid_input', 'invalid_patch', 'patch_test_failed', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
     handle: async ({ flags, params, body, check, context }) => ({
-      body: strategyToWire(await flags.patchStrategy(strategyRef(params), unchecked(body), asking(context, check))),
+      body: strategyToWire(
+        await flags.patchStrategy(strategyRef(params), unchecked(body), withSegmentPermission(context, check)),
+      ),
     }),
   }),
   route({
@@ -76,10 +82,10 @@ export const strategyRoutes: readonly Route[] = [
 ];
 
 /**
- * A strategy can show what the values of a segment are: whoever uses one needs the permission of the segment's project.
- * A strategy may use many: each project is asked about once.
+ * Adds a `useSegment` check, because a strategy can reveal the values of a segment. Checks each project once, even if a
+ * strategy uses several of its segments.
  */
-function asking(context: ChangeContext, check: RouteRequest['check']): ChangeContext {
+function withSegmentPermission(context: ChangeContext, check: RouteRequest['check']): ChangeContext {
   const asked = new Map<string | null, Promise<void>>();
   return {
     ...context,

@@ -7,11 +7,11 @@ import { type Route, route } from '../route.js';
 import { propertyOf, unchecked } from '../schema-properties.js';
 import { TOKENS } from './paths.js';
 
-/** What a client sends to create a token. */
+/** The request body that creates a token. */
 export interface WireNewToken {
   readonly tokenName?: string;
   readonly username?: string;
-  /** In any case: some clients send `ADMIN`. */
+  /** Case-insensitive: some clients send `ADMIN`. */
   readonly type: string;
   readonly project?: string;
   readonly projects?: readonly string[];
@@ -19,7 +19,7 @@ export interface WireNewToken {
   readonly expiresAt?: string | null;
 }
 
-/** The engine's rules under the wire's names. A secret cannot be given over HTTP. */
+/** Applies the engine's schema to the wire names. Clients cannot set the secret over HTTP. */
 function newTokenSchema(newToken: JsonSchema): JsonSchema {
   const of = (name: keyof NewToken) => propertyOf(newToken, name);
   return {
@@ -39,7 +39,7 @@ function newTokenSchema(newToken: JsonSchema): JsonSchema {
   };
 }
 
-/** Of both names the first is taken; `project` goes before `projects`. */
+/** Prefers `tokenName` to `username`. The engine prefers `project` to `projects`. */
 function newTokenFromWire(token: WireNewToken): NewToken {
   const { tokenName, username, type, project, projects, environment, expiresAt } = token;
   return unchecked<NewToken>({
@@ -57,10 +57,10 @@ function anyCase(words: readonly string[]): string {
   return `^(?:${alternatives.join('|')})$`;
 }
 
-/** A token, or what an event tells of one: events of release 0.1, and of tokens for one project, have no `projects`. */
+/** A token, or the token in an event. Events of release 0.1, and of tokens for one project, have no `projects`. */
 type ShownToken = Omit<Token, 'projects'> & Partial<Pick<Token, 'projects'>>;
 
-/** `username` is the older clients' word for `tokenName`; `project` is the first of `projects`, which they do not know. */
+/** Older clients read `username` instead of `tokenName`, and `project`, the first of `projects`. */
 export function tokenToWire({ id, name, kind, project, projects, environment, createdAt, expiresAt }: ShownToken) {
   return {
     id,

@@ -8,47 +8,49 @@ import { type Change, changesBetween, createJournal, type Frame, type LongFrame,
 import { hydrationFrame } from './hydration.js';
 import type { Listener } from './listener.js';
 
-/** All clients that see the same: each change is found and written down once for all of them. */
+/** All clients with the same view. The channel computes and encodes each change once for all of them. */
 export interface Channel {
   readonly listeners: ReadonlyMap<Listener, unknown>;
-  /** Sends what the client has missed since it was here, or everything when that cannot be told. */
+  /**
+   * Adds a listener. Sends it the changes since its last event, or the full state if the journal no longer has them.
+   */
   join(listener: Listener, lastEventId: string | undefined): void;
   leave(listener: Listener): void;
-  /** The number of the latest change. */
+  /** The event id of the latest change. */
   readonly latest: number;
   /**
-   * Sends what a client has not been sent, up to that change, or everything when the changes are not remembered. A client
-   * that is too far behind while it takes what it was sent before is cut off, and comes back for everything.
+   * Sends the changes between the listener's position and `latest`. Sends the full state if the journal no longer has
+   * these changes. Disconnects a listener that is still busy with earlier data then; it reconnects for the full state.
    */
   deliver(listener: Listener, latest: number): void;
-  /** Looks for changes. */
+  /** Appends changes since the last call to the journal. */
   advance(): void;
 }
 
-/** What a client is sent first; without bytes it is too long to be shared. */
+/** The first message to a client. Without bytes, it is too long to share. */
 export interface Hydration {
   readonly bytes?: Buffer;
 }
 
 /** @throws FlagsError `environment_not_found` */
 export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hydration>): Channel {
-  // Another one after a restart, and in every channel: numbers of others mean nothing here.
+  // Unique per channel and process, so that event ids of other channels never match.
   const name = randomBytes(8).toString('hex');
   const journal = createJournal();
   const positions = new Map<Listener, number>();
-  const followed = followContents(flags, view);
-  const placeAt = (eventId: number) => ({ id: `${name}-${eventId}`, eventId });
+  const tracker = trackContents(flags, view);
+  const positionAt = (eventId: number) => ({ id: `${name}-${eventId}`, eventId });
 
   function catchUp(): void {
-    const changes = followed.changes();
+    const changes = tracker.changes();
     if (changes.length === 0) return;
-    journal.append(updateFrame(changes, placeAt(journal.latest + 1)));
+    journal.append(updateFrame(changes, positionAt(journal.latest + 1)));
   }
 
-  /** All clients share a short one. A long one is made for each, as it is taken. */
+  /** Returns the full state. Listeners share a short message; a long message is generated for each listener. */
   function hydrate(): Frame {
     const version = `${journal.latest}`;
-    const make = () => hydrationFrame(followed.contents(), placeAt(journal.latest));
+    const make = () => hydrationFrame(tracker.contents(), positionAt(journal.latest));
     const known = cache.get(name, version);
     if (known) return known.bytes ?? make();
     const bytes = joinShort(make());
@@ -86,7 +88,7 @@ export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hyd
   };
 }
 
-/** The whole message; undefined when it is too long. */
+/** Returns the whole message; undefined when it is too long. */
 function joinShort(frame: LongFrame): Buffer | undefined {
   const parts: Buffer[] = [];
   let length = 0;
@@ -95,21 +97,21 @@ function joinShort(frame: LongFrame): Buffer | undefined {
     length += part.length;
     if (length > COLLECTED_LENGTH) return undefined;
   }
-  // Not of the pool that other buffers share: it is kept.
+  // An unpooled buffer, because the cache keeps it.
   const whole = Buffer.allocUnsafeSlow(length);
   let place = 0;
   for (const part of parts) place += part.copy(whole, place);
   return whole;
 }
 
-/** The number of an event of this channel; undefined for those of others. */
+/** Returns the event number of an id from this channel; undefined for ids of other channels. */
 function eventIdOf(channel: string, id = ''): number | undefined {
   const [, name, eventId] = /^([0-9a-f]+)-(\d{1,15})$/.exec(id) ?? [];
   return name === channel ? Number(eventId) : undefined;
 }
 
-/** What the clients see, and what has changed of it since the last look. */
-function followContents(flags: Flags, view: View) {
+/** Tracks the contents of a view, and the changes since the last call. */
+function trackContents(flags: Flags, view: View) {
   let configuration = flags.configuration(view);
   let contents = contentsOf(configuration, view);
   return {

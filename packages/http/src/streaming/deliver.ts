@@ -1,17 +1,17 @@
 import type { Channel } from './channel.js';
 import type { Listener } from './listener.js';
 
-/** What a client was let in by. */
+/** The permission of a streaming client. */
 export interface StreamPermission {
-  /** Asked at every heartbeat; a client that may not come in any more is sent away. */
+  /** Checked at every heartbeat. The stream ends when the client loses its permission. */
   readonly isStillAdmitted: () => Promise<boolean>;
-  /** Asked before every event; absent where the client has no API token. */
+  /** Checked before every event; absent when the client has no API token. */
   readonly hasValidToken: (() => Promise<boolean>) | undefined;
-  /** Clients with the same token are asked about once. */
+  /** Clients with the same token share one check. */
   readonly tokenId: string | undefined;
 }
 
-/** What a client was let in by, and the channel that it listens to. */
+/** A client's permission and channel. */
 export interface Admission extends StreamPermission {
   readonly channel: Channel;
 }
@@ -19,13 +19,13 @@ export interface Admission extends StreamPermission {
 interface Delivery {
   readonly listener: Listener;
   readonly channel: Channel;
-  /** Changes that come while the token is verified wait for a verification of their own. */
+  /** The latest change at the time of the check. Later changes need a check of their own. */
   readonly latest: number;
 }
 
 /**
- * Sends every client what it has missed, or ends its stream when its token has expired or was deleted. Each token is verified
- * once; a verification that takes long delays no client with another token.
+ * Sends the missed changes to each client. Ends the stream when its token has expired or was deleted. Verifies each
+ * token once; a slow verification does not delay clients with other tokens.
  */
 export function deliver(admissions: Iterable<readonly [Listener, Admission]>): void {
   const withToken = new Map<string, { readonly verify: () => Promise<boolean>; readonly deliveries: Delivery[] }>();
@@ -41,7 +41,7 @@ export function deliver(admissions: Iterable<readonly [Listener, Admission]>): v
   for (const { verify, deliveries } of withToken.values()) void verifyThenSend(verify, deliveries);
 }
 
-/** `verify` never fails: a storage that cannot be reached says nothing of the token. */
+/** `verify` never rejects: an unreachable storage does not invalidate a token. */
 async function verifyThenSend(verify: () => Promise<boolean>, deliveries: readonly Delivery[]): Promise<void> {
   const isValid = await verify();
   for (const delivery of deliveries) {

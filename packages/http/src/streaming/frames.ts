@@ -3,39 +3,39 @@ import type { Contents } from '../client/documents.js';
 import { flagDigest, flagText, segmentDigest, segmentText } from '../client/texts.js';
 import { ownBytes } from '../reply.js';
 
-/** A message of the stream: ready to be sent to every client of a channel, or too long for that. */
+/** A message of the stream: a buffer that all clients of a channel share, or a long message. */
 export type Frame = Buffer | LongFrame;
 
-/** A message on its way to one client. Its parts are made when the client has taken those before. */
+/** A long message for one client. It generates each part after the client has taken the previous one. */
 export interface LongFrame {
-  /** The next part; undefined at the end. */
+  /** Returns the next part; undefined at the end. */
   next(): Buffer | undefined;
 }
 
-/** Where a client is: `eventId` counts within a channel, `id` names the channel too. */
-export interface Place {
+/** An event position: `eventId` counts within a channel, and `id` includes the channel's name. */
+export interface EventPosition {
   readonly id: string;
   readonly eventId: number;
 }
 
-/** A comment: it keeps proxies and clients from taking the connection for dead. */
+/** A comment line. It prevents proxies and clients from closing an idle connection. */
 export const HEARTBEAT: Buffer = Buffer.from(':\n\n');
 
-/** A longer update is not kept: clients get the whole state instead. */
-const UPDATE_LENGTH = 1024 * 1024;
+/** The maximum length of a stored update, in characters. Clients get the full state in place of a longer one. */
+const MAX_UPDATE_LENGTH = 1024 * 1024;
 
-/** What has changed since the frame before; undefined when that is too long. */
-export function updateFrame(changes: readonly Change[], { id, eventId }: Place): Buffer | undefined {
+/** Returns the message with these changes; undefined when it is too long. */
+export function updateFrame(changes: readonly Change[], { id, eventId }: EventPosition): Buffer | undefined {
   let events = '';
   for (const change of changes) {
     events += `${events === '' ? '' : ','}${changeText(change, eventId)}`;
-    if (events.length > UPDATE_LENGTH) return undefined;
+    if (events.length > MAX_UPDATE_LENGTH) return undefined;
   }
   const [start, end] = envelopeOf('unleash-updated', id);
   return ownBytes(start + events + end);
 }
 
-/** What stands around the events of a message. JSON has no line breaks, so an event's data is one line. */
+/** Returns the text around the events of a message. JSON has no line breaks, so an event's data is one line. */
 export function envelopeOf(event: string, id: string): readonly [start: string, end: string] {
   return [`id:${id}\nevent:${event}\ndata:{"events":[`, ']}\n\n'];
 }
@@ -54,14 +54,17 @@ function changeText(change: Change, eventId: number): string {
   }
 }
 
-/** One thing that a client has to change to get from one state to the next. */
+/** One update that a client applies to reach the next state. */
 export type Change =
   | { readonly type: 'segment-updated'; readonly segment: SegmentConfiguration }
   | { readonly type: 'feature-updated'; readonly flag: FlagConfiguration }
   | { readonly type: 'feature-removed'; readonly flag: FlagConfiguration }
   | { readonly type: 'segment-removed'; readonly segment: SegmentConfiguration };
 
-/** What has changed, in an order in which no flag ever misses a segment. Empty when a client would see no difference. */
+/**
+ * Returns the changes in an order that never leaves a flag without its segment. Empty when the client sees no
+ * difference.
+ */
 export function changesBetween(before: Contents, after: Contents): readonly Change[] {
   const flags = differenceOf(before.flags, after.flags, { keyOf: ({ name }) => name, digestOf: flagDigest });
   const segments = differenceOf(before.segments, after.segments, { keyOf: ({ id }) => id, digestOf: segmentDigest });
@@ -78,30 +81,30 @@ interface Traits<Item> {
   readonly digestOf: (item: Item) => string;
 }
 
-/** The same object is the same state; of another one the JSON decides. */
+/** An identical object is unchanged. For different objects, the digest of the JSON decides. */
 function differenceOf<Item>(before: readonly Item[], after: readonly Item[], { keyOf, digestOf }: Traits<Item>) {
-  const gone = new Map(before.map((item) => [keyOf(item), item]));
+  const removed = new Map(before.map((item) => [keyOf(item), item]));
   const updated: Item[] = [];
   for (const item of after) {
-    const earlier = gone.get(keyOf(item));
-    gone.delete(keyOf(item));
+    const earlier = removed.get(keyOf(item));
+    removed.delete(keyOf(item));
     if (earlier === item) continue;
     if (earlier === undefined || digestOf(earlier) !== digestOf(item)) updated.push(item);
   }
-  return { updated, removed: [...gone.values()] };
+  return { updated, removed: [...removed.values()] };
 }
 
-/** So many frames, and bytes of them, are remembered; the newest always is. */
-const FRAMES = 1000;
-const BYTES = 1024 * 1024;
+/** The limits of a journal, in frames and bytes. The newest frame always remains. */
+const MAX_FRAMES = 1000;
+const MAX_BYTES = 1024 * 1024;
 
 /** The latest changes of a channel, numbered without gaps. */
 export interface Journal {
-  /** The number of the newest change; before the first one, where the numbering begins. */
+  /** The number of the newest change, or the initial number. */
   readonly latest: number;
-  /** Without a frame: the change is too long to be remembered, and with it all before. */
+  /** Appends a change. Without a frame, the change is too long: the journal drops it and all earlier frames. */
   append(frame: Buffer | undefined): void;
-  /** The frames after that number; undefined when they are not remembered any more, or never were. */
+  /** Returns the frames after that number; undefined when the journal does not have them. */
   since(eventId: number): readonly Buffer[] | undefined;
 }
 
@@ -111,7 +114,7 @@ export function createJournal(): Journal {
   let bytes = 0;
 
   function forget(): void {
-    while (frames.length > 1 && (frames.length > FRAMES || bytes > BYTES)) bytes -= frames.shift()?.length ?? 0;
+    while (frames.length > 1 && (frames.length > MAX_FRAMES || bytes > MAX_BYTES)) bytes -= frames.shift()?.length ?? 0;
   }
 
   return {

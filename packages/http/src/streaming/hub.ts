@@ -7,15 +7,15 @@ import { type Channel, createChannel, type Hydration } from './channel.js';
 import { type Admission, deliver, type StreamPermission } from './deliver.js';
 import { createListener, type Listener, watch } from './listener.js';
 
-/** So many channels are remembered that nobody listens to, for clients that come back. */
+/** The maximum number of channels without listeners. They remain for clients that reconnect. */
 const IDLE_CHANNELS = 20;
 
-/** One channel for all who see the same. */
+/** One channel per view. */
 export interface Channels {
   of(view: View): Channel;
-  /** Looks for changes in all channels that have listeners, one channel per turn, and calls `onAdvanced` after each. */
+  /** Updates all channels that have listeners, one per event-loop turn. Calls `onAdvanced` after each. */
   advance(onAdvanced: (channel: Channel) => void): void;
-  /** Forgets channels that nobody listens to any more, but for the latest. */
+  /** Removes channels without listeners, except the most recent ones. */
   forgetIdle(): void;
 }
 
@@ -25,7 +25,7 @@ function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels
   return {
     of(view) {
       const key = keyOf(view);
-      // Moved to the end: the first ones are those that were not asked for the longest.
+      // Reinserts the channel, because eviction starts with the oldest one.
       const channel = channels.get(key) ?? createChannel(flags, view, cache);
       channels.delete(key);
       channels.set(key, channel);
@@ -49,25 +49,25 @@ function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels
   };
 }
 
-export interface Listening extends StreamPermission {
+export interface StreamRequest extends StreamPermission {
   readonly view: View;
   readonly lastEventId: string | undefined;
 }
 
-/** Streams changes to all who listen. It has a timer, and looks for changes, only while somebody does. */
+/** Streams changes to all listeners. The timer and the change listener exist only while clients listen. */
 export interface Hub {
   /**
-   * Makes what answers a request to listen.
+   * Returns a function that streams to one client.
    *
    * @throws FlagsError `environment_not_found`, `closed`
    */
-  prepare(listening: Listening): Promise<(sink: ReplySink) => void>;
-  /** Ends all streams, and refuses others. Calling it again does nothing. */
+  prepare(listening: StreamRequest): Promise<(sink: ReplySink) => void>;
+  /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
   close(): void;
 }
 
 export interface HubOptions {
-  /** Milliseconds between two signs of life. */
+  /** Milliseconds between two heartbeats. */
   readonly heartbeatInterval: number;
   readonly cache: ResponseCache<Hydration>;
 }
@@ -77,7 +77,7 @@ type Admissions = Map<Listener, Admission>;
 export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions): Hub {
   const channels = createChannels(flags, cache);
   const admissions: Admissions = new Map();
-  const beat = createBeat(admissions);
+  const beat = createHeartbeat(admissions);
   let closed = false;
   let stop: (() => void) | undefined;
 
@@ -101,8 +101,8 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
     stop = undefined;
   }
 
-  function listen(sink: ReplySink, { view, lastEventId, ...permission }: Listening): void {
-    // A client that has left already tells so no more.
+  function listen(sink: ReplySink, { view, lastEventId, ...permission }: StreamRequest): void {
+    // The sink of a disconnected client emits no further `close` event.
     if (sink.destroyed) return;
     const channel = channels.of(view);
     const listener = createListener(sink, {
@@ -134,10 +134,10 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
 }
 
 /**
- * Makes a beat: a sign of life to every client, and the end of those that may not come in any more. An answer that takes long
- * keeps no other client waiting, and is not asked for twice at once.
+ * Creates the heartbeat function. Each heartbeat signals every client, and ends streams of clients without permission.
+ * A slow permission check delays no other client, and a client has at most one check at a time.
  */
-function createBeat(admissions: Admissions): () => void {
+function createHeartbeat(admissions: Admissions): () => void {
   const asked = new Set<Listener>();
 
   async function review(listener: Listener, { isStillAdmitted }: Admission): Promise<void> {

@@ -1,18 +1,18 @@
 import type { Contents } from '../client/documents.js';
 import { flagText, segmentText } from '../client/texts.js';
 import { ownBytes } from '../reply.js';
-import { envelopeOf, type LongFrame, type Place } from './frames.js';
+import { type EventPosition, envelopeOf, type LongFrame } from './frames.js';
 
-/** Parts of about this length, in characters, are joined of shorter texts. */
+/** The target length of a part, in characters. Shorter texts are joined. */
 const PART_LENGTH = 64 * 1024;
 
-/** A message with everything there is, made as the client takes it. */
-export function hydrationFrame(contents: Contents, place: Place): LongFrame {
+/** Returns the message with the full state, generated at the client's pace. */
+export function hydrationFrame(contents: Contents, place: EventPosition): LongFrame {
   const parts = partsOf(contents, place);
   return { next: () => parts.next().value };
 }
 
-function* partsOf(contents: Contents, place: Place): Generator<Buffer, undefined> {
+function* partsOf(contents: Contents, place: EventPosition): Generator<Buffer, undefined> {
   let part = '';
   for (const text of textsOf(contents, place)) {
     if (typeof text === 'string') part += text;
@@ -26,8 +26,8 @@ function* partsOf(contents: Contents, place: Place): Generator<Buffer, undefined
   return undefined;
 }
 
-/** The JSON of the message, piece by piece; long pieces as buffers that all clients share. */
-function* textsOf({ flags, segments }: Contents, { id, eventId }: Place): Generator<string | Buffer> {
+/** Generates the JSON of the message in pieces. Long pieces are buffers that all clients share. */
+function* textsOf({ flags, segments }: Contents, { id, eventId }: EventPosition): Generator<string | Buffer> {
   const [start, end] = envelopeOf('unleash-connected', id);
   yield `${start}{"type":"hydration","eventId":${eventId},"features":[`;
   yield* separated(flags, sharedFlagText);
@@ -46,7 +46,10 @@ function* separated<Item>(items: readonly Item[], toText: (item: Item) => string
 const sharedFlagText = shareLongTexts(flagText);
 const sharedSegmentText = shareLongTexts(segmentText);
 
-/** Of clients that do not read, each would hold a copy of the text that it is at. A shared one goes with the last of them. */
+/**
+ * Shares long texts as buffers, so that slow clients do not each hold a copy. A weak reference releases the buffer with
+ * its last client.
+ */
 function shareLongTexts<Item extends object>(toText: (item: Item) => string): (item: Item) => string | Buffer {
   const shared = new WeakMap<Item, WeakRef<Buffer>>();
   return (item) => {

@@ -3,26 +3,26 @@ import { clearImmediate, runInTurn, setImmediate } from '../coalesce-per-tick.js
 import type { ReplySink } from '../request.js';
 import { type Frame, HEARTBEAT } from './frames.js';
 
-/** So many bytes are handed over at once: each lot that a client has taken shows that it reads. */
-const LOT = 64 * 1024;
+/** The maximum bytes per write. Each accepted write shows that the client still reads. */
+const WRITE_SIZE = 64 * 1024;
 
-/** What is under way to one client. It holds on to buffers that all clients share, and copies nothing. */
+/** The send queue of one client. It references shared buffers and copies nothing. */
 export interface Outbox {
-  /** Whether everything was taken. */
+  /** Whether the client has taken all data. */
   readonly isEmpty: boolean;
-  /** How many bytes were taken so far. */
+  /** The number of bytes that the client has taken. */
   readonly taken: number;
   put(frames: readonly Frame[]): void;
-  /** Goes on after what was handed over last has been taken: call it on every `drain`. */
+  /** Continues after the client has taken the last write. Call it on every `drain`. */
   advance(): void;
 }
 
-/** @param onEmpty called when everything was taken, unless that was so at once */
+/** @param onEmpty Called when the queue drains; not called if `put` drains it immediately. */
 function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () => void): Outbox {
   const frames: Frame[] = [];
   let current: Buffer | undefined;
   let place = 0;
-  let underWay = 0;
+  let pendingBytes = 0;
   let taken = 0;
   let isWaiting = false;
   let isPaused = false;
@@ -37,22 +37,22 @@ function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () 
     return undefined;
   }
 
-  function handOver(buffer: Buffer): void {
-    const lot = buffer.subarray(place, place + LOT);
-    place += lot.length;
+  function writeChunk(buffer: Buffer): void {
+    const chunk = buffer.subarray(place, place + WRITE_SIZE);
+    place += chunk.length;
     current = place < buffer.length ? buffer : undefined;
     if (!current) place = 0;
-    isWaiting = !sink.write(lot);
-    if (isWaiting) underWay += lot.length;
-    else taken += lot.length;
+    isWaiting = !sink.write(chunk);
+    if (isWaiting) pendingBytes += chunk.length;
+    else taken += chunk.length;
   }
 
-  /** The next lot of a long frame waits for its turn: a client that takes all at once would keep others waiting. */
+  /** Pauses between the parts of a long frame, so that a fast client does not delay other requests. */
   function pump(): void {
     while (!isWaiting && !isPaused) {
       current ??= nextBuffer();
       if (!current) return;
-      handOver(current);
+      writeChunk(current);
       if (frames[0] && !Buffer.isBuffer(frames[0])) pause();
     }
   }
@@ -87,28 +87,28 @@ function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () 
     },
     advance() {
       isWaiting = false;
-      taken += underWay;
-      underWay = 0;
+      taken += pendingBytes;
+      pendingBytes = 0;
       proceed();
     },
   };
 }
 
-/** A client that has taken nothing for so many heartbeats does not read any more. */
-const PATIENCE = 4;
+/** The number of heartbeats without progress after which a client counts as stalled. */
+const MAX_MISSED_HEARTBEATS = 4;
 
 /**
- * One client that listens. Nothing is queued for it: while what it was sent is under way it is not ready for more, and
- * gets what it has missed when it is.
+ * One streaming client, without a backlog. It accepts no changes until earlier data is sent. Then it receives the
+ * changes that it missed.
  */
 export interface Listener {
   readonly isReady: boolean;
   send(frames: readonly Frame[]): void;
-  /** Sends a sign of life, or cuts a client off that has stopped reading. */
+  /** Sends a heartbeat, or disconnects a stalled client. */
   beat(): void;
-  /** Ends the answer of a client that reads: what it was sent still arrives. Any other is cut off. */
+  /** Ends the stream after all data is sent. Disconnects a client with pending data. */
   end(): void;
-  /** Ends the connection at once. */
+  /** Disconnects immediately. */
   cut(): void;
 }
 
@@ -125,7 +125,7 @@ export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEve
 
   sink.on('drain', () => outbox.advance());
   sink.on('close', onLeft);
-  // A connection that breaks while it is written to closes too.
+  // A failed write also closes the connection, and `close` handles it.
   sink.on('error', () => undefined);
 
   return {
@@ -137,7 +137,7 @@ export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEve
       if (outbox.isEmpty && !ended) return outbox.put([HEARTBEAT]);
       missed = outbox.taken === taken ? missed + 1 : 0;
       taken = outbox.taken;
-      if (missed >= PATIENCE) sink.destroy();
+      if (missed >= MAX_MISSED_HEARTBEATS) sink.destroy();
     },
     end() {
       if (!outbox.isEmpty) return void sink.destroy();
@@ -149,16 +149,16 @@ export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEve
 }
 
 export interface Watcher {
-  /** Called once for changes that are made together. */
+  /** Called once for simultaneous changes. */
   readonly onChange: () => void;
   readonly onHeartbeat: () => void;
   /** Milliseconds between two heartbeats. */
   readonly heartbeatInterval: number;
-  /** Called when the flags begin to close. */
+  /** Called when the flags start to close. */
   readonly onClosing: () => void;
 }
 
-/** Watches the flags until the function that it gives is called. The timer does not keep the process alive. */
+/** Watches the flags until the returned function is called. The timer does not keep the process alive. */
 export function watch(flags: Flags, { onChange, onHeartbeat, heartbeatInterval, onClosing }: Watcher): () => void {
   let due: NodeJS.Immediate | undefined;
   const stopFollowing = flags.onConfigurationChange(() => {

@@ -2,10 +2,10 @@ import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core'
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
 
-/** Clients whose languages know no absent members, and proxies in front of them, send null for what they do not know. */
+/** Some client languages and proxies send null for unknown members. */
 const NULL_WHEN_UNKNOWN: ReadonlySet<string> = new Set(['instanceId', 'sdkVersion', 'description', 'url', 'icon']);
 
-/** The engine's rules for a registration or a report, where null is as good as absent. */
+/** Returns the engine's schema of a registration or report, extended to accept null for absent members. */
 export function clientReportSchema(schema: JsonSchema): JsonSchema {
   const properties = Object.entries(propertiesOf(schema)).map(([name, property]) => [
     name,
@@ -14,13 +14,13 @@ export function clientReportSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** The members that the engine reads. A body of 1 MiB may have a hundred thousand others, which are not copied. */
+/** The members that the engine reads. Other members are not copied, because a body may have very many. */
 const READ_MEMBERS = [
   ...NULL_WHEN_UNKNOWN,
   ...['appName', 'strategies', 'started', 'interval', 'color', 'bucket'],
 ] as const;
 
-/** Returns a value that is no object unchanged: the engine refuses it. */
+/** Returns a value that is not an object unchanged, so that the engine reports it. */
 export function clientReportFromWire<Report extends object>(report: Report): Report {
   if (typeof report !== 'object' || report === null || Array.isArray(report)) return report;
   const members = unchecked<Readonly<Record<string, unknown>>>(report);
@@ -31,13 +31,13 @@ export function clientReportFromWire<Report extends object>(report: Report): Rep
   return unchecked<Report>(Object.fromEntries(known));
 }
 
-/** What proxies send: who has registered with them, and what was counted, flag by flag. */
+/** The request body of proxies: registrations of their clients, and counts per flag. */
 export interface WireBulk {
   readonly applications?: readonly WireBulkApplication[];
   readonly metrics?: readonly WireBulkMetric[];
 }
 
-/** Of one batch: so much and no more is written by one request. */
+/** Limits per request. They bound the writes of one request. */
 const MAX_APPLICATIONS = 1000;
 const MAX_METRICS = 10_000;
 
@@ -51,7 +51,7 @@ interface WireBulkMetric {
   readonly no: number;
 }
 
-/** The engine's rules for registrations and reports, in the shape of proxies. */
+/** Returns the schema of a proxy's body, based on the engine's schemas of registrations and reports. */
 export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonSchema {
   const bucket = propertyOf(metricsReport, 'bucket');
   const toggles = propertyOf(bucket, 'toggles') as { readonly propertyNames: JsonSchema };
@@ -81,13 +81,13 @@ export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonS
   };
 }
 
-/** Proxies leave out what they do not know of an application. */
+/** Adds the members of an application that proxies omit. */
 export function registrationsFromWire({ applications = [] }: WireBulk, now: Date): readonly ClientRegistration[] {
   const unknown = { strategies: [], started: now.toISOString(), interval: 0 };
   return applications.map((application) => ({ ...unknown, ...clientReportFromWire(application) }));
 }
 
-/** One report per application and time. */
+/** Returns one report per application and time bucket. */
 export function reportsFromWire({ metrics = [] }: WireBulk): readonly MetricsReport[] {
   const reports = new Map<string, MetricsReport & { readonly counts: Map<string, FlagCounts> }>();
   for (const metric of metrics) {
@@ -112,7 +112,7 @@ function count(counts: Map<string, FlagCounts>, { featureName, yes, no }: WireBu
   counts.set(featureName, { yes: sum(others.yes, yes), no: sum(others.no, no) });
 }
 
-/** Each part is safe, and so is what the engine is given. */
+/** Keeps the sum a safe integer, because the engine accepts no other. */
 function sum(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }

@@ -1,7 +1,7 @@
 import type { EvaluationContext } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 
-/** A context as clients send it: null is as good as absent. */
+/** A context in wire form, where null equals absent. */
 export interface WireContext {
   readonly userId?: string | number | null;
   readonly sessionId?: string | number | null;
@@ -40,7 +40,7 @@ export const frontendBodySchema: JsonSchema = {
   properties: { context: { ...contextSchema, type: ['object', 'null'] } },
 };
 
-/** `clientIp` is the address that counts when the context names none. */
+/** Converts a context. `clientIp` is the address when the context has none. */
 export function contextFromWire(context: WireContext, clientIp?: string): EvaluationContext {
   const { userId, sessionId, remoteAddress, environment, appName, currentTime, properties } = context;
   return {

@@ -12,7 +12,7 @@ import type { JsonChunks } from '../chunks.js';
 import { jsonObject } from '../json-chunks.js';
 import { dependencyToWire } from '../routes/dependencies.js';
 
-/** Members that were not given are undefined, and so not in the JSON. */
+/** Undefined members do not appear in the JSON. */
 export function strategyToWire(strategy: Strategy) {
   const { id, name, constraints, parameters, title, disabled, sortOrder, segments, variants } = strategy;
   return {
@@ -28,17 +28,17 @@ export function strategyToWire(strategy: Strategy) {
   };
 }
 
-/** Clients expect a list in every constraint, also where the operand is a single value. */
+/** Clients expect `values` in every constraint, even for operators with a single value. */
 export function constraintToWire(constraint: Constraint) {
   return { ...constraint, values: constraint.values ?? [] };
 }
 
-/** A payload that was not given is undefined, and so not in the JSON. */
+/** An undefined payload does not appear in the JSON. */
 function variantToWire({ name, weightType, weight, stickiness, payload, overrides }: Variant) {
   return { name, weightType, weight, stickiness, payload, overrides };
 }
 
-/** What a change of the variants answers: the weights that were computed. */
+/** Converts the reply to a change of variants: the computed weights. */
 export function variantWeightsToWire(variants: readonly Variant[]) {
   return { version: '1', variants: variants.map(({ name, weightType, weight }) => ({ name, weightType, weight })) };
 }
@@ -58,7 +58,7 @@ export function flagToWire(flag: Omit<Flag, 'revision'>) {
   };
 }
 
-/** `dependencies` and `children` only come when there are some. */
+/** Includes `dependencies` and `children` only when the flag has some. */
 export function flagDetailToWire(flag: FlagDetail) {
   const { environments, dependencies, children } = flag;
   return {

@@ -102,7 +102,7 @@ export const metricsSchemas = {
       strategies: listOf(referTo('ApplicationStrategies')),
       seenToggles: listOf(text),
     },
-    // Names of flags that do not exist, of which the last 100 are kept; absent when none was dropped.
+    // The number of dropped names of unknown flags; the last 100 names are kept. Absent when none was dropped.
     { droppedNames: count },
   ),
 

@@ -27,12 +27,12 @@ export function referTo(component: string): JsonSchema {
   return { $ref: `#/components/schemas/${component}` };
 }
 
-/** The version of a payload: an integer in lists, text in answers about variants. */
+/** The version of a payload: an integer in lists, text in replies about variants. */
 export const version: JsonSchema = { type: 'integer', const: 1 };
 
 type Properties = Readonly<Record<string, JsonSchema>>;
 
-/** An object with exactly these members. */
+/** Returns the schema of an object with exactly these members. */
 export function strictObject(properties: Properties, optional: Properties = {}): JsonSchema {
   return {
     type: 'object',

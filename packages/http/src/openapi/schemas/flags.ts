@@ -75,7 +75,7 @@ export const flagSchemas = {
 const weightType: JsonSchema = { type: 'string', enum: ['fix', 'variable'] };
 const weight: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
 
-/** What every variant has, those of a strategy too. */
+/** The members that flag variants and strategy variants share. */
 const variantBase = { name: text, weightType, weight, stickiness: text };
 
 export const variantSchemas = {
@@ -116,7 +116,9 @@ export function strategySchemas({ constraint }: InputSchemas) {
 
     StrategyVariant: strictObject(variantBase, { payload: referTo('Payload') }),
 
-    /** Answered as it was sent, with `values` in any case. What is sent has no members beyond those that are known. */
+    /**
+     * Replies repeat the constraint of the request, and always add `values`. Requests may not contain unknown members.
+     */
     Constraint: constraint,
   };
 }

@@ -5,7 +5,7 @@ import { clientSchemas, frontendSchemas, ofrepSchemas, playgroundSchemas } from 
 import { errorSchemas } from './common.js';
 import { dependencySchemas, flagSchemas, segmentSchemas, strategySchemas, variantSchemas } from './flags.js';
 
-/** The schemas of all answers and of what they are made of; an answer without one does not compile. */
+/** Returns all reply schemas and their components. The type check requires a schema for every reply. */
 export function replySchemas(inputs: InputSchemas): Readonly<Record<string, JsonSchema>> {
   const schemas = {
     ...projectSchemas,
