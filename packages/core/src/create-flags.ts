@@ -25,11 +25,10 @@ import { createValidators } from './validators.js';
 const DAY = 86_400_000;
 
 /**
- * Opens feature flags on a storage, for one process or for one of several that share the storage. A new storage gets the
- * project `default`. Resolves when the flags are loaded; `close()` releases everything. Closes the storage if it rejects.
+ * Opens feature flags on a storage, which several processes may share. Creates the project `default` in a new storage.
+ * Resolves when the flags are loaded; `close()` releases everything. Closes the storage if it rejects.
  *
- * @throws FlagsError `invalid_input` (options that do not fit), `storage_unsupported`, `storage_busy`,
- * `storage_unavailable`
+ * @throws FlagsError `invalid_input` (invalid options), `storage_unsupported`, `storage_busy`, `storage_unavailable`
  * @example
  * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
@@ -45,7 +44,7 @@ export async function createFlags(options: FlagsOptions): Promise<Flags> {
   }
 }
 
-/** Names the common mistakes of callers without types: no `{ storage }`, or a storage function that was not called. */
+/** Returns the storage, or explains a common mistake: no `{ storage }`, or a storage function that was not called. */
 async function storageOf(options: FlagsOptions | undefined): Promise<Storage> {
   if (typeof options !== 'object' || options === null) {
     throw refused("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
@@ -58,7 +57,7 @@ async function storageOf(options: FlagsOptions | undefined): Promise<Storage> {
   return storage;
 }
 
-/** A record, so that the compiler reports an option that is missing here. */
+/** The names of all options. The compiler reports a missing option because this is a record. */
 const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   storage: true,
   metrics: true,
@@ -151,7 +150,7 @@ function copied(known: Versioned<unknown> | undefined): Versioned<unknown> | und
   return known && { state: cloneJson(known.state), revision: known.revision };
 }
 
-/** Several processes may open a new storage at once: the later ones find the project. */
+/** Creates the default project unless it exists. Another process may create it at the same moment. */
 async function addDefaultProject({ change, now }: Engine): Promise<void> {
   const createdAt = now().toISOString();
   await change({
@@ -162,7 +161,7 @@ async function addDefaultProject({ change, now }: Engine): Promise<void> {
   });
 }
 
-/** The interface for every actor: reads are shared, changes are bound to the actor's engine. */
+/** Creates the public interface. All actors share the reads; changes are bound to the actor's engine. */
 function createInterface(
   engineOf: (actor: ActorIdentity) => Engine,
   actor: ActorIdentity,
