@@ -10,7 +10,7 @@ import { createKeyedMutex } from './keyed-mutex.js';
 import { createTrackingReader, nameOf, type Read, type TrackingReader } from './reader.js';
 import { assertDocumentSizes, isLarge, type StateSize } from './state-size.js';
 
-/** After this many lost races in a row the change fails with `too_much_contention`. */
+/** A change fails with `too_much_contention` after this many conflicts. */
 const ATTEMPTS = 20;
 const LONGEST_PAUSE = 50;
 
@@ -30,9 +30,9 @@ export interface Change<State, Event extends DomainEvent> {
   /** The document that `ifRevision` refers to; the changed document when absent. */
   readonly revisionOf?: { readonly documents: Documents<never>; readonly id: string };
   /**
-   * Decides which events happen to the current state. Runs again after a lost race, so the caller creates everything
-   * from outside (time, ids, input) beforehand. Repeated reads through `read` return the same document, and the commit
-   * checks that none of these documents has changed.
+   * Decides which events to apply to the current state. Runs again after a conflict, so the caller creates the time,
+   * the ids and the input beforehand. Repeated reads through `read` return the same document. The commit checks that
+   * none of these documents has changed.
    */
   readonly decide: (
     found: Versioned<State> | undefined,
@@ -41,6 +41,7 @@ export interface Change<State, Event extends DomainEvent> {
   ) => Promise<Decision<Event>> | Decision<Event>;
 }
 
+/** The events of the changed document, optionally with side writes and vacancy checks. */
 export type Decision<Event> =
   | readonly Event[]
   | {
@@ -63,8 +64,8 @@ export interface ChangeEnvironment {
   /** Applies every written document to the replica. */
   readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
   /**
-   * Returns a copy of the replica's document for a first decision without a read. Absent where a read costs nothing, or
-   * where the replica learns of other processes' commits by polling only.
+   * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
+   * replica learns of other processes' commits by polling only.
    */
   readonly recall?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
   /** Enforces the option `stateLimit`; absent without one. */
@@ -72,8 +73,9 @@ export interface ChangeEnvironment {
 }
 
 /**
- * Creates the only writer: read, decide, commit, and retry after a lost race. Changes of different documents may share
- * other documents (a segment, a parent), so the retries of one process run one at a time and do not race each other.
+ * Creates the only writer of documents. It reads, decides, commits, and retries after a conflict. Changes of different
+ * documents may share other documents (a segment, a parent). Retries therefore run one at a time, so that changes of
+ * one process do not conflict repeatedly.
  */
 export function createCommandRunner(environment: ChangeEnvironment): CommandRunner {
   const takeTurn = createKeyedMutex(isOfTheStorage);
@@ -94,12 +96,12 @@ export function createCommandRunner(environment: ChangeEnvironment): CommandRunn
     });
 }
 
-/** Queued changes fail with the same error: if each waited for the storage's timeout, the last would wait for hours. */
+/** Queued changes fail with the same error. Otherwise each would wait for the storage's timeout, one after another. */
 function isOfTheStorage(error: unknown): boolean {
   return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
 }
 
-/** Changes that derive their id share one queue per kind. */
+/** Returns the mutex key. Changes that derive their id share one key per kind. */
 function turnOf({ aggregate, id }: { readonly aggregate: Documents<never>; readonly id: unknown }): string {
   return nameOf({ kind: aggregate.kind, id: typeof id === 'string' ? id : '' });
 }
@@ -107,9 +109,9 @@ function turnOf({ aggregate, id }: { readonly aggregate: Documents<never>; reado
 type Outcome<State> = Promise<Versioned<State> | undefined | 'lost'>;
 
 /**
- * Decides on the replica's copy of the document, which saves PostgreSQL one of three round trips. The whole optimization is
- * this function. Only a successful commit proves that the copy was current: a refusal, or a decision that changes nothing,
- * is decided again on the stored state. A defect is thrown at once.
+ * Decides on the replica's copy of the document, which saves a round trip to the database. Only a successful commit
+ * proves that the copy was current. After a refusal, or a decision without events, the caller decides again on the
+ * stored document. Other errors are thrown at once.
  */
 async function tryRecalled<State, Event extends DomainEvent>(
   environment: ChangeEnvironment,
@@ -130,7 +132,7 @@ async function tryRecalled<State, Event extends DomainEvent>(
   return decided?.own ? commit(environment, decided, at) : 'lost';
 }
 
-/** Besides the engine, the host's `onSegmentUse` refuses changes, with errors of any kind. */
+/** The host's `onSegmentUse` may refuse a change with an error of any type. */
 function isRefusal(error: unknown, { onSegmentUse }: AttributedContext): boolean {
   return isFlagsError(error) || onSegmentUse !== undefined;
 }
@@ -147,7 +149,7 @@ async function tryOnce<State, Event extends DomainEvent>(
 /** The result of a decision, before its commit. */
 interface Decided<State> {
   readonly found: Versioned<State> | undefined;
-  /** Undefined when nothing changes. */
+  /** Undefined if nothing changes. */
   readonly own: DocumentChange<State> | undefined;
   /** All writes, the changed document first. */
   readonly changes: readonly DocumentChange[];
@@ -201,7 +203,7 @@ async function commit<State>(
   }
 }
 
-/** Throws `revision_mismatch` if the document is at another revision than the caller expects. */
+/** Throws `revision_mismatch` unless the document is at a revision that the caller accepts. */
 async function assertRevision<State, Event extends DomainEvent>(
   { aggregate, revisionOf: seen, context }: Change<State, Event>,
   { id, found }: { readonly id: string; readonly found: Versioned<State> | undefined },
@@ -227,7 +229,7 @@ function toNewEvents(
   });
 }
 
-/** Random back-off, so that competing processes do not collide again. */
+/** Random backoff, so that competing processes do not conflict again. */
 function pause(attempt: number): Promise<void> {
   const longest = Math.min(LONGEST_PAUSE, 2 ** attempt);
   return new Promise((resolve) => setTimeout(resolve, Math.random() * longest));

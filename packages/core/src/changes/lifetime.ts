@@ -1,6 +1,6 @@
 import { FlagsError } from '../errors.js';
 
-/** Tracks whether the engine is open, and its running operations. */
+/** Tracks the running operations, and whether the engine is open. */
 export interface Lifetime {
   /** Aborts as soon as `end` is called. */
   readonly closing: AbortSignal;
@@ -8,7 +8,7 @@ export interface Lifetime {
   track<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws `closed` if the engine is closed. */
   assertOpen(): void;
-  /** Refuses new operations, waits for the running ones, then releases. Later calls return the first call's promise. */
+  /** Refuses new operations, waits for running ones, then calls `release`. Later calls return the first promise. */
   end(release: () => Promise<void>): Promise<void>;
 }
 
