@@ -19,7 +19,7 @@ export interface Polling {
   stop(): void;
 }
 
-/** Milliseconds; or the interval, where that is longer. */
+/** In milliseconds. A longer interval replaces it. */
 const LONGEST_PAUSE = 15_000;
 
 /**
@@ -62,9 +62,9 @@ function pauseAfter(failures: number, interval: number): number {
   return longest * (0.5 + Math.random() / 2);
 }
 
-/** The poller reads at most so many events at once. */
+/** Events per read. */
 const BATCH = 500;
-/** The poller reads so many documents concurrently: a remote database answers them in one round trip time. */
+/** Documents per concurrent read, so that a remote database answers them in about one round trip. */
 const AT_ONCE = 64;
 
 export interface ChangePoller {
@@ -91,8 +91,8 @@ export interface ChangePollerOptions {
 }
 
 /**
- * Follows the changes of other processes by the feed of events of the storage. It skips the changes of this process,
- * which are known already. After a failed read it retries from the same position; evaluation continues from memory.
+ * Follows the changes of other processes by polling the event feed. It skips known revisions, such as those of this
+ * process. After a failed read it retries from the same position; evaluation continues from memory.
  */
 export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   const { now, pollInterval, onError } = options;
@@ -118,7 +118,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
     return status;
   }
 
-  /** A running check may have read before the call: all callers share one further check after it. */
+  /** A running check may have read the feed before the call. All callers therefore share one check after it. */
   function refresh(): Promise<EvaluationStatus> {
     next ??= latest.then(check);
     latest = next;
@@ -145,7 +145,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   };
 }
 
-/** Returns a function that reads all events since its last call, and the documents that they changed. */
+/** Returns a function that reads all events since its last call, and applies the changed documents. */
 function createCatchUp({
   storage,
   isNewer: isNews,
@@ -171,7 +171,7 @@ function createCatchUp({
       for (let first = 0; first < news.length; first += AT_ONCE) await follow(news.slice(first, first + AT_ONCE));
       after = events.at(-1)?.position ?? after;
       if (events.length < BATCH) return;
-      // A storage that answers synchronously would block the event loop until the last of a million events.
+      // Yields, because a synchronous storage would block the event loop until the last event.
       await setImmediate();
     }
   };

@@ -6,18 +6,18 @@ import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { isSameJson } from '../validation/json.js';
 
-/** The documents that evaluation uses, in memory: every flag that is not archived, and every segment. */
+/** Holds the documents for evaluation in memory: all segments, and all flags that are not archived. */
 export interface DocumentCache {
   readonly flags: ReadonlyMap<string, FlagState>;
   readonly segments: ReadonlyMap<string, SegmentState>;
-  /** The project of a flag, archived or not; undefined for an unknown flag. */
+  /** Returns the project of a flag, archived or not, or undefined for an unknown flag. */
   projectOf(flag: string): string | undefined;
-  /** Reads all documents. A newer known document stays. */
+  /** Reads all documents. Keeps cached documents that are newer. */
   load(): Promise<void>;
   /**
    * Applies the state of a document at a revision; undefined deletes the document. Returns whether evaluation changes.
-   * Commits and events may deliver revisions repeatedly and in any order. A revision also grows when another document
-   * begins to refer to this one.
+   * Commits and events may deliver revisions repeatedly and in any order. The revision of an unchanged document grows
+   * when another document begins to refer to it.
    */
   applyUpdate(key: DocumentKey, revision: number, state: unknown): boolean;
   /** Whether this revision of a document is newer than the known one. */
@@ -74,7 +74,7 @@ function createCachedKind<State>(
   onTaken: (id: string, state: State | undefined) => void = () => undefined,
 ): TypedCachedKind<State> {
   const states = new Map<string, State>();
-  // Includes deleted documents: a late update must not restore one, or overwrite a later document of the same name.
+  // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document.
   const revisions = new Map<string, number>();
   const isNews = (id: string, revision: number) => revision > (revisions.get(id) ?? 0);
   return {

@@ -1,8 +1,8 @@
-/** Functions to call, each told apart by when it was added. */
+/** A set of listeners. A function that is added twice is called twice. */
 export interface Listeners<Message> {
-  /** @returns a function that removes the listener; it may be called again */
+  /** @returns a function that removes the listener; repeated calls have no effect */
   add(listener: (message: Message) => void): () => void;
-  /** Calls all. What a listener throws is told, and does not keep the others from being called. */
+  /** Calls all listeners. Passes the errors of listeners to `onError`, and calls the remaining listeners. */
   notify(message: Message): void;
 }
 
