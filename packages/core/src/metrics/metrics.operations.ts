@@ -4,7 +4,7 @@ import type { EvaluationCounts, YesNo } from './metrics.types.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** How far ahead the clocks of other processes may be. */
+/** The tolerated skew of other processes' clocks, in milliseconds. */
 const CLOCKS_APART = MINUTE;
 const NONE: YesNo = { yes: 0, no: 0 };
 
@@ -19,7 +19,7 @@ export async function countEvaluations({ metrics, now }: Engine): Promise<Evalua
   };
 }
 
-/** What was counted while a clock was wrong would be in the last hour until that time has come. */
+/** Subtracts counts from the future. A process whose clock was ahead recorded them. */
 function without(future: ReadonlyMap<string, YesNo>, counts: ReadonlyMap<string, YesNo>): Map<string, YesNo> {
   const remaining = [...counts].map(([flag, { yes, no }]) => {
     const later = future.get(flag) ?? NONE;

@@ -7,11 +7,11 @@ import { invalidInput } from '../validation/validator.js';
 import { sizeOf, toApplication } from './applications.operations.js';
 import type { Application, FlagApplication, SeenFlags } from './metrics.types.js';
 
-/** So many pairs are read at once. */
+/** Pairs per read. */
 const PAGE = 1000;
-/** So many applications are read at once: each may have 64 KiB. */
+/** Applications per read. Each may have 64 KiB. */
 const APPLICATIONS = 50;
-/** How many characters of applications are kept while they are read flag by flag: most flags name the same ones. */
+/** Limit of the application cache in characters. The cache helps because most flags name the same applications. */
 const KEPT_TEXT = 4_194_304;
 
 export function listSeenFlags(engine: Engine): Promise<readonly SeenFlags[]>;
@@ -53,7 +53,7 @@ export async function listApplicationsByFlag(
   return byFlag;
 }
 
-/** The pair that a cursor names. */
+/** Parses a cursor: the last pair of a page. */
 function pairIn(cursor: string): UsageQuery['after'] {
   const pair: unknown = parsed(cursor);
   const [flag, application] = Array.isArray(pair) ? pair : [];
@@ -70,7 +70,7 @@ function parsed(text: string): unknown {
 }
 
 async function* iterateSeenFlags(metrics: MetricsStorage, after: string | undefined): AsyncGenerator<SeenFlags> {
-  // The first text after a name is the name with U+0000: no flag of that application comes after it.
+  // The next text after a name is the name with U+0000, so this skips all flags of that application.
   const start = after === undefined ? undefined : { application: `${after}\u0000`, flag: '' };
   let seen: { appName: string; flags: string[]; metricsCount: number } | undefined;
   for await (const page of usagePages(metrics, 'application', start)) {
@@ -101,7 +101,7 @@ async function* iterateApplicationsByFlag(
   }
 }
 
-/** All pairs, a page at a time; between pages the process does what else there is to do. */
+/** Iterates over all pairs page by page. Yields to the event loop between pages. */
 async function* usagePages(
   metrics: MetricsStorage,
   order: NonNullable<UsageQuery['order']>,
@@ -117,7 +117,7 @@ async function* usagePages(
   }
 }
 
-/** Reads applications by name, and keeps them while they are not too long. */
+/** Returns a function that reads applications by name, and caches them up to a limit. */
 function createApplicationCache(metrics: MetricsStorage) {
   const kept = new Map<string, Application>();
   let room = KEPT_TEXT;
