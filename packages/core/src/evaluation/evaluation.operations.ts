@@ -16,7 +16,8 @@ import type {
 import type { Snapshot } from './snapshot.js';
 
 /**
- * Creates the evaluation operations. All are synchronous except `refresh`, and throw only for an unknown environment.
+ * Creates the evaluation operations. They throw only for an unknown environment. Only `refresh` and `loadConfiguration`
+ * are asynchronous.
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
@@ -48,7 +49,7 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     forContext: (context, options) => pin(snapshotFor(options), context),
 
-    // The explanation exposes compiled definitions, so it is frozen.
+    // The explanation exposes compiled definitions. Freezing it protects them from the caller.
     explain: (flag, context, options) => deepFreeze(snapshotFor(options).explain(flag, context)),
 
     onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
@@ -77,7 +78,7 @@ function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationSta
   return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
 
-/** Answers every call from one snapshot. */
+/** Binds evaluation to one snapshot and one context. */
 function pin(snapshot: Snapshot, context: EvaluationContext): ContextualFlags {
   return {
     isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),
