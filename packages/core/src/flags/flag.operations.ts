@@ -74,7 +74,7 @@ export async function patchFlag(
 
 const PREFERRED_TYPE = 'release';
 
-/** `release`, or the first type of an instance that has none of that name. */
+/** Returns `release`, or the first configured type if `release` is not configured. */
 function defaultType({ settings }: Engine): string {
   const names = settings.flagTypes.map(({ name }) => name);
   return names.includes(PREFERRED_TYPE) ? PREFERRED_TYPE : (names[0] ?? PREFERRED_TYPE);
@@ -106,7 +106,7 @@ export async function cloneFlag(
   return toFlag(created ?? throwFlagNotFound(name), lastSeenAt);
 }
 
-/** The same new id for the same strategy, however often a decision is repeated. */
+/** Returns a function that assigns each strategy one new id. Repeated decisions get the same ids. */
 function rememberIds(newId: () => string): (strategy: string) => string {
   const ids = new Map<string, string>();
   return (strategy) => {
@@ -162,7 +162,7 @@ export async function deleteFlag(
   await retention.forget([flag]);
 }
 
-/** A flag that was found by its name; of the project, where one is named. */
+/** Returns the flag if it exists and belongs to the project, if one is named. Throws `flag_not_found` otherwise. */
 function belongingTo(
   found: Versioned<FlagState> | undefined,
   { flag, project }: { readonly flag: string; readonly project?: string | undefined },
