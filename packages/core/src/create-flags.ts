@@ -34,9 +34,9 @@ const DAY = 86_400_000;
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
  */
 export async function createFlags(options: FlagsOptions): Promise<Flags> {
-  const storage = await storageOf(options);
+  const storage = await resolveStorage(options);
   try {
-    refuseUnknownOptions(options);
+    assertKnownOptions(options);
     return await openFlags(options, storage);
   } catch (error) {
     await storage.close();
@@ -45,15 +45,16 @@ export async function createFlags(options: FlagsOptions): Promise<Flags> {
 }
 
 /** Returns the storage, or explains a common mistake: no `{ storage }`, or a storage function that was not called. */
-async function storageOf(options: FlagsOptions | undefined): Promise<Storage> {
+async function resolveStorage(options: FlagsOptions | undefined): Promise<Storage> {
   if (typeof options !== 'object' || options === null) {
-    throw refused("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
+    throw invalidOptions("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
   }
-  if (isStorage(options)) throw refused('createFlags needs options, not a storage: write createFlags({ storage }).');
-  if (!('storage' in options)) refuseUnknownOptions(options);
+  if (isStorage(options))
+    throw invalidOptions('createFlags needs options, not a storage: write createFlags({ storage }).');
+  if (!('storage' in options)) assertKnownOptions(options);
   const storage = await options.storage;
   const fault = describeNonStorage(storage);
-  if (fault) throw refused(`createFlags: ${fault}`, '/storage');
+  if (fault) throw invalidOptions(`createFlags: ${fault}`, '/storage');
   return storage;
 }
 
@@ -81,12 +82,12 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   onError: true,
 };
 
-function refuseUnknownOptions(options: object): void {
+function assertKnownOptions(options: object): void {
   const fault = describeUnknownOption(options, Object.keys(OPTIONS));
-  if (fault) throw refused(`createFlags ${fault}`);
+  if (fault) throw invalidOptions(`createFlags ${fault}`);
 }
 
-function refused(message: string, path = ''): FlagsError {
+function invalidOptions(message: string, path = ''): FlagsError {
   return new FlagsError('invalid_input', message, [{ message, path }]);
 }
 
@@ -111,8 +112,8 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     size,
   });
   // With push notifications the replica is almost always current.
-  const recall = storage.watch && ((key: DocumentKey) => copied(replica.documents.get(key)));
-  const run = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, recall, size });
+  const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
+  const run = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, getCached, size });
   const validate = createValidators(settings);
   const read = createRead(storage);
   const base = {
@@ -146,7 +147,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   return createInterface(engineOf, { name: actor }, () => stopWatching?.());
 }
 
-function copied(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
+function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
   return known && { state: cloneJson(known.state), revision: known.revision };
 }
 

@@ -91,7 +91,7 @@ type Details = Partial<
 >;
 
 /** The longest delay of a Node timer, in milliseconds. */
-const LONGEST = 2 ** 31 - 1;
+const MAX_DELAY = 2 ** 31 - 1;
 
 /**
  * Returns the environments, roles and flag types of the options, with defaults, frozen.
@@ -119,8 +119,8 @@ const validate = createValidator<Configuration>(
       environment: { type: 'string' },
       appName: text(255),
       instanceId: text(255),
-      pollInterval: { type: 'number', minimum: 0, maximum: LONGEST },
-      usageInterval: { type: 'number', minimum: 0, maximum: LONGEST },
+      pollInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
+      usageInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
       applicationRetention: { type: 'number', minimum: 0 },
       stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
       environments: listOf({ name, displayName: text(100) }, ['name']),
@@ -135,10 +135,10 @@ const validate = createValidator<Configuration>(
     ...(environments.some((one) => one.name === environment)
       ? []
       : [{ message: 'must be the name of one of the environments', path: '/environment' }]),
-    ...findRepeated('environments', environments, 'name'),
-    ...findRepeated('roles', roles, 'id'),
-    ...findRepeated('roles', roles, 'name'),
-    ...findRepeated('flagTypes', flagTypes, 'name'),
+    ...findDuplicates('environments', environments, 'name'),
+    ...findDuplicates('roles', roles, 'id'),
+    ...findDuplicates('roles', roles, 'name'),
+    ...findDuplicates('flagTypes', flagTypes, 'name'),
     ...(roles.some((role) => role.name === OWNER) ? [] : [{ message: `must name one role ${OWNER}`, path: '/roles' }]),
   ],
 );
@@ -152,7 +152,7 @@ function listOf(properties: object, required: readonly string[]) {
   return { type: 'array', minItems: 1, items: { type: 'object', properties, required } };
 }
 
-function findRepeated<T, K extends keyof T & string>(
+function findDuplicates<T, K extends keyof T & string>(
   list: string,
   items: readonly T[],
   key: K,

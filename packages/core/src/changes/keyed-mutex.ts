@@ -8,24 +8,24 @@ export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
  * Creates a mutex per key. Changes of one document run one at a time within the process, so that they do not conflict.
  * Only changes of other processes cause conflicts and retries.
  *
- * @param isForAll whether queued work would meet the same error. Default: never
+ * @param isShared whether queued work would meet the same error. Default: never
  */
-export function createKeyedMutex(isForAll: (error: unknown) => boolean = () => false): KeyedMutex {
+export function createKeyedMutex(isShared: (error: unknown) => boolean = () => false): KeyedMutex {
   const latest = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const before = latest.get(key);
     const turn = before ? before.then(work, afterFailure(work)) : work();
     latest.set(key, turn);
-    const leave = () => {
+    const cleanUp = () => {
       if (latest.get(key) === turn) latest.delete(key);
     };
-    turn.then(leave, leave);
+    turn.then(cleanUp, cleanUp);
     return turn;
   };
 
   function afterFailure<T>(work: () => Promise<T>): (error: unknown) => Promise<T> {
     return async (error) => {
-      if (isForAll(error)) throw error;
+      if (isShared(error)) throw error;
       return work();
     };
   }

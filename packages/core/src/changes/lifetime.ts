@@ -14,25 +14,25 @@ export interface Lifetime {
 
 export function createLifetime(): Lifetime {
   const closing = new AbortController();
-  let underWay = 0;
+  let running = 0;
   let whenIdle: () => void = () => undefined;
   let ending: Promise<void> | undefined;
 
-  function requireOpen(): void {
+  function assertOpen(): void {
     if (ending) throw new FlagsError('closed', 'This instance is closed; create another one.');
   }
 
   return {
     closing: closing.signal,
-    assertOpen: requireOpen,
+    assertOpen,
     async track(operation) {
-      requireOpen();
-      underWay += 1;
+      assertOpen();
+      running += 1;
       try {
         return await operation();
       } finally {
-        underWay -= 1;
-        if (underWay === 0) whenIdle();
+        running -= 1;
+        if (running === 0) whenIdle();
       }
     },
     end(release) {
@@ -41,7 +41,7 @@ export function createLifetime(): Lifetime {
         whenIdle = resolve;
       });
       ending = idle.then(release);
-      if (underWay === 0) whenIdle();
+      if (running === 0) whenIdle();
       closing.abort();
       return ending;
     },

@@ -10,7 +10,7 @@ import type { DocumentChange } from './document-change.js';
 import { nameOf } from './reader.js';
 
 /** The document kinds that count towards the state size. */
-const DEFINITIONS: readonly string[] = [flagDocuments, segmentDocuments, projectDocuments].map(({ kind }) => kind);
+const DEFINITION_KINDS: readonly string[] = [flagDocuments, segmentDocuments, projectDocuments].map(({ kind }) => kind);
 
 /**
  * Events that reduce a document, or add a few bytes only. A size limit never refuses them, so that callers can disable,
@@ -95,9 +95,9 @@ export class StateSize {
   constructor(private readonly limit: number) {}
 
   async load(storage: Pick<Storage, 'list'>): Promise<void> {
-    for (const kind of DEFINITIONS) {
+    for (const kind of DEFINITION_KINDS) {
       for (const { key, revision, content } of await storage.list({ kind, part: 'body' })) {
-        this.take(key, { revision, state: content });
+        this.applyUpdate(key, { revision, state: content });
       }
     }
   }
@@ -130,22 +130,22 @@ export class StateSize {
   }
 
   /** Counts a document that another process has committed. */
-  take(key: DocumentKey, { revision, state }: { readonly revision: number; readonly state: unknown }): void {
+  applyUpdate(key: DocumentKey, { revision, state }: { readonly revision: number; readonly state: unknown }): void {
     this.set(key, { bytes: sizeOf(state), revision });
   }
 
   /** Whether this revision of a document is newer than the counted one. */
-  isNews(key: DocumentKey, revision: number): boolean {
-    return DEFINITIONS.includes(key.kind) && revision > (this.sizes.get(nameOf(key))?.revision ?? 0);
+  isNewer(key: DocumentKey, revision: number): boolean {
+    return DEFINITION_KINDS.includes(key.kind) && revision > (this.sizes.get(nameOf(key))?.revision ?? 0);
   }
 
   private growthBy(changes: readonly DocumentChange[]): number {
-    const definitions = changes.filter(({ write }) => DEFINITIONS.includes(write.key.kind));
+    const definitions = changes.filter(({ write }) => DEFINITION_KINDS.includes(write.key.kind));
     return definitions.reduce((sum, { write }) => sum + bytesOf(write) - this.bytesOf(write.key), 0);
   }
 
   private set(key: DocumentKey, size: Size): void {
-    if (!this.isNews(key, size.revision)) return;
+    if (!this.isNewer(key, size.revision)) return;
     this.total += size.bytes - this.bytesOf(key);
     this.sizes.set(nameOf(key), size);
   }

@@ -1,6 +1,6 @@
 import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
-import { assertEnvironment, refuseUnknownEnvironment } from '../flags/find.js';
+import { assertEnvironment, throwEnvironmentNotFound } from '../flags/find.js';
 import type { Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
@@ -21,7 +21,7 @@ import type { Snapshot } from './snapshot.js';
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
-  const { state: live, poller: follower, impressions, changes } = engine.replica;
+  const { state: live, poller, impressions, changes } = engine.replica;
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
@@ -33,7 +33,7 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
   function snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
     const environment = options?.environment;
     if (environment === undefined) return standard.snapshot;
-    return live.snapshotOf(environment) ?? refuseUnknownEnvironment(engine, environment);
+    return live.snapshotOf(environment) ?? throwEnvironmentNotFound(engine, environment);
   }
 
   return {
@@ -68,8 +68,8 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     onConfigurationChange: (listener: () => void) => changes.add(listener),
 
-    status: () => describe(follower.status()),
-    refresh: async () => describe(await follower.refresh()),
+    status: () => describe(poller.status()),
+    refresh: async () => describe(await poller.refresh()),
   };
 }
 

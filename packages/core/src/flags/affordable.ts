@@ -19,7 +19,7 @@ interface StrategyChange {
  * @throws FlagsError `invalid_input`
  */
 export function assertAffordable(
-  { replica: live }: Pick<Engine, 'replica'>,
+  { replica }: Pick<Engine, 'replica'>,
   { flag, events, environment }: StrategyChange,
 ): void {
   const changed = events.flatMap((event) =>
@@ -28,7 +28,7 @@ export function assertAffordable(
   if (changed.length === 0) return;
   const before = environmentOf(flag, environment).strategies;
   const replaced = new Set(changed.map(({ id }) => id));
-  const costOf = strategiesCost(live.documents.segments);
+  const costOf = strategiesCost(replica.documents.segments);
   const cost = costOf([...before.filter(({ id }) => !replaced.has(id)), ...changed]);
   if (cost <= LIMITS.flagCost || cost <= costOf(before)) return;
   const message =
@@ -39,10 +39,10 @@ export function assertAffordable(
 
 /** Refuses constraints of a segment that make evaluating a flag with this segment too expensive. */
 export function assertUsersAffordable(
-  { replica: live }: Pick<Engine, 'replica'>,
+  { replica }: Pick<Engine, 'replica'>,
   { id, constraints }: { readonly id: number; readonly constraints: readonly Constraint[] },
 ): void {
-  const { flags, segments } = live.documents;
+  const { flags, segments } = replica.documents;
   const known = segments.get(`${id}`);
   if (known && constraintsCost(constraints) <= constraintsCost(known.constraints)) return;
   const costOf = strategiesCost(new Map<string, SegmentConstraints>([...segments, [`${id}`, { constraints }]]));

@@ -40,10 +40,10 @@ export function throwFlagNotFound(flag: string, where = ''): never {
 export function assertEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): void {
   assertText('environment', environment);
   if (!settings.environments.some(({ name }) => name === environment))
-    refuseUnknownEnvironment({ settings }, environment);
+    throwEnvironmentNotFound({ settings }, environment);
 }
 
-export function refuseUnknownEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): never {
+export function throwEnvironmentNotFound({ settings }: Pick<Engine, 'settings'>, environment: string): never {
   const names = settings.environments.map(({ name }) => name).join(', ');
   throw new FlagsError('environment_not_found', `There is no environment ${environment}; there are ${names}.`);
 }

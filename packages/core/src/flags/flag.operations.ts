@@ -89,7 +89,7 @@ export async function cloneFlag(
   const { validate, metrics, change, now } = engine;
   const { name } = validate.clone(input);
   const lastSeenAt = await readLastSeenAt(metrics, name);
-  const birth = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
+  const origin = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
   const created = await change({
     aggregate: flagDocuments,
     id: name,
@@ -99,7 +99,7 @@ export async function cloneFlag(
       const source = await findFlag(read, ref);
       await findProject(read, ref);
       const dependencies = await inheritableDependencies(engine, { source: source.state, name, read });
-      const events = lifecycle.cloneFlag(existing?.state, source.state, { ...birth, dependencies });
+      const events = lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies });
       return { events, sideWrites: await followReferences(read, undefined, events) };
     },
   });
@@ -125,7 +125,7 @@ export async function archiveFlag(engine: Engine, ref: FlagRef, context?: Change
 }
 
 export async function locateFlag({ read }: Engine, { flag }: { readonly flag: string }): Promise<FlagRef> {
-  const { project } = belongingTo(await read(flagDocuments, flag), { flag });
+  const { project } = assertFound(await read(flagDocuments, flag), { flag });
   return { project, flag };
 }
 
@@ -139,7 +139,7 @@ export async function reviveFlag(
     aggregate: flagDocuments,
     id: flag,
     context,
-    decide: (found) => lifecycle.reviveFlag(belongingTo(found, { flag, project })),
+    decide: (found) => lifecycle.reviveFlag(assertFound(found, { flag, project })),
   });
   return toFlag(revived ?? throwFlagNotFound(flag), lastSeenAt);
 }
@@ -154,7 +154,7 @@ export async function deleteFlag(
     id: flag,
     context,
     decide: async (found, read) => {
-      const state = belongingTo(found, { flag, project });
+      const state = assertFound(found, { flag, project });
       const events = lifecycle.deleteFlag(state);
       return { events, sideWrites: await followReferences(read, state, events) };
     },
@@ -163,7 +163,7 @@ export async function deleteFlag(
 }
 
 /** Returns the flag if it exists and belongs to the project, if one is named. Throws `flag_not_found` otherwise. */
-function belongingTo(
+function assertFound(
   found: Versioned<FlagState> | undefined,
   { flag, project }: { readonly flag: string; readonly project?: string | undefined },
 ): FlagState {

@@ -5,14 +5,14 @@ import type { EvaluationCounts, YesNo } from './metrics.types.js';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** The tolerated skew of other processes' clocks, in milliseconds. */
-const CLOCKS_APART = MINUTE;
+const CLOCK_SKEW = MINUTE;
 const NONE: YesNo = { yes: 0, no: 0 };
 
 export async function countEvaluations({ metrics, now }: Engine): Promise<EvaluationCounts> {
   const time = now().getTime();
-  const future = toCounts(await metrics.counts({ after: time + CLOCKS_APART }));
-  const lastHour = without(future, toCounts(await metrics.counts({ after: time - HOUR })));
-  const lastMinute = without(future, toCounts(await metrics.counts({ after: time - MINUTE })));
+  const future = toCounts(await metrics.counts({ after: time + CLOCK_SKEW }));
+  const lastHour = subtract(future, toCounts(await metrics.counts({ after: time - HOUR })));
+  const lastMinute = subtract(future, toCounts(await metrics.counts({ after: time - MINUTE })));
   return {
     lastHour,
     lastMinute: new Map([...lastHour.keys()].map((flag) => [flag, lastMinute.get(flag) ?? NONE])),
@@ -20,7 +20,7 @@ export async function countEvaluations({ metrics, now }: Engine): Promise<Evalua
 }
 
 /** Subtracts counts from the future. A process whose clock was ahead recorded them. */
-function without(future: ReadonlyMap<string, YesNo>, counts: ReadonlyMap<string, YesNo>): Map<string, YesNo> {
+function subtract(future: ReadonlyMap<string, YesNo>, counts: ReadonlyMap<string, YesNo>): Map<string, YesNo> {
   const remaining = [...counts].map(([flag, { yes, no }]) => {
     const later = future.get(flag) ?? NONE;
     return [flag, { yes: yes - later.yes, no: no - later.no }] as const;

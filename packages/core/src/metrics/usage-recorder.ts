@@ -36,23 +36,23 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const send = createSender(options);
   const waiting = createTally();
   // Flags deleted during the current flush. If the flush fails, it must not restore their counts.
-  const forgotten = new Set<string>();
-  let isFailureTold = false;
+  const deletedFlags = new Set<string>();
+  let isFailureReported = false;
   let closing = false;
   let latest: Promise<void> = Promise.resolve();
 
   async function record(): Promise<void> {
-    forgotten.clear();
+    deletedFlags.clear();
     waiting.add(drain());
     const counts = waiting.take();
     if (counts.length === 0) return;
     try {
       await send(counts);
-      isFailureTold = false;
+      isFailureReported = false;
     } catch (error) {
-      waiting.add(counts.filter(({ flag }) => !forgotten.has(flag)));
-      if (!isFailureTold || closing) onError(error);
-      isFailureTold = true;
+      waiting.add(counts.filter(({ flag }) => !deletedFlags.has(flag)));
+      if (!isFailureReported || closing) onError(error);
+      isFailureReported = true;
       return;
     }
     await retention.pruneWhenDue();
@@ -69,7 +69,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
     flush,
     forget(flag) {
       waiting.forget(flag);
-      forgotten.add(flag);
+      deletedFlags.add(flag);
     },
     close() {
       clearInterval(timer);

@@ -21,8 +21,8 @@ interface SortedCounts {
  * the last unknown names. Another process may have just created a flag, so the function refreshes the replica before a
  * name counts as unknown.
  */
-export function reportReader({ replica: live }: Pick<Engine, 'replica'>) {
-  const { projectOf } = live.documents;
+export function createReportConverter({ replica }: Pick<Engine, 'replica'>) {
+  const { projectOf } = replica.documents;
 
   function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
     const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
@@ -40,7 +40,7 @@ export function reportReader({ replica: live }: Pick<Engine, 'replica'>) {
     const sortAll = () => reports.map(({ bucket }) => sort(bucket, origin.projects));
     let sorted = sortAll();
     if (sorted.some(({ unknown }) => unknown.length > 0)) {
-      await live.poller.refresh();
+      await replica.poller.refresh();
       sorted = sortAll();
       keepLast(sorted);
     }

@@ -12,7 +12,7 @@ const PAGE = 1000;
 /** Applications per read. Each may have 64 KiB. */
 const APPLICATIONS = 50;
 /** Limit of the application cache in characters. The cache helps because most flags name the same applications. */
-const KEPT_TEXT = 4_194_304;
+const CACHE_SIZE = 4_194_304;
 
 export function listSeenFlags(engine: Engine): Promise<readonly SeenFlags[]>;
 export function listSeenFlags(engine: Engine, page: PageQuery): Promise<Page<SeenFlags>>;
@@ -38,7 +38,7 @@ export async function listApplicationsByFlag(
   const { metrics } = engine;
   if (query) {
     const bounds = pageBounds(engine, query);
-    const after = bounds.after === undefined ? undefined : pairIn(bounds.after);
+    const after = bounds.after === undefined ? undefined : parseCursor(bounds.after);
     return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
       cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
       sizeOf: ({ application }) => sizeOf(application),
@@ -54,14 +54,14 @@ export async function listApplicationsByFlag(
 }
 
 /** Parses a cursor: the last pair of a page. */
-function pairIn(cursor: string): UsageQuery['after'] {
-  const pair: unknown = parsed(cursor);
+function parseCursor(cursor: string): UsageQuery['after'] {
+  const pair: unknown = parseJson(cursor);
   const [flag, application] = Array.isArray(pair) ? pair : [];
   if (typeof flag === 'string' && typeof application === 'string') return { flag, application };
   throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -120,7 +120,7 @@ async function* usagePages(
 /** Returns a function that reads applications by name, and caches them up to a limit. */
 function createApplicationCache(metrics: MetricsStorage) {
   const kept = new Map<string, Application>();
-  let room = KEPT_TEXT;
+  let room = CACHE_SIZE;
 
   return async (names: readonly string[]): Promise<ReadonlyMap<string, Application>> => {
     const missing = [...new Set(names)].filter((name) => !kept.has(name));

@@ -16,29 +16,29 @@ export interface MergeSources {
  * As in JSON text, `undefined` members are omitted and `undefined` items become null. The order of members is ignored.
  */
 export function mergeJson(value: unknown, { known, twin }: MergeSources): unknown {
-  return copied(value, known, twin);
+  return mergeValue(value, known, twin);
 }
 
-function copied(value: unknown, known: unknown, twin: unknown): unknown {
+function mergeValue(value: unknown, known: unknown, twin: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value === twin) return known;
-  if (Array.isArray(value)) return copiedArray(value, arrayOf(known), arrayOf(twin));
-  return copiedObject(value as Members, objectOf(known), objectOf(twin));
+  if (Array.isArray(value)) return mergeArray(value, arrayOf(known), arrayOf(twin));
+  return mergeObject(value as Members, objectOf(known), objectOf(twin));
 }
 
-function copiedArray(items: Items, known: Items | undefined, twin: Items | undefined): Items {
-  const copies = items.map((item, at) => copied(item ?? null, known?.[at], twin?.[at]));
+function mergeArray(items: Items, known: Items | undefined, twin: Items | undefined): Items {
+  const copies = items.map((item, at) => mergeValue(item ?? null, known?.[at], twin?.[at]));
   return known?.length === copies.length && copies.every((copy, at) => copy === known[at]) ? known : copies;
 }
 
-function copiedObject(value: Members, known: Members | undefined, twin: Members | undefined): Members {
+function mergeObject(value: Members, known: Members | undefined, twin: Members | undefined): Members {
   // Spreads first and replaces members afterwards, so that `__proto__` stays an ordinary member.
   const copy: Record<string, unknown> = { ...value };
   let count = 0;
   let same = 0;
   for (const name of Object.keys(copy)) {
     const before = memberOf(known, name);
-    const after = copied(copy[name], before, memberOf(twin, name));
+    const after = mergeValue(copy[name], before, memberOf(twin, name));
     if (after === undefined) {
       delete copy[name];
       continue;

@@ -37,22 +37,22 @@ export function createDocumentCache(storage: Storage): DocumentCache {
     },
   );
   const segments = createCachedKind<SegmentState>(segmentDocuments, () => true);
-  const shelves: readonly CachedKind[] = [segments, flags];
-  const shelfOf = (kind: string) => shelves.find((shelf) => shelf.kind === kind);
+  const kinds: readonly CachedKind[] = [segments, flags];
+  const cacheOf = (kind: string) => kinds.find((shelf) => shelf.kind === kind);
 
   return {
     flags: flags.states,
     segments: segments.states,
     projectOf: (flag) => flags.states.get(flag)?.project ?? archived.get(flag),
     async load() {
-      for (const shelf of shelves) {
+      for (const shelf of kinds) {
         const listed = await storage.list({ kind: shelf.kind, part: 'body' });
         for (const { key, revision, content } of listed) shelf.applyUpdate(key.id, revision, content);
       }
     },
-    applyUpdate: ({ kind, id }, revision, state) => shelfOf(kind)?.applyUpdate(id, revision, state) ?? false,
-    isNewer: ({ kind, id }, revision) => shelfOf(kind)?.isNewer(id, revision) ?? false,
-    get: ({ kind, id }) => shelfOf(kind)?.get(id),
+    applyUpdate: ({ kind, id }, revision, state) => cacheOf(kind)?.applyUpdate(id, revision, state) ?? false,
+    isNewer: ({ kind, id }, revision) => cacheOf(kind)?.isNewer(id, revision) ?? false,
+    get: ({ kind, id }) => cacheOf(kind)?.get(id),
   };
 }
 
@@ -71,25 +71,25 @@ interface TypedCachedKind<State> extends CachedKind {
 function createCachedKind<State>(
   { kind }: Documents<State>,
   isLive: (state: State) => boolean,
-  onTaken: (id: string, state: State | undefined) => void = () => undefined,
+  onUpdate: (id: string, state: State | undefined) => void = () => undefined,
 ): TypedCachedKind<State> {
   const states = new Map<string, State>();
   // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document.
   const revisions = new Map<string, number>();
-  const isNews = (id: string, revision: number) => revision > (revisions.get(id) ?? 0);
+  const isNewer = (id: string, revision: number) => revision > (revisions.get(id) ?? 0);
   return {
     kind,
     states,
-    isNewer: isNews,
+    isNewer,
     get(id) {
       const state = states.get(id);
       return state && { state, revision: revisions.get(id) ?? 0 };
     },
     applyUpdate(id, revision, stored) {
-      if (!isNews(id, revision)) return false;
+      if (!isNewer(id, revision)) return false;
       revisions.set(id, revision);
       const state = stored as State | undefined;
-      onTaken(id, state);
+      onUpdate(id, state);
       if (state === undefined || !isLive(state)) return states.delete(id);
       if (isSameJson(state, states.get(id))) return false;
       states.set(id, state);

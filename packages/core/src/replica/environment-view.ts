@@ -48,7 +48,7 @@ export interface NameOrder<Item extends Named> {
 }
 
 /** The share of changed items above which sorting the whole list is faster than inserting each item. */
-const MANY = 1 / 16;
+const RESORT_SHARE = 1 / 16;
 
 /**
  * Creates a list that stays sorted by name.
@@ -64,7 +64,7 @@ export function createNameOrder<Item extends Named>(
   const changed = new Set<string>();
 
   function current(): readonly Item[] {
-    if (!ordered || changed.size > ordered.length * MANY) {
+    if (!ordered || changed.size > ordered.length * RESORT_SHARE) {
       return all().toSorted((one, other) => compareCodePoints(one.name, other.name));
     }
     if (changed.size === 0) return ordered;

@@ -10,9 +10,9 @@ export function createListeners<Message>(onError: (error: unknown) => void): Lis
   const listeners = new Map<symbol, (message: Message) => void>();
   return {
     add(listener) {
-      const place = Symbol('listener');
-      listeners.set(place, listener);
-      return () => void listeners.delete(place);
+      const key = Symbol('listener');
+      listeners.set(key, listener);
+      return () => void listeners.delete(key);
     },
     notify(message) {
       for (const listener of listeners.values()) {

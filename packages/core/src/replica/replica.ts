@@ -175,8 +175,8 @@ export interface ReplicaContext {
 }
 
 /** Reads all flags and segments, then follows the changes of other processes. */
-export async function openReplica(options: FlagsOptions, surroundings: ReplicaContext): Promise<Replica> {
-  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = surroundings;
+export async function openReplica(options: FlagsOptions, context: ReplicaContext): Promise<Replica> {
+  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<void>(onError);
@@ -213,24 +213,24 @@ export async function openReplica(options: FlagsOptions, surroundings: ReplicaCo
     drain: state.drain,
     onError,
   });
-  const follower = startChangePoller({
+  const poller = startChangePoller({
     storage,
     now,
     pollInterval,
     after,
-    isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNews(key, revision) ?? false),
+    isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNewer(key, revision) ?? false),
     applyUpdate(key, news) {
-      size?.take(key, news);
+      size?.applyUpdate(key, news);
       state.applyUpdate(key, news);
     },
     onError,
   });
-  return { state, documents, poller: follower, usage, impressions, changes };
+  return { state, documents, poller, usage, impressions, changes };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */
-export async function closeReplica({ poller: follower, usage }: Replica): Promise<void> {
-  await follower.close();
+export async function closeReplica({ poller, usage }: Replica): Promise<void> {
+  await poller.close();
   await usage.close();
 }
 

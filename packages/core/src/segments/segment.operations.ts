@@ -168,7 +168,7 @@ export async function createSegment(
   input: NewSegment,
   context?: ChangeContext,
 ): Promise<Segment> {
-  const valid = detachedSegment(validate.newSegment(input));
+  const valid = cloneConstraints(validate.newSegment(input));
   const createdAt = now().toISOString();
   const created = await change({
     aggregate: segmentDocuments,
@@ -187,7 +187,7 @@ export async function updateSegment(
   context?: ChangeContext,
 ): Promise<Segment> {
   const { validate, change } = engine;
-  const changes = detachedSegment(validate.segmentChanges(input));
+  const changes = cloneConstraints(validate.segmentChanges(input));
   const updated = await change({
     aggregate: segmentDocuments,
     id: idOfSegment(segment),
@@ -232,7 +232,7 @@ async function register(read: Read, segment: NewSegment, origin: { createdAt: st
 }
 
 /** Clones the constraints, so that later changes by the caller have no effect. */
-function detachedSegment<T extends SegmentChanges>(input: T): T {
+function cloneConstraints<T extends SegmentChanges>(input: T): T {
   return { ...input, ...(input.constraints && { constraints: cloneJson(input.constraints) }) };
 }
 

@@ -32,12 +32,12 @@ export async function createToken(engine: Engine, input: NewToken, context?: Cha
     id: state.id,
     context,
     decide: async (existing, read) => {
-      const along = await claimScopeAndName(engine, state, read);
+      const sideWrites = await claimScopeAndName(engine, state, read);
       const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
       const others = await listStoredTokens(engine);
       return {
         events: tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state),
-        sideWrites: along,
+        sideWrites,
       };
     },
   });
