@@ -62,7 +62,7 @@ export interface ChangeEnvironment {
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'ready' | 'wake'>;
   /** Applies every written document to the replica. */
-  readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
+  readonly applyUpdate: (key: DocumentKey, update: DocumentUpdate) => void;
   /**
    * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
    * replica learns of other processes' commits by polling only.

@@ -13,8 +13,8 @@ import type { Strategy } from './strategy.types.js';
 
 /**
  * Returns the side writes for changed references of a flag. They update the index of children, and touch newly
- * referenced segments and parents. A concurrent change then conflicts and decides again if it deletes the segment,
- * archives the parent or adds a dependency to the parent.
+ * referenced segments and parents. A concurrent change that deletes such a segment or archives such a parent then
+ * conflicts, and decides again. So does a change that adds a dependency to such a parent.
  *
  * @param flag the flag before the events; undefined if the events create it
  */

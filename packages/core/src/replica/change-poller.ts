@@ -23,8 +23,8 @@ export interface Polling {
 const MAX_PAUSE = 15_000;
 
 /**
- * Polls once per interval. After failures it backs off exponentially with jitter, so that many nodes do not return to
- * one database at the same moment. The timer keeps no process alive.
+ * Polls once per interval. After failures it backs off exponentially. Jitter keeps nodes from polling the database at
+ * the same moment. The timer does not keep the process alive.
  */
 export function startPolling({ interval, attempt }: PollingOptions): Polling {
   let failures = 0;
@@ -85,7 +85,7 @@ export interface ChangePollerOptions {
   /** Whether this revision of a document is newer than the known one. */
   readonly isNewer: (key: DocumentKey, revision: number) => boolean;
   /** Applies a document that another process wrote; its state is undefined after a deletion. */
-  readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
+  readonly applyUpdate: (key: DocumentKey, update: DocumentUpdate) => void;
   /** Called with the first error of a series of failed polls. */
   readonly onError: (error: unknown) => void;
 }
@@ -162,9 +162,9 @@ function createCatchUp({ storage, isNewer, applyUpdate, ...start }: ChangePoller
   return async () => {
     for (;;) {
       const events = await readFeedHeads(storage, { after, limit: BATCH });
-      const news = latestOfEach(events).filter(({ subject, revision }) => isNewer(subject, revision));
-      for (let first = 0; first < news.length; first += CONCURRENT_READS)
-        await follow(news.slice(first, first + CONCURRENT_READS));
+      const changed = latestOfEach(events).filter(({ subject, revision }) => isNewer(subject, revision));
+      for (let first = 0; first < changed.length; first += CONCURRENT_READS)
+        await follow(changed.slice(first, first + CONCURRENT_READS));
       after = events.at(-1)?.position ?? after;
       if (events.length < BATCH) return;
       // Yields, because a synchronous storage would block the event loop until the last event.

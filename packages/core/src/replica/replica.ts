@@ -39,7 +39,7 @@ export interface EvaluationState {
   /** Like `configurationOf`, but the first call compiles in time slices. */
   loadConfiguration(environment: string): Promise<EnvironmentConfiguration | undefined>;
   /** Applies the new state of a document. Ignores an update that is not newer. */
-  applyUpdate(key: DocumentKey, news: DocumentUpdate): void;
+  applyUpdate(key: DocumentKey, update: DocumentUpdate): void;
   /** Returns and resets the evaluation counts of all environments, one sum per flag. */
   drain(): readonly FlagCount[];
 }
@@ -219,9 +219,9 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
     pollInterval,
     after,
     isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNewer(key, revision) ?? false),
-    applyUpdate(key, news) {
-      size?.applyUpdate(key, news);
-      state.applyUpdate(key, news);
+    applyUpdate(key, update) {
+      size?.applyUpdate(key, update);
+      state.applyUpdate(key, update);
     },
     onError,
   });
