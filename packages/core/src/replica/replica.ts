@@ -89,7 +89,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
     return started;
   }
 
-  /** Drops the counts of a deleted flag, so that a later flag of the same name does not get them. */
+  /** Drops the counts of a deleted flag. A later flag of the same name must not get them. */
   function forget(change: ViewChange): void {
     if (!('flag' in change)) return;
     for (const { counters } of views.values()) counters.forget(change.flag);
