@@ -22,8 +22,8 @@ export interface RetentionOptions {
 }
 
 /**
- * Bounds the stored metrics without a timer. Only reports add metrics, so reports trigger the pruning. The first report
- * of a process prunes too, because the process may end within an hour.
+ * Bounds the stored metrics without a timer. Only reports and registrations add metrics, so they trigger the pruning.
+ * The first one of a process prunes too, because the process may end within an hour.
  */
 export function createMetricsRetention(options: RetentionOptions): MetricsRetention {
   const { metrics, isFlag, now, applicationRetention, onError } = options;
