@@ -25,19 +25,18 @@ import { createValidators } from './validators.js';
 const DAY = 86_400_000;
 
 /**
- * Opens feature flags on a storage, for one process or for one of several that share the storage. A new storage gets the
- * project `default`. Resolves when the flags are loaded; `close()` releases everything. Closes the storage if it rejects.
+ * Opens feature flags on a storage, which several processes may share. Creates the project `default` in a new storage.
+ * Resolves when the flags are loaded; `close()` releases everything. Closes the storage if it rejects.
  *
- * @throws FlagsError `invalid_input` (options that do not fit), `storage_unsupported`, `storage_busy`,
- * `storage_unavailable`
+ * @throws FlagsError `invalid_input` (invalid options), `storage_unsupported`, `storage_busy`, `storage_unavailable`
  * @example
  * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
  */
 export async function createFlags(options: FlagsOptions): Promise<Flags> {
-  const storage = await storageOf(options);
+  const storage = await resolveStorage(options);
   try {
-    refuseUnknownOptions(options);
+    assertKnownOptions(options);
     return await openFlags(options, storage);
   } catch (error) {
     await storage.close();
@@ -45,20 +44,21 @@ export async function createFlags(options: FlagsOptions): Promise<Flags> {
   }
 }
 
-/** Names the common mistakes of callers without types: no `{ storage }`, or a storage function that was not called. */
-async function storageOf(options: FlagsOptions | undefined): Promise<Storage> {
+/** Returns the storage, or explains a common mistake: no `{ storage }`, or a storage function that was not called. */
+async function resolveStorage(options: FlagsOptions | undefined): Promise<Storage> {
   if (typeof options !== 'object' || options === null) {
-    throw refused("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
+    throw invalidOptions("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
   }
-  if (isStorage(options)) throw refused('createFlags needs options, not a storage: write createFlags({ storage }).');
-  if (!('storage' in options)) refuseUnknownOptions(options);
+  if (isStorage(options))
+    throw invalidOptions('createFlags needs options, not a storage: write createFlags({ storage }).');
+  if (!('storage' in options)) assertKnownOptions(options);
   const storage = await options.storage;
   const fault = describeNonStorage(storage);
-  if (fault) throw refused(`createFlags: ${fault}`, '/storage');
+  if (fault) throw invalidOptions(`createFlags: ${fault}`, '/storage');
   return storage;
 }
 
-/** A record, so that the compiler reports an option that is missing here. */
+/** The names of all options. The compiler reports a missing option because this is a record. */
 const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   storage: true,
   metrics: true,
@@ -82,12 +82,12 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   onError: true,
 };
 
-function refuseUnknownOptions(options: object): void {
+function assertKnownOptions(options: object): void {
   const fault = describeUnknownOption(options, Object.keys(OPTIONS));
-  if (fault) throw refused(`createFlags ${fault}`);
+  if (fault) throw invalidOptions(`createFlags ${fault}`);
 }
 
-function refused(message: string, path = ''): FlagsError {
+function invalidOptions(message: string, path = ''): FlagsError {
   return new FlagsError('invalid_input', message, [{ message, path }]);
 }
 
@@ -112,8 +112,8 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     size,
   });
   // With push notifications the replica is almost always current.
-  const recall = storage.watch && ((key: DocumentKey) => copied(replica.documents.get(key)));
-  const run = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, recall, size });
+  const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
+  const run = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, getCached, size });
   const validate = createValidators(settings);
   const read = createRead(storage);
   const base = {
@@ -147,11 +147,11 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   return createInterface(engineOf, { name: actor }, () => stopWatching?.());
 }
 
-function copied(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
+function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
   return known && { state: cloneJson(known.state), revision: known.revision };
 }
 
-/** Several processes may open a new storage at once: the later ones find the project. */
+/** Creates the default project unless it exists. Another process may create it at the same moment. */
 async function addDefaultProject({ change, now }: Engine): Promise<void> {
   const createdAt = now().toISOString();
   await change({
@@ -162,7 +162,7 @@ async function addDefaultProject({ change, now }: Engine): Promise<void> {
   });
 }
 
-/** The interface for every actor: reads are shared, changes are bound to the actor's engine. */
+/** Creates the public interface. All actors share the reads; changes are bound to the actor's engine. */
 function createInterface(
   engineOf: (actor: ActorIdentity) => Engine,
   actor: ActorIdentity,

@@ -1,4 +1,4 @@
-/** A larger edit distance means another word, not a typing error. */
+/** A name at a larger edit distance is a different word, not a misspelling. */
 const MAX_EDITS = 3;
 
 /**

@@ -10,54 +10,54 @@ import { deepFreeze } from './validation/json.js';
 import { name, positiveInteger, text } from './validation/primitives.js';
 import { createValidator } from './validation/validator.js';
 
-/** What `createFlags` takes. Only the storage is required. */
+/** Options of `createFlags`. Only the storage is required. */
 export interface FlagsOptions {
-  /** Where documents and events are kept: `memoryStorage()`, `sqliteStorage(path)`, or your own. */
+  /** Stores documents and events: `memoryStorage()`, `sqliteStorage(path)`, or your own storage. */
   readonly storage: Awaitable<Storage>;
-  /** Where metrics are kept; the storage's own place when absent, else memory. */
+  /** Stores metrics. Default: the storage's own metrics storage, or else memory. */
   readonly metrics?: MetricsStorage;
-  /** In display order; `development` and `production` when absent. `displayName` is the name when absent. */
+  /** In display order. Default: `development` and `production`. The default `displayName` is the name. */
   readonly environments?: readonly { readonly name: string; readonly displayName?: string }[];
-  /** Where flags are evaluated when no environment is named; `production` when absent, or else the first. */
+  /** The environment of evaluations that name none. Default: `production`, or else the first environment. */
   readonly environment?: string;
-  /** Under which name evaluations in this process are counted; `default` when absent. */
+  /** The application name for the evaluation metrics of this process. Default: `default`. */
   readonly appName?: string;
-  /** Which instance of the application this is; the host's name and the process id when absent. */
+  /** The instance id for the evaluation metrics of this process. Default: the host name and the process id. */
   readonly instanceId?: string;
-  /** How often, in milliseconds, counted evaluations are recorded; 10,000 when absent, 0: only by `close()`. */
+  /** Interval in milliseconds for recording evaluation counts. Default: 10,000. With 0, only `close()` records. */
   readonly usageInterval?: number;
-  /** Strategies of the host's own. */
+  /** Custom strategies of the host application. */
   readonly strategies?: readonly CustomStrategy[];
-  /** How ids that are not ASCII are hashed; `utf8` when absent. */
+  /** Encoding for the hashes of non-ASCII ids. Default: `utf8`. */
   readonly idEncoding?: TextEncoding;
-  /** Told once of each thing that is wrong with a flag (an unknown strategy, a missing segment, …); a process warning when absent. */
+  /** Called once per problem of a flag, such as an unknown strategy. Default: a process warning. */
   readonly onProblem?: (problem: EvaluationProblem) => void;
-  /** One must be named `owner`; `4 owner` and `5 member` when absent. */
+  /** One role must be named `owner`. Default: `4 owner` and `5 member`. */
   readonly roles?: readonly Role[];
-  /** `release` (40 days), `experiment` (40), `operational` (7), `kill-switch`, `permission` when absent. */
+  /** Default: `release` (40 days), `experiment` (40), `operational` (7), `kill-switch` and `permission`. */
   readonly flagTypes?: readonly FlagType[];
-  /** Tells whether the host knows a user; every positive integer is a user when absent. */
+  /** Returns whether a user exists. Default: every positive integer is a user. */
   readonly isUser?: (userId: number) => Awaitable<boolean>;
-  /** Who changes are attributed to when nobody is named; `system` when absent. */
+  /** The actor of changes that name none. Default: `system`. */
   readonly actor?: string;
-  /** The clock; the system's when absent. */
+  /** Returns the current time. Default: the system clock. */
   readonly now?: () => Date;
-  /** Makes strategy ids; random UUIDs (version 4) when absent. */
+  /** Returns a new strategy id. Default: a random UUID (version 4). */
   readonly newId?: () => string;
   /**
-   * How often, in milliseconds, to look for events of other processes on the same storage; 1000 when absent, 0: never.
-   * The timer does not keep the process alive.
+   * Interval in milliseconds at which the instance polls for events of other processes. Default: 1000. 0 disables
+   * polling. The timer does not keep the process alive.
    */
   readonly pollInterval?: number;
-  /** How long, in milliseconds, applications that are not seen any more are remembered; 30 days when absent. */
+  /** Milliseconds after which an application without registrations and reports is dropped. Default: 30 days. */
   readonly applicationRetention?: number;
   /**
-   * How many bytes all flags (archived ones too), segments and projects may take together, as JSON in UTF-8. A change that would
-   * exceed it fails with `state_too_large`; switching off, archiving and deleting never do. No limit when absent. Each process
-   * counts what it knows: several can exceed the limit by what they commit between two polls.
+   * Limits the total size of all flags (archived ones too), segments and projects, in bytes of UTF-8 JSON.
+   * Default: no limit. A change that exceeds the limit fails with `state_too_large`; disabling, archiving and deleting
+   * never do. Processes count separately, so they can exceed the limit by their commits between two polls.
    */
   readonly stateLimit?: number;
-  /** Told of faults that no caller waits for: a listener that throws, a poll that fails. A process warning when absent. */
+  /** Called with background errors, such as a throwing listener or a failed poll. Default: a process warning. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -77,12 +77,12 @@ const FLAG_TYPES: readonly FlagType[] = [
   { name: 'permission', lifetimeDays: null },
 ];
 
-/** Where flags are evaluated when nobody says: of the wrong answers, the careful one. */
+/** The default environment. Evaluating production by mistake is safer than evaluating development by mistake. */
 const PREFERRED_ENVIRONMENT = 'production';
 
 type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes' | 'environment'>> & Details;
 
-/** What has its default where it is used. */
+/** Options whose defaults are set by the modules that use them. */
 type Details = Partial<
   Pick<
     FlagsOptions,
@@ -90,10 +90,14 @@ type Details = Partial<
   >
 >;
 
-/** The longest time that a timer can wait, in milliseconds. */
-const LONGEST = 2 ** 31 - 1;
+/** The longest delay of a Node timer, in milliseconds. */
+const MAX_DELAY = 2 ** 31 - 1;
 
-/** The options' environments, roles and flag types with the defaults filled in, frozen; or `invalid_input`. */
+/**
+ * Returns the environments, roles and flag types of the options, with defaults, frozen.
+ *
+ * @throws FlagsError `invalid_input`
+ */
 export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
@@ -115,8 +119,8 @@ const validate = createValidator<Configuration>(
       environment: { type: 'string' },
       appName: text(255),
       instanceId: text(255),
-      pollInterval: { type: 'number', minimum: 0, maximum: LONGEST },
-      usageInterval: { type: 'number', minimum: 0, maximum: LONGEST },
+      pollInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
+      usageInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
       applicationRetention: { type: 'number', minimum: 0 },
       stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
       environments: listOf({ name, displayName: text(100) }, ['name']),
@@ -131,10 +135,10 @@ const validate = createValidator<Configuration>(
     ...(environments.some((one) => one.name === environment)
       ? []
       : [{ message: 'must be the name of one of the environments', path: '/environment' }]),
-    ...findRepeated('environments', environments, 'name'),
-    ...findRepeated('roles', roles, 'id'),
-    ...findRepeated('roles', roles, 'name'),
-    ...findRepeated('flagTypes', flagTypes, 'name'),
+    ...findDuplicates('environments', environments, 'name'),
+    ...findDuplicates('roles', roles, 'id'),
+    ...findDuplicates('roles', roles, 'name'),
+    ...findDuplicates('flagTypes', flagTypes, 'name'),
     ...(roles.some((role) => role.name === OWNER) ? [] : [{ message: `must name one role ${OWNER}`, path: '/roles' }]),
   ],
 );
@@ -148,7 +152,7 @@ function listOf(properties: object, required: readonly string[]) {
   return { type: 'array', minItems: 1, items: { type: 'object', properties, required } };
 }
 
-function findRepeated<T, K extends keyof T & string>(
+function findDuplicates<T, K extends keyof T & string>(
   list: string,
   items: readonly T[],
   key: K,

@@ -14,12 +14,13 @@ export interface PageBounds {
   readonly after?: string;
 }
 
+/** Validates a page query and adds the default limit. */
 export function pageBounds({ validate }: Engine, query: PageQuery): PageBounds {
   const { limit = DEFAULT_LIMIT, after } = validate.pageQuery(query);
   return after === undefined ? { limit } : { limit, after };
 }
 
-/** Reads one page of the documents that `keep` accepts. The page is full, however many documents `keep` drops. */
+/** Reads one page of the documents that `keep` accepts. Reads on until the page is full or the list ends. */
 export async function readPage(
   storage: Storage,
   query: Omit<ListQuery, keyof PageBounds> & PageBounds,
@@ -45,6 +46,7 @@ export interface Cursors<Item> {
   readonly compare?: (a: string, b: string) => number;
 }
 
+/** Returns one page of a list in memory. */
 export function cutPage<Item>(
   items: readonly Item[],
   { limit, after }: PageBounds,
@@ -54,14 +56,14 @@ export function cutPage<Item>(
   return pageOf(start === -1 ? [] : items.slice(start, start + limit + 1), { limit, cursorOf });
 }
 
-/** How to page through an iteration: a page has at least one item, and ends before it exceeds 1 MiB. */
+/** How to page through an iteration. A page has at least one item, and ends before it exceeds the page size. */
 export interface Cuts<Item> {
   readonly cursorOf: (item: Item) => string;
   /** In characters. */
   readonly sizeOf: (item: Item) => number;
 }
 
-/** Reads the first page of an iteration. */
+/** Reads one page from the start of an iteration. */
 export async function takePage<Item>(
   items: AsyncIterable<Item>,
   { limit }: PageBounds,

@@ -1,32 +1,32 @@
 import type { DomainEvent } from '../events/event.types.js';
 
-/** A kind of document that can be read. */
+/** A kind of document, as reads need it. */
 export interface Documents<State> {
   readonly kind: string;
-  /** What the document is listed under. */
+  /** Returns the parent that the storage lists the document under. */
   readonly parentOf: (state: State) => string | null;
 }
 
-/** A kind of document that can be changed: how its events make its state, and how that state is stored and listed. */
+/** A kind of document that events change. Defines how events produce the state, and how lists show it. */
 export interface Aggregate<State, Event extends DomainEvent> extends Documents<State> {
-  /** The state after an event; undefined before the first and after a deletion. */
+  /** Returns the state after an event. The state is undefined before the first event and after a deletion. */
   readonly evolve: (state: State | undefined, event: Event) => State | undefined;
-  /** The project that its events belong to. */
+  /** Returns the project of the document's events. */
   readonly projectOf: (state: State) => string | null;
-  /** What lists need of it. */
+  /** Returns the stored summary, which lists read instead of the document. */
   readonly summarize: (state: State) => unknown;
 }
 
-/** What a document has become. */
+/** A new revision of a document. */
 export interface DocumentUpdate {
   readonly revision: number;
-  /** Undefined when it was deleted. */
+  /** Undefined after a deletion. */
   readonly state: unknown;
-  /** As it was when it was read, where the state was made of it. */
+  /** The earlier document that the new state shares parts with. */
   readonly before?: Versioned<unknown> | undefined;
 }
 
-/** A document's state, with the revision at which it is, or was read. */
+/** A document's state and revision. */
 export interface Versioned<State> {
   readonly state: State;
   readonly revision: number;

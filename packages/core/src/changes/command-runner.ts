@@ -10,9 +10,9 @@ import { createKeyedMutex } from './keyed-mutex.js';
 import { createTrackingReader, nameOf, type Read, type TrackingReader } from './reader.js';
 import { assertDocumentSizes, isLarge, type StateSize } from './state-size.js';
 
-/** After this many lost races in a row the change fails with `too_much_contention`. */
+/** A change fails with `too_much_contention` after this many conflicts. */
 const ATTEMPTS = 20;
-const LONGEST_PAUSE = 50;
+const MAX_PAUSE = 50;
 
 /** A change context with its actor. */
 export interface AttributedContext extends ChangeContext {
@@ -30,9 +30,9 @@ export interface Change<State, Event extends DomainEvent> {
   /** The document that `ifRevision` refers to; the changed document when absent. */
   readonly revisionOf?: { readonly documents: Documents<never>; readonly id: string };
   /**
-   * Decides which events happen to the current state. Runs again after a lost race, so the caller creates everything
-   * from outside (time, ids, input) beforehand. Repeated reads through `read` return the same document, and the commit
-   * checks that none of these documents has changed.
+   * Decides which events to apply to the current state. Runs again after a conflict, so the caller creates the time,
+   * the ids and the input beforehand. Repeated reads through `read` return the same document. The commit checks that
+   * none of these documents has changed.
    */
   readonly decide: (
     found: Versioned<State> | undefined,
@@ -41,6 +41,7 @@ export interface Change<State, Event extends DomainEvent> {
   ) => Promise<Decision<Event>> | Decision<Event>;
 }
 
+/** The events of the changed document, optionally with side writes and vacancy checks. */
 export type Decision<Event> =
   | readonly Event[]
   | {
@@ -61,32 +62,33 @@ export interface ChangeEnvironment {
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'ready' | 'wake'>;
   /** Applies every written document to the replica. */
-  readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
+  readonly applyUpdate: (key: DocumentKey, update: DocumentUpdate) => void;
   /**
-   * Returns a copy of the replica's document for a first decision without a read. Absent where a read costs nothing, or
-   * where the replica learns of other processes' commits by polling only.
+   * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
+   * replica learns of other processes' commits by polling only.
    */
-  readonly recall?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
+  readonly getCached?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
   /** Enforces the option `stateLimit`; absent without one. */
   readonly size?: StateSize | undefined;
 }
 
 /**
- * Creates the only writer: read, decide, commit, and retry after a lost race. Changes of different documents may share
- * other documents (a segment, a parent), so the retries of one process run one at a time and do not race each other.
+ * Creates the only writer of documents. It reads, decides, commits, and retries after a conflict. Changes of different
+ * documents may share other documents (a segment, a parent). Retries therefore run one at a time, so that changes of
+ * one process do not conflict repeatedly.
  */
 export function createCommandRunner(environment: ChangeEnvironment): CommandRunner {
-  const takeTurn = createKeyedMutex(isOfTheStorage);
-  const takeRetryTurn = createKeyedMutex(isOfTheStorage);
+  const runExclusive = createKeyedMutex(isStorageFailure);
+  const runRetryExclusive = createKeyedMutex(isStorageFailure);
   return (change) =>
-    takeTurn(turnOf(change), async () => {
+    runExclusive(mutexKeyOf(change), async () => {
       const at = environment.now().toISOString();
-      const early = environment.recall ? await tryRecalled(environment, change, at) : 'lost';
-      if (early !== 'lost') return early;
+      const firstOutcome = environment.getCached ? await tryCached(environment, change, at) : 'lost';
+      if (firstOutcome !== 'lost') return firstOutcome;
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
         if (attempt > 2) await pause(attempt);
         const tryNow = () => tryOnce(environment, change, at);
-        const outcome = await (attempt === 1 ? tryNow() : takeRetryTurn('', tryNow));
+        const outcome = await (attempt === 1 ? tryNow() : runRetryExclusive('', tryNow));
         if (outcome !== 'lost') return outcome;
       }
       const message = `Others keep changing the same ${change.aggregate.kind}; try again later.`;
@@ -94,43 +96,43 @@ export function createCommandRunner(environment: ChangeEnvironment): CommandRunn
     });
 }
 
-/** Queued changes fail with the same error: if each waited for the storage's timeout, the last would wait for hours. */
-function isOfTheStorage(error: unknown): boolean {
+/** Queued changes fail with the same error. Otherwise each would wait for the storage's timeout, one after another. */
+function isStorageFailure(error: unknown): boolean {
   return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
 }
 
-/** Changes that derive their id share one queue per kind. */
-function turnOf({ aggregate, id }: { readonly aggregate: Documents<never>; readonly id: unknown }): string {
+/** Returns the mutex key. Changes that derive their id share one key per kind. */
+function mutexKeyOf({ aggregate, id }: { readonly aggregate: Documents<never>; readonly id: unknown }): string {
   return nameOf({ kind: aggregate.kind, id: typeof id === 'string' ? id : '' });
 }
 
 type Outcome<State> = Promise<Versioned<State> | undefined | 'lost'>;
 
 /**
- * Decides on the replica's copy of the document, which saves PostgreSQL one of three round trips. The whole optimization is
- * this function. Only a successful commit proves that the copy was current: a refusal, or a decision that changes nothing,
- * is decided again on the stored state. A defect is thrown at once.
+ * Decides on the replica's copy of the document, which saves a round trip to the database. Only a successful commit
+ * proves that the copy was current. After a refusal, or a decision without events, the caller decides again on the
+ * stored document. Other errors are thrown at once.
  */
-async function tryRecalled<State, Event extends DomainEvent>(
+async function tryCached<State, Event extends DomainEvent>(
   environment: ChangeEnvironment,
   change: Change<State, Event>,
   at: string,
 ): Outcome<State> {
   const { aggregate, id } = change;
-  const known = typeof id === 'string' ? environment.recall?.({ kind: aggregate.kind, id }) : undefined;
-  if (!known) return 'lost';
+  const cached = typeof id === 'string' ? environment.getCached?.({ kind: aggregate.kind, id }) : undefined;
+  if (!cached) return 'lost';
   const get: Storage['get'] = (key) =>
     key.kind === aggregate.kind && key.id === id
-      ? { key, parent: null, revision: known.revision, body: known.state }
+      ? { key, parent: null, revision: cached.revision, body: cached.state }
       : environment.storage.get(key);
-  const decided = await decide(change, { get }).catch((error: unknown) => {
+  const prepared = await decide(change, { get }).catch((error: unknown) => {
     if (isRefusal(error, change.context)) return undefined;
     throw error;
   });
-  return decided?.own ? commit(environment, decided, at) : 'lost';
+  return prepared?.own ? commit(environment, prepared, at) : 'lost';
 }
 
-/** Besides the engine, the host's `onSegmentUse` refuses changes, with errors of any kind. */
+/** The host's `onSegmentUse` may refuse a change with an error of any type. */
 function isRefusal(error: unknown, { onSegmentUse }: AttributedContext): boolean {
   return isFlagsError(error) || onSegmentUse !== undefined;
 }
@@ -140,14 +142,14 @@ async function tryOnce<State, Event extends DomainEvent>(
   change: Change<State, Event>,
   at: string,
 ): Outcome<State> {
-  const decided = await decide(change, environment.storage);
-  return decided.own ? commit(environment, decided, at) : decided.found;
+  const prepared = await decide(change, environment.storage);
+  return prepared.own ? commit(environment, prepared, at) : prepared.found;
 }
 
 /** The result of a decision, before its commit. */
-interface Decided<State> {
+interface PreparedCommit<State> {
   readonly found: Versioned<State> | undefined;
-  /** Undefined when nothing changes. */
+  /** Undefined if nothing changes. */
   readonly own: DocumentChange<State> | undefined;
   /** All writes, the changed document first. */
   readonly changes: readonly DocumentChange[];
@@ -159,7 +161,7 @@ interface Decided<State> {
 async function decide<State, Event extends DomainEvent>(
   change: Change<State, Event>,
   storage: Pick<Storage, 'get'>,
-): Promise<Decided<State>> {
+): Promise<PreparedCommit<State>> {
   const { context } = change;
   const reader = createTrackingReader(storage);
   const id = typeof change.id === 'function' ? await change.id(reader.read) : change.id;
@@ -174,8 +176,8 @@ async function decide<State, Event extends DomainEvent>(
 }
 
 async function commit<State>(
-  { storage, feed, applyUpdate: take, size }: ChangeEnvironment,
-  { own, changes, vacant, context, reader }: Decided<State>,
+  { storage, feed, applyUpdate, size }: ChangeEnvironment,
+  { own, changes, vacant, context, reader }: PreparedCommit<State>,
   at: string,
 ): Outcome<State> {
   const release = size?.reserve(changes);
@@ -192,7 +194,7 @@ async function commit<State>(
     if (!result.ok) return 'lost';
     size?.record(changes, result.revisions);
     for (const [index, { write, found, next }] of changes.entries()) {
-      take(write.key, { revision: result.revisions[index] ?? 0, state: next, before: found });
+      applyUpdate(write.key, { revision: result.revisions[index] ?? 0, state: next, before: found });
     }
     feed.wake();
     return own?.next === undefined ? undefined : { state: own.next, revision: result.revisions[0] ?? 0 };
@@ -201,17 +203,19 @@ async function commit<State>(
   }
 }
 
-/** Throws `revision_mismatch` if the document is at another revision than the caller expects. */
+/** Throws `revision_mismatch` unless the document is at a revision that the caller accepts. */
 async function assertRevision<State, Event extends DomainEvent>(
-  { aggregate, revisionOf: seen, context }: Change<State, Event>,
+  { aggregate, revisionOf, context }: Change<State, Event>,
   { id, found }: { readonly id: string; readonly found: Versioned<State> | undefined },
   read: Read,
 ): Promise<void> {
   if (context.ifRevision === undefined) return;
-  const document = seen ? await read(seen.documents, seen.id) : found;
+  const document = revisionOf ? await read(revisionOf.documents, revisionOf.id) : found;
   const accepted = [context.ifRevision].flat();
   if (document && accepted.includes(document.revision)) return;
-  const { kind, name } = seen ? { kind: seen.documents.kind, name: seen.id } : { kind: aggregate.kind, name: id };
+  const { kind, name } = revisionOf
+    ? { kind: revisionOf.documents.kind, name: revisionOf.id }
+    : { kind: aggregate.kind, name: id };
   const state = document ? `is at revision ${document.revision}` : 'does not exist';
   const message = `The ${kind} ${name} ${state}, not at ${accepted.join(' or ')}; read it again and repeat the change.`;
   throw new FlagsError('revision_mismatch', message);
@@ -227,8 +231,8 @@ function toNewEvents(
   });
 }
 
-/** Random back-off, so that competing processes do not collide again. */
+/** Random backoff, so that competing processes do not conflict again. */
 function pause(attempt: number): Promise<void> {
-  const longest = Math.min(LONGEST_PAUSE, 2 ** attempt);
+  const longest = Math.min(MAX_PAUSE, 2 ** attempt);
   return new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
 }

@@ -2,22 +2,22 @@ import type { DomainEvent } from '../events/event.types.js';
 import type { DocumentDeletion, DocumentKey, DocumentPut } from '../storage/port.js';
 import type { Aggregate, Documents, Versioned } from './aggregate.js';
 
-/** One document's part in a commit: the new state, folded from the events that lead to it. */
+/** The write and the events of one document in a commit. */
 export interface DocumentChange<State = unknown> {
-  /** With the text of the document, whose size is checked before the commit. */
+  /** Includes the JSON text, because the size is checked before the commit. */
   readonly write: DocumentDeletion | (DocumentPut & { readonly text: string });
   readonly events: readonly DomainEvent[];
   readonly project: string | null;
-  /** The document as it was read, where the new state has parts of it. */
+  /** The document before the change, if the new state shares parts with it. */
   readonly found?: Versioned<State> | undefined;
-  /** Undefined when the document is deleted. */
+  /** The new state; undefined for a deletion. */
   readonly next: State | undefined;
 }
 
 /**
- * Folds a decision's events into the document they are about. Undefined when there are none: nothing is written then.
+ * Applies events to a document. Returns undefined without events, because nothing changes.
  *
- * @param found the document as it was read; undefined when there was none
+ * @param found the current document; undefined if there is none
  */
 export function changeDocument<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
@@ -45,7 +45,7 @@ function toWrite<State, Event extends DomainEvent>(
   return { key, expected, parent: aggregate.parentOf(next), body: next, text: JSON.stringify(next), summary };
 }
 
-/** Writes a document that events do not make: one that is derived from others and only guards or indexes them. */
+/** Writes an index document: it has no events, and indexes or guards other documents. */
 export function writeIndex<State>(
   documents: Documents<State>,
   { id, found, next }: { id: string; found: Versioned<State> | undefined; next: State },
@@ -57,7 +57,7 @@ export function writeIndex<State>(
   return { write, events: [], project: null, found, next };
 }
 
-/** Removes such a document. */
+/** Deletes an index document. */
 export function removeIndex<State>(
   { kind }: Documents<State>,
   { id, found }: { id: string; found: Versioned<State> },
@@ -67,8 +67,8 @@ export function removeIndex<State>(
 }
 
 /**
- * Writes a document as it is. Its revision moves, so that a crossing change, which has decided on what stood around this
- * document before, loses its race and decides again.
+ * Writes a document with its state unchanged. The new revision makes concurrent changes that have read the document
+ * conflict, so that they decide again.
  */
 export function touch<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,

@@ -14,7 +14,7 @@ import type { Versioned } from './aggregate.js';
 import type { AttributedContext, Change } from './command-runner.js';
 import type { Read } from './reader.js';
 
-/** The parts that operations work with. Engines of different actors differ in `change` only. */
+/** The dependencies of operations. Engines of different actors differ in `change` only. */
 export interface Engine {
   readonly settings: Settings;
   readonly validate: Validators;
@@ -34,17 +34,19 @@ export interface Engine {
   readonly isUser: (userId: number) => Awaitable<boolean>;
 }
 
+/** A change whose context may lack an actor. */
 export interface UnattributedChange<State, Event extends DomainEvent> extends Omit<Change<State, Event>, 'context'> {
   readonly context: ChangeContext | undefined;
 }
 
-/** The actor of changes: a name, with the API token where the actor uses one. */
+/** The actor of changes: a name, and the API token if the actor uses one. */
 export interface ActorIdentity {
-  /** Of any type: a caller without types may pass anything, and is refused at the first change. */
+  /** Of any type, because callers without types may pass anything. The first change validates the name. */
   readonly name: unknown;
   readonly token?: Pick<Token, 'id' | 'kind'>;
 }
 
+/** Converts an actor's name or an API token to an identity. */
 export function toIdentity(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): ActorIdentity {
   if (typeof actor !== 'object' || actor === null) return { name: actor };
   const { name, id, kind } = actor;

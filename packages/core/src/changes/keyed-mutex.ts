@@ -1,31 +1,31 @@
 /**
- * Runs work for a key when all earlier work for that key has ended, however it ended. Other keys do not wait. Who waits
- * when earlier work fails with an error for all fails with it too.
+ * Runs work after all earlier work for the same key has ended, whether it failed or not. Work for other keys runs
+ * concurrently. If earlier work fails with a shared error, queued work fails with the same error.
  */
 export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Changes to one document take turns within the process: each reads what the one before has written. Races, and with
- * them retries, are left to other processes.
+ * Creates a mutex per key. Changes of one document run one at a time within the process, so that they do not conflict.
+ * Only changes of other processes cause conflicts and retries.
  *
- * @param isForAll whether an error is one that whoever waits would only wait as long for
+ * @param isShared whether queued work would meet the same error. Default: never
  */
-export function createKeyedMutex(isForAll: (error: unknown) => boolean = () => false): KeyedMutex {
+export function createKeyedMutex(isShared: (error: unknown) => boolean = () => false): KeyedMutex {
   const latest = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const before = latest.get(key);
     const turn = before ? before.then(work, afterFailure(work)) : work();
     latest.set(key, turn);
-    const leave = () => {
+    const cleanUp = () => {
       if (latest.get(key) === turn) latest.delete(key);
     };
-    turn.then(leave, leave);
+    turn.then(cleanUp, cleanUp);
     return turn;
   };
 
   function afterFailure<T>(work: () => Promise<T>): (error: unknown) => Promise<T> {
     return async (error) => {
-      if (isForAll(error)) throw error;
+      if (isShared(error)) throw error;
       return work();
     };
   }

@@ -1,6 +1,6 @@
 import { FlagsError } from '../errors.js';
 
-/** Tracks whether the engine is open, and its running operations. */
+/** Tracks the running operations, and whether the engine is open. */
 export interface Lifetime {
   /** Aborts as soon as `end` is called. */
   readonly closing: AbortSignal;
@@ -8,31 +8,31 @@ export interface Lifetime {
   track<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws `closed` if the engine is closed. */
   assertOpen(): void;
-  /** Refuses new operations, waits for the running ones, then releases. Later calls return the first call's promise. */
+  /** Refuses new operations, waits for running ones, then calls `release`. Later calls return the first promise. */
   end(release: () => Promise<void>): Promise<void>;
 }
 
 export function createLifetime(): Lifetime {
   const closing = new AbortController();
-  let underWay = 0;
+  let running = 0;
   let whenIdle: () => void = () => undefined;
   let ending: Promise<void> | undefined;
 
-  function requireOpen(): void {
+  function assertOpen(): void {
     if (ending) throw new FlagsError('closed', 'This instance is closed; create another one.');
   }
 
   return {
     closing: closing.signal,
-    assertOpen: requireOpen,
+    assertOpen,
     async track(operation) {
-      requireOpen();
-      underWay += 1;
+      assertOpen();
+      running += 1;
       try {
         return await operation();
       } finally {
-        underWay -= 1;
-        if (underWay === 0) whenIdle();
+        running -= 1;
+        if (running === 0) whenIdle();
       }
     },
     end(release) {
@@ -41,7 +41,7 @@ export function createLifetime(): Lifetime {
         whenIdle = resolve;
       });
       ending = idle.then(release);
-      if (underWay === 0) whenIdle();
+      if (running === 0) whenIdle();
       closing.abort();
       return ending;
     },

@@ -18,7 +18,7 @@ import * as tokens from '../tokens/token.operations.js';
 import type { Engine } from './engine.js';
 import type { Lifetime } from './lifetime.js';
 
-/** Implements {@link Flags.dataVersion}. Metrics are part of it, so they have to live in the same storage. */
+/** Returns the data version. It covers metrics, so it is undefined if another storage holds the metrics. */
 async function dataVersion(
   { storage, metrics, now }: Engine,
   subject: DataVersionScope = 'flags',
@@ -31,14 +31,14 @@ async function dataVersion(
 type OtherMembers = 'settings' | 'as' | 'closing' | 'close' | 'subscribe' | keyof EvaluationOperations;
 type OperationName = Exclude<keyof Flags, OtherMembers>;
 
-/** A public operation as a named function: the engine first, then the parameters of the interface. */
+/** A public operation as a function of the engine and the method's parameters. */
 type Operation<Name extends OperationName> = (
   engine: Engine,
   ...input: Parameters<Flags[Name]>
 ) => ReturnType<Flags[Name]>;
 type OperationTable = { readonly [Name in OperationName]: Operation<Name> };
 
-/** The operations that append events, and so depend on the actor. */
+/** The operations that append events. Events name the actor. */
 const CHANGES = {
   createProject: projects.createProject,
   updateProject: projects.updateProject,
@@ -101,18 +101,19 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   dataVersion,
 };
 
-/** The changes as methods, attributed to the engine's actor. Cheap: a router binds them per request. */
+/** Binds the changes to an engine and its actor. Must be cheap, because a router calls it per request. */
 export function bindChanges(engine: Engine, lifetime: Lifetime): Pick<Flags, ChangeName> {
   return bind(CHANGES, engine, lifetime) as Pick<Flags, ChangeName>;
 }
 
+/** Binds the operations that do not depend on the actor. */
 export function bindReadsAndReports(engine: Engine, lifetime: Lifetime): Pick<Flags, keyof typeof READS_AND_REPORTS> {
   return bind(READS_AND_REPORTS, engine, lifetime) as Pick<Flags, keyof typeof READS_AND_REPORTS>;
 }
 
 type AnyOperation = (engine: Engine, ...input: never[]) => Promise<unknown>;
 
-/** Binds a table to an engine. A closed engine refuses every operation; `close()` waits for running ones. */
+/** Binds operations to an engine. A closed engine refuses every operation; `close()` waits for running ones. */
 function bind(table: Readonly<Record<string, AnyOperation>>, engine: Engine, lifetime: Lifetime): object {
   const bound: Record<string, (...input: never[]) => Promise<unknown>> = {};
   for (const name in table) {

@@ -2,10 +2,10 @@ import type { DocumentCheck, DocumentKey, Storage } from '../storage/port.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Documents, Versioned } from './aggregate.js';
 
-/** Reads a document's state, or undefined if there is no document. */
+/** Resolves to a document, or to undefined if there is none. */
 export type Read = <State>(documents: Documents<State>, id: string) => Promise<Versioned<State> | undefined>;
 
-/** Reads from a storage. Throws `invalid_input` for an id that is not a string. */
+/** Creates a reader of a storage. Reads reject with `invalid_input` for an id that is not a string. */
 export function createRead(storage: Pick<Storage, 'get'>): Read {
   return async <State>({ kind }: Documents<State>, id: string) => {
     assertText(kind, id);
@@ -15,12 +15,12 @@ export function createRead(storage: Pick<Storage, 'get'>): Read {
 }
 
 /**
- * A reader that caches its reads: it returns the same state for the same document, and a commit can check that none of
- * these documents has changed since.
+ * Caches the documents that it reads, so repeated reads return the same state. A commit can check that none of the
+ * documents has changed since.
  */
 export interface TrackingReader {
   readonly read: Read;
-  /** Checks of all documents found, except the written ones: their writes compare the revision anyway. */
+  /** Returns checks for all documents found, except the written ones. Writes check the revision themselves. */
   checksBeside(written: readonly DocumentKey[]): DocumentCheck[];
 }
 
@@ -56,7 +56,7 @@ export function assertText(kind: string, id: unknown): void {
   if (typeof id !== 'string') throw invalidInput([{ message: `must name a ${kind}, as a string`, path: `/${kind}` }]);
 }
 
-/** A unique text for a key: kinds contain no spaces. */
+/** Returns a unique text for a key. It is unique because kinds contain no spaces. */
 export function nameOf({ kind, id }: DocumentKey): string {
   return `${kind} ${id}`;
 }

@@ -9,12 +9,12 @@ import { LIMITS } from '../validation/limits.js';
 import type { DocumentChange } from './document-change.js';
 import { nameOf } from './reader.js';
 
-/** What counts as a definition. */
-const DEFINITIONS: readonly string[] = [flagDocuments, segmentDocuments, projectDocuments].map(({ kind }) => kind);
+/** The document kinds that count towards the state size. */
+const DEFINITION_KINDS: readonly string[] = [flagDocuments, segmentDocuments, projectDocuments].map(({ kind }) => kind);
 
 /**
- * Events that add nothing, or a few bytes that a later event of the other kind takes away. They are never refused: whatever size
- * a flag has, it can be switched off, archived and emptied.
+ * Events that reduce a document, or add a few bytes only. A size limit never refuses them, so that callers can disable,
+ * archive and empty a flag of any size.
  */
 const NEVER_REFUSED: ReadonlySet<EventType> = new Set([
   'flag-archived',
@@ -36,7 +36,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   [segmentRegistries.kind, 'it holds the names of all segments: delete segments, or choose shorter names'],
 ]);
 
-/** In characters. Work on larger documents takes milliseconds. */
+/** Size in characters above which work on a document takes milliseconds. */
 const LARGE = 100_000;
 
 export function isLarge({ write }: DocumentChange): boolean {
@@ -44,8 +44,8 @@ export function isLarge({ write }: DocumentChange): boolean {
 }
 
 /**
- * Refuses a change by which a document becomes too large. A document that release 0.1 has made too large may shrink or keep its
- * size.
+ * Refuses a change that makes a document too large. A document that is too large since release 0.1 may shrink or keep
+ * its size.
  *
  * @throws FlagsError `document_too_large`
  */
@@ -72,7 +72,7 @@ function bytesOf(write: DocumentChange['write']): number {
   return 'deleted' in write ? 0 : Buffer.byteLength(write.text);
 }
 
-/** Bytes of the JSON of a document. */
+/** Returns the size of a document's JSON in bytes. */
 function sizeOf(state: unknown): number {
   return state === undefined ? 0 : Buffer.byteLength(JSON.stringify(state));
 }
@@ -83,8 +83,9 @@ interface Size {
 }
 
 /**
- * The size of all definitions together: flags, archived ones too, segments and projects. It counts what this process has
- * committed, and what it has heard of others, so several nodes can exceed the limit by what they commit between two polls.
+ * Tracks and limits the total size of all flags (archived ones too), segments and projects. It counts the commits of
+ * this process, and those of other processes as polls find them. Several nodes can therefore exceed the limit by their
+ * commits between two polls.
  */
 export class StateSize {
   private readonly sizes = new Map<string, Size>();
@@ -94,17 +95,17 @@ export class StateSize {
   constructor(private readonly limit: number) {}
 
   async load(storage: Pick<Storage, 'list'>): Promise<void> {
-    for (const kind of DEFINITIONS) {
+    for (const kind of DEFINITION_KINDS) {
       for (const { key, revision, content } of await storage.list({ kind, part: 'body' })) {
-        this.take(key, { revision, state: content });
+        this.applyUpdate(key, { revision, state: content });
       }
     }
   }
 
   /**
-   * Sets room aside for a commit that is under way, so that simultaneous ones do not exceed the limit together.
+   * Reserves space for a pending commit, so that concurrent commits do not exceed the limit together.
    *
-   * @returns a function that gives the room back
+   * @returns a function that releases the space
    * @throws FlagsError `state_too_large`
    */
   reserve(changes: readonly DocumentChange[]): () => void {
@@ -121,30 +122,30 @@ export class StateSize {
     };
   }
 
-  /** Counts what this process has committed. */
+  /** Counts a commit of this process. */
   record(changes: readonly DocumentChange[], revisions: readonly number[]): void {
     for (const [index, { write }] of changes.entries()) {
       this.set(write.key, { bytes: bytesOf(write), revision: revisions[index] ?? 0 });
     }
   }
 
-  /** Counts what another process has committed. */
-  take(key: DocumentKey, { revision, state }: { readonly revision: number; readonly state: unknown }): void {
+  /** Counts a document that another process has committed. */
+  applyUpdate(key: DocumentKey, { revision, state }: { readonly revision: number; readonly state: unknown }): void {
     this.set(key, { bytes: sizeOf(state), revision });
   }
 
-  /** Whether a document at this revision has yet to be counted. */
-  isNews(key: DocumentKey, revision: number): boolean {
-    return DEFINITIONS.includes(key.kind) && revision > (this.sizes.get(nameOf(key))?.revision ?? 0);
+  /** Whether this revision of a document is newer than the counted one. */
+  isNewer(key: DocumentKey, revision: number): boolean {
+    return DEFINITION_KINDS.includes(key.kind) && revision > (this.sizes.get(nameOf(key))?.revision ?? 0);
   }
 
   private growthBy(changes: readonly DocumentChange[]): number {
-    const definitions = changes.filter(({ write }) => DEFINITIONS.includes(write.key.kind));
+    const definitions = changes.filter(({ write }) => DEFINITION_KINDS.includes(write.key.kind));
     return definitions.reduce((sum, { write }) => sum + bytesOf(write) - this.bytesOf(write.key), 0);
   }
 
   private set(key: DocumentKey, size: Size): void {
-    if (!this.isNews(key, size.revision)) return;
+    if (!this.isNewer(key, size.revision)) return;
     this.total += size.bytes - this.bytesOf(key);
     this.sizes.set(nameOf(key), size);
   }

@@ -1,6 +1,6 @@
 import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
-import { assertEnvironment, refuseUnknownEnvironment } from '../flags/find.js';
+import { assertEnvironment, throwEnvironmentNotFound } from '../flags/find.js';
 import type { Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
@@ -16,11 +16,12 @@ import type {
 import type { Snapshot } from './snapshot.js';
 
 /**
- * Creates the evaluation operations. All are synchronous except `refresh`, and throw only for an unknown environment.
+ * Creates the evaluation operations. They throw only for an unknown environment. Only `refresh` and `loadConfiguration`
+ * are asynchronous.
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
-  const { state: live, poller: follower, impressions, changes } = engine.replica;
+  const { state: live, poller, impressions, changes } = engine.replica;
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
@@ -32,7 +33,7 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
   function snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
     const environment = options?.environment;
     if (environment === undefined) return standard.snapshot;
-    return live.snapshotOf(environment) ?? refuseUnknownEnvironment(engine, environment);
+    return live.snapshotOf(environment) ?? throwEnvironmentNotFound(engine, environment);
   }
 
   return {
@@ -48,7 +49,7 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     forContext: (context, options) => pin(snapshotFor(options), context),
 
-    // The explanation exposes compiled definitions, so it is frozen.
+    // The explanation exposes compiled definitions. Freezing it protects them from the caller.
     explain: (flag, context, options) => deepFreeze(snapshotFor(options).explain(flag, context)),
 
     onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
@@ -67,8 +68,8 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     onConfigurationChange: (listener: () => void) => changes.add(listener),
 
-    status: () => describe(follower.status()),
-    refresh: async () => describe(await follower.refresh()),
+    status: () => describe(poller.status()),
+    refresh: async () => describe(await poller.refresh()),
   };
 }
 
@@ -77,7 +78,7 @@ function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationSta
   return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
 
-/** Answers every call from one snapshot. */
+/** Binds evaluation to one snapshot and one context. */
 function pin(snapshot: Snapshot, context: EvaluationContext): ContextualFlags {
   return {
     isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),

@@ -45,7 +45,7 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
   }
 
   async function pollNow(): Promise<void> {
-    if (await poll()) polling?.worked();
+    if (await poll()) polling?.resetBackoff();
   }
 
   function end(subscription: Subscription): Promise<unknown> {
@@ -61,7 +61,7 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
     subscribe: (listener, after) => {
       const subscription = startSubscription({ storage, listener, onError, after });
       if (subscriptions.size === 0 && pollInterval > 0) {
-        polling = startPolling({ interval: pollInterval, look: poll });
+        polling = startPolling({ interval: pollInterval, attempt: poll });
       }
       subscriptions.add(subscription);
       return () => void end(subscription);

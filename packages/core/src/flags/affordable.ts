@@ -12,12 +12,14 @@ interface StrategyChange {
 }
 
 /**
- * Refuses a strategy that makes the evaluation of its flag take too long, together with the other strategies of the
- * environment and with the segments as they are in memory. A flag that costs too much already may be changed as long as it
- * does not cost more. What other processes change at the same moment is limited by evaluation alone.
+ * Refuses a strategy that makes evaluating its flag too expensive. The cost includes the other strategies of the
+ * environment, and the segments in memory. A flag that is too expensive already may change if its cost does not grow.
+ * The check may miss concurrent changes of other processes; evaluation enforces its own limit.
+ *
+ * @throws FlagsError `invalid_input`
  */
 export function assertAffordable(
-  { replica: live }: Pick<Engine, 'replica'>,
+  { replica }: Pick<Engine, 'replica'>,
   { flag, events, environment }: StrategyChange,
 ): void {
   const changed = events.flatMap((event) =>
@@ -26,7 +28,7 @@ export function assertAffordable(
   if (changed.length === 0) return;
   const before = environmentOf(flag, environment).strategies;
   const replaced = new Set(changed.map(({ id }) => id));
-  const costOf = strategiesCost(live.documents.segments);
+  const costOf = strategiesCost(replica.documents.segments);
   const cost = costOf([...before.filter(({ id }) => !replaced.has(id)), ...changed]);
   if (cost <= LIMITS.flagCost || cost <= costOf(before)) return;
   const message =
@@ -35,12 +37,12 @@ export function assertAffordable(
   throw invalidInput([{ message, path: changed.some(usesSegments) ? '' : '/constraints' }]);
 }
 
-/** Refuses constraints of a segment that make the evaluation of a flag that uses it take too long. */
+/** Refuses constraints of a segment that make evaluating a flag with this segment too expensive. */
 export function assertUsersAffordable(
-  { replica: live }: Pick<Engine, 'replica'>,
+  { replica }: Pick<Engine, 'replica'>,
   { id, constraints }: { readonly id: number; readonly constraints: readonly Constraint[] },
 ): void {
-  const { flags, segments } = live.documents;
+  const { flags, segments } = replica.documents;
   const known = segments.get(`${id}`);
   if (known && constraintsCost(constraints) <= constraintsCost(known.constraints)) return;
   const costOf = strategiesCost(new Map<string, SegmentConstraints>([...segments, [`${id}`, { constraints }]]));

@@ -12,11 +12,11 @@ import { type DependencyEdge, dependencyEdges, edgeId, flagDocuments } from './f
 import type { Strategy } from './strategy.types.js';
 
 /**
- * What happens along with a flag's events to the documents that it refers to. Segments and parents that it begins to
- * refer to are touched: whoever deletes that segment, archives that parent or makes it depend on another at the same
- * moment has not seen the reference, and loses the race. The index of children is kept.
+ * Returns the side writes for changed references of a flag. They update the index of children, and touch newly
+ * referenced segments and parents. A concurrent change that deletes such a segment or archives such a parent then
+ * conflicts, and decides again. So does a change that adds a dependency to such a parent.
  *
- * @param flag as it is before the events; undefined when they create it
+ * @param flag the flag before the events; undefined if the events create it
  */
 export async function followReferences(
   read: Read,
@@ -36,7 +36,7 @@ export async function followReferences(
   ]);
 }
 
-/** Whether an event may bring or end a reference. */
+/** Whether an event may add or remove a reference. */
 function mayRefer(event: FlagEvent): boolean {
   switch (event.type) {
     case 'strategy-added':
@@ -92,7 +92,7 @@ async function removeEdge(read: Read, edge: DependencyEdge): Promise<DocumentCha
   return found && removeIndex(dependencyEdges, { id, found });
 }
 
-/** Changes an existing flag of the project that the reference names; gives it as it is afterwards. */
+/** Changes an existing flag of the project that the reference names. Resolves to the changed flag. */
 export async function changeFlag(
   { change }: Pick<Engine, 'change'>,
   { ref, context }: { readonly ref: FlagRef; readonly context: ChangeContext | undefined },

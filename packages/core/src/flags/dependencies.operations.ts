@@ -12,13 +12,13 @@ import { type DependencyEdge, dependencyEdges, flagDocuments } from './flag-docu
 import { listLiveFlags } from './flag-lists.operations.js';
 import { type ListedFlag, toListedFlag } from './flag-views.js';
 
-/** The names of the flags that depend on the one of this name, archived or not, in name order. */
+/** Lists the names of the flags that depend on a flag, archived or not, in name order. */
 async function listChildren({ storage }: Engine, parent: string): Promise<readonly string[]> {
   const edges = await storage.list({ kind: dependencyEdges.kind, parent, part: 'body' });
   return edges.map(({ content }) => (content as DependencyEdge).child);
 }
 
-/** The names of those that are not archived. */
+/** Lists the names of the flags that depend on a flag and are not archived, in name order. */
 export async function listLiveChildren(engine: Engine, parent: string): Promise<readonly string[]> {
   const names = await listChildren(engine, parent);
   const children = await Promise.all(names.map((name) => engine.read(flagDocuments, name)));
@@ -26,8 +26,8 @@ export async function listLiveChildren(engine: Engine, parent: string): Promise<
 }
 
 /**
- * What a copy of a flag can depend on: the parents that are still there. Nothing where the archive holds flags that
- * depend on an earlier flag of the copy's name, which they find again in the copy.
+ * Returns the dependencies that a clone of a flag inherits: those on existing parents. A clone that has children itself
+ * inherits none. It has children if archived flags depend on a deleted flag of the same name.
  */
 export async function inheritableDependencies(
   engine: Engine,

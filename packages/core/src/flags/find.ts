@@ -8,17 +8,17 @@ import { projectDocuments } from '../projects/project.js';
 import type { FlagState } from './flag.js';
 import { flagDocuments } from './flag-documents.js';
 
-/** The project, or `project_not_found`. */
+/** Resolves to the project. Rejects with `project_not_found`. */
 export async function findProject(read: Read, { project }: ProjectRef): Promise<Versioned<ProjectState>> {
   return (await read(projectDocuments, project)) ?? throwProjectNotFound(project);
 }
 
-/** The flag if it belongs to the project that the reference names, or `flag_not_found`, or `project_not_found`. */
+/** Resolves to the flag of the named project. Rejects with `flag_not_found` or `project_not_found`. */
 export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<FlagState>> {
   return assertInProject(await read(flagDocuments, ref.flag), { ref, read });
 }
 
-/** A flag that was read, if it belongs to the project that the reference names. */
+/** Resolves to the flag if it belongs to the named project. Rejects like {@link findFlag}. */
 export async function assertInProject(
   found: Versioned<FlagState> | undefined,
   { ref, read }: { readonly ref: FlagRef; readonly read: Read },
@@ -36,14 +36,14 @@ export function throwFlagNotFound(flag: string, where = ''): never {
   throw new FlagsError('flag_not_found', `There is no flag ${flag}${where}; create it, or list the flags.`);
 }
 
-/** Environments are configured: what is not in the settings does not exist. */
+/** Throws `environment_not_found` unless the settings contain the environment. */
 export function assertEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): void {
   assertText('environment', environment);
   if (!settings.environments.some(({ name }) => name === environment))
-    refuseUnknownEnvironment({ settings }, environment);
+    throwEnvironmentNotFound({ settings }, environment);
 }
 
-export function refuseUnknownEnvironment({ settings }: Pick<Engine, 'settings'>, environment: string): never {
+export function throwEnvironmentNotFound({ settings }: Pick<Engine, 'settings'>, environment: string): never {
   const names = settings.environments.map(({ name }) => name).join(', ');
   throw new FlagsError('environment_not_found', `There is no environment ${environment}; there are ${names}.`);
 }

@@ -45,17 +45,18 @@ export async function listArchivedFlags(
   return { ...page, items: await summarizeArchivedFlags(engine, page.items.map(toListedFlag)) };
 }
 
-/** The flags that are not archived, of a project or of all projects, in name order. */
+/** Lists the flags of a project or of all projects that are not archived, in name order. */
 export async function listLiveFlags(engine: Engine, project?: string): Promise<readonly ListedFlag[]> {
   return (await listStoredFlags(engine, project)).filter(({ archived }) => !archived);
 }
 
-/** All flags of a project, or of all projects, archived or not, in name order. */
+/** Lists the flags of a project or of all projects, archived or not, in name order. */
 export async function listStoredFlags({ storage }: Engine, project?: string): Promise<readonly ListedFlag[]> {
   const under = project === undefined ? {} : { parent: project };
   return (await storage.list({ kind: flagDocuments.kind, part: 'summary', ...under })).map(toListedFlag);
 }
 
+/** Converts listed flags to public summaries with their last-seen times. */
 export async function summarizeFlags(
   { metrics, settings }: Engine,
   flags: readonly ListedFlag[],
@@ -75,7 +76,7 @@ async function summarizeArchivedFlags(engine: Engine, flags: readonly ListedFlag
   return archived;
 }
 
-/** Of a flag that release 0.1 has archived; undefined when it has been deleted since it was listed. */
+/** Reads the details of a flag that release 0.1 archived. Undefined if the flag has been deleted since the listing. */
 async function readArchivedDetails({ read }: Engine, name: string): Promise<ArchivedDetails | undefined> {
   const found = await read(flagDocuments, name);
   return found && archivedDetailsOf(found.state);

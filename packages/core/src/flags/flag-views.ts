@@ -6,9 +6,10 @@ import { dependenciesOf, type FlagState, orderedEnvironmentOf } from './flag.js'
 import type { ArchivedFlag, Flag, FlagDetail, FlagSummary } from './flag.types.js';
 import type { ArchivedDetails, StoredFlagSummary } from './flag-documents.js';
 
-/** When each flag was last seen, as a timestamp. */
+/** Returns the time of a flag's last reported evaluation, as a timestamp; null if there is none. */
 export type LastSeen = (flag: string) => string | null;
 
+/** Reads the last-seen times of flags. */
 export async function readLastSeen(
   metrics: MetricsStorage,
   flags: readonly { readonly name: string }[],
@@ -21,15 +22,15 @@ export async function readLastSeen(
 }
 
 /**
- * When one flag was last seen. Changes ask for it first: what has happened must not fail afterwards. Where the name is no
- * text, reading the flag refuses it.
+ * Reads the last-seen time of one flag. Changes call it before the commit, because a later error would hide the commit.
+ * It ignores a name that is not a string; reading the flag refuses such a name.
  */
 export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Promise<string | null> {
   if (typeof flag !== 'string') return null;
   return (await readLastSeen(metrics, [{ name: flag }]))(flag);
 }
 
-/** The flag as callers see it. */
+/** Converts a stored flag to the public type. */
 export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: string | null): Flag {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = state;
   return {
@@ -47,7 +48,7 @@ export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: st
   };
 }
 
-/** What a flag's details are made of besides the flag. */
+/** The inputs of a flag's details besides the flag. */
 export interface FlagDetailContext {
   readonly settings: Settings;
   readonly children: readonly string[];
@@ -58,7 +59,7 @@ export function toDetail(flag: Flag, state: FlagState, { settings, children }: F
   return { ...flag, environments, dependencies: dependenciesOf(state), children };
 }
 
-/** A listed flag, made of its stored summary alone. */
+/** A flag in a list. It is read from the stored summary only. */
 export interface ListedFlag extends Omit<StoredFlagSummary, 'segments' | 'archive'> {
   readonly name: string;
   readonly project: string;
@@ -66,7 +67,7 @@ export interface ListedFlag extends Omit<StoredFlagSummary, 'segments' | 'archiv
   readonly archive: ArchivedDetails | undefined;
 }
 
-// Lists are long: members are named one by one, as an object spread costs ten times as much.
+// Lists are long. Naming the members is much faster than an object spread.
 
 export function toListedFlag({ key, parent, content }: ListedDocument): ListedFlag {
   const { type, stale, archived, createdAt, enabledIn, parents = [], archive } = content as StoredFlagSummary;

@@ -74,7 +74,7 @@ export async function patchFlag(
 
 const PREFERRED_TYPE = 'release';
 
-/** `release`, or the first type of an instance that has none of that name. */
+/** Returns `release`, or the first configured type if `release` is not configured. */
 function defaultType({ settings }: Engine): string {
   const names = settings.flagTypes.map(({ name }) => name);
   return names.includes(PREFERRED_TYPE) ? PREFERRED_TYPE : (names[0] ?? PREFERRED_TYPE);
@@ -89,7 +89,7 @@ export async function cloneFlag(
   const { validate, metrics, change, now } = engine;
   const { name } = validate.clone(input);
   const lastSeenAt = await readLastSeenAt(metrics, name);
-  const birth = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
+  const origin = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
   const created = await change({
     aggregate: flagDocuments,
     id: name,
@@ -99,14 +99,14 @@ export async function cloneFlag(
       const source = await findFlag(read, ref);
       await findProject(read, ref);
       const dependencies = await inheritableDependencies(engine, { source: source.state, name, read });
-      const events = lifecycle.cloneFlag(existing?.state, source.state, { ...birth, dependencies });
+      const events = lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies });
       return { events, sideWrites: await followReferences(read, undefined, events) };
     },
   });
   return toFlag(created ?? throwFlagNotFound(name), lastSeenAt);
 }
 
-/** The same new id for the same strategy, however often a decision is repeated. */
+/** Returns a function that assigns each strategy one new id. Repeated decisions get the same ids. */
 function rememberIds(newId: () => string): (strategy: string) => string {
   const ids = new Map<string, string>();
   return (strategy) => {
@@ -125,7 +125,7 @@ export async function archiveFlag(engine: Engine, ref: FlagRef, context?: Change
 }
 
 export async function locateFlag({ read }: Engine, { flag }: { readonly flag: string }): Promise<FlagRef> {
-  const { project } = belongingTo(await read(flagDocuments, flag), { flag });
+  const { project } = assertFound(await read(flagDocuments, flag), { flag });
   return { project, flag };
 }
 
@@ -139,7 +139,7 @@ export async function reviveFlag(
     aggregate: flagDocuments,
     id: flag,
     context,
-    decide: (found) => lifecycle.reviveFlag(belongingTo(found, { flag, project })),
+    decide: (found) => lifecycle.reviveFlag(assertFound(found, { flag, project })),
   });
   return toFlag(revived ?? throwFlagNotFound(flag), lastSeenAt);
 }
@@ -154,7 +154,7 @@ export async function deleteFlag(
     id: flag,
     context,
     decide: async (found, read) => {
-      const state = belongingTo(found, { flag, project });
+      const state = assertFound(found, { flag, project });
       const events = lifecycle.deleteFlag(state);
       return { events, sideWrites: await followReferences(read, state, events) };
     },
@@ -162,8 +162,8 @@ export async function deleteFlag(
   await retention.forget([flag]);
 }
 
-/** A flag that was found by its name; of the project, where one is named. */
-function belongingTo(
+/** Returns the flag if it exists and belongs to the project, if one is named. Throws `flag_not_found` otherwise. */
+function assertFound(
   found: Versioned<FlagState> | undefined,
   { flag, project }: { readonly flag: string; readonly project?: string | undefined },
 ): FlagState {

@@ -78,7 +78,7 @@ export async function disable(engine: Engine, ref: EnvironmentRef, context?: Cha
   await changeEnvironment(engine, { ref, context }, (flag) => strategyRules.disable(flag, ref.environment));
 }
 
-/** Changes a flag in an environment that exists. */
+/** Changes a flag in one environment. Refuses an unknown environment and strategies that are too expensive. */
 function changeEnvironment(
   engine: Engine,
   { ref, context }: { readonly ref: EnvironmentRef | StrategyRef; readonly context: ChangeContext | undefined },
@@ -94,8 +94,8 @@ function changeEnvironment(
 }
 
 /**
- * Refuses segments that a strategy begins to use and that do not exist. The commit checks that those that were found are still
- * there. Segments that the strategy has used before are not looked at: release 0.1 accepted any number.
+ * Refuses missing segments that a strategy starts to use. The commit checks that the found segments still exist.
+ * Segments already in use stay allowed, because release 0.1 accepted any id.
  */
 async function assertSegmentsExist(read: Read, events: readonly FlagEvent[]): Promise<void> {
   for (const event of events) {

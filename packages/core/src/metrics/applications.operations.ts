@@ -8,7 +8,7 @@ import { invalidInput } from '../validation/validator.js';
 import type { Application, ApplicationDetail, ApplicationFilter } from './metrics.types.js';
 
 const DAY = 86_400_000;
-/** So many are read at once: each may have 64 KiB. */
+/** Applications per read. Each may have 64 KiB. */
 const PAGE = 20;
 
 export function listApplications(engine: Engine, filter?: ApplicationFilter): Promise<readonly Application[]>;
@@ -42,7 +42,7 @@ export async function deleteApplication({ metrics }: Engine, ref: ApplicationRef
   if (!(await metrics.forgetApplication(nameIn(ref)))) throw notFound(ref);
 }
 
-/** In characters: its strategies are what may be long. */
+/** Returns the approximate size in characters. The strategies make up most of it. */
 export function sizeOf({ appName, strategies }: Application): number {
   return strategies.reduce((sum, strategy) => sum + strategy.length, appName.length);
 }
@@ -56,7 +56,7 @@ function notFound({ application }: ApplicationRef): FlagsError {
   return new FlagsError('application_not_found', `No application ${application} has registered or reported.`);
 }
 
-/** Those seen within the last day, by name, from the one after `after` on. */
+/** Iterates over the applications seen within the last day, by name, starting after `after`. */
 async function* iterateApplications(
   { metrics, now }: Engine,
   { strategies = [] }: ApplicationFilter = {},
@@ -77,6 +77,7 @@ async function* iterateApplications(
   }
 }
 
+/** Converts a stored application to the public type. */
 export function toApplication(application: StoredApplication): Application {
   const { name, strategies, description, url, color, icon, createdAt, seenAt } = application;
   const times = { createdAt: toTime(createdAt), updatedAt: toTime(seenAt) };

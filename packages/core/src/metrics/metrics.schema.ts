@@ -100,7 +100,7 @@ function within(parent: string, { message, path }: ErrorDetail): ErrorDetail {
   return { message, path: `${parent}${path ?? ''}` };
 }
 
-/** In bytes of JSON, of what is stored of a registration. */
+/** Returns the size of the stored members of a registration, in bytes of JSON. */
 function sizeOf({ appName, instanceId, sdkVersion, strategies, description, url, color, icon }: ClientRegistration) {
   return Buffer.byteLength(
     JSON.stringify({ appName, instanceId, sdkVersion, strategies, description, url, color, icon }),

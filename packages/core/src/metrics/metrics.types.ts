@@ -1,17 +1,17 @@
 import type { ApplicationRef, Page, PageQuery } from '../common.types.js';
 
-/** What a client tells when it starts; at most 64 KiB of JSON. */
+/** The registration that a client sends when it starts; at most 64 KiB of JSON. */
 export interface ClientRegistration {
   /** 1–255 characters. */
   readonly appName: string;
   /** `default` when absent. */
   readonly instanceId?: string;
   readonly sdkVersion?: string;
-  /** Names of the strategies it implements. */
+  /** Names of the strategies that the client implements. */
   readonly strategies: readonly string[];
   /** ISO 8601, or epoch milliseconds. */
   readonly started: string | number;
-  /** How often it reports, in milliseconds. */
+  /** The client's reporting interval, in milliseconds. */
   readonly interval: number;
   readonly description?: string;
   readonly url?: string;
@@ -19,7 +19,7 @@ export interface ClientRegistration {
   readonly icon?: string;
 }
 
-/** How often flags were evaluated in a period. */
+/** A client's evaluation counts of one period. */
 export interface MetricsReport {
   readonly appName: string;
   /** `default` when absent. */
@@ -27,10 +27,10 @@ export interface MetricsReport {
   readonly bucket: {
     /** ISO 8601, or epoch milliseconds. */
     readonly start: string | number;
-    /** ISO 8601, or epoch milliseconds; not before `start`. A later time than now counts as now. */
+    /** ISO 8601, or epoch milliseconds; not before `start`. A time in the future counts as now. */
     readonly stop: string | number;
     /**
-     * By flag name; counts are integers ≥ 0. Names of flags that do not exist are accepted: an application keeps the 100
+     * Counts by flag name; integers ≥ 0. A report may name unknown flags. Each application keeps the 100 unknown names
      * that it has reported most recently.
      */
     readonly toggles: Readonly<Record<string, FlagCounts>>;
@@ -43,7 +43,7 @@ export interface FlagCounts {
   readonly variants?: Readonly<Record<string, number>>;
 }
 
-/** What a proxy has gathered from its clients. Of unknown flags the last 1,000 names are kept. */
+/** Registrations and reports that a proxy has collected. Keeps the last 1,000 names of unknown flags. */
 export interface BulkReport {
   /** At most 1,000, with at most 1 MiB of JSON in all. */
   readonly registrations?: readonly ClientRegistration[];
@@ -51,10 +51,10 @@ export interface BulkReport {
   readonly reports?: readonly MetricsReport[];
 }
 
-/** Where a report came from. */
+/** The origin of a registration or report. */
 export interface ReportOrigin {
   readonly clientIp?: string;
-  /** Counts only flags of these projects, and drops the names of other flags; all when absent. */
+  /** Counts only flags of these projects, and drops the names of other flags. Default: all projects. */
   readonly projects?: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export interface SeenFlags {
   readonly appName: string;
   /** Names of flags and of unknown flags, in code-point order. */
   readonly flags: readonly string[];
-  /** Σ yes + no over all its flags. */
+  /** The sum of yes and no of all flags of the application. */
   readonly metricsCount: number;
 }
 
@@ -71,7 +71,7 @@ export interface YesNo {
   readonly no: number;
 }
 
-/** Counts by flag name. Every flag reported within the hour is in both maps, with zeros where nothing fell in. */
+/** Counts by flag name. Both maps contain every flag reported within the last hour; counts may be zero. */
 export interface EvaluationCounts {
   readonly lastHour: ReadonlyMap<string, YesNo>;
   readonly lastMinute: ReadonlyMap<string, YesNo>;
@@ -84,21 +84,22 @@ export interface Application {
   readonly url: string;
   readonly color: string | null;
   readonly icon: string;
-  /** ISO 8601, UTC, milliseconds: first and latest registration or report. */
+  /** Time of the first registration or report; ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;
+  /** Time of the latest registration or report. */
   readonly updatedAt: string;
 }
 
 export interface ApplicationFilter {
-  /** Only applications that implement any of these; all when absent or empty. */
+  /** Selects applications that implement any of these strategies. Default, also for an empty list: all. */
   readonly strategies?: readonly string[];
 }
 
 export interface ApplicationDetail extends Application {
   readonly instances: readonly ApplicationInstance[];
-  /** Names of the flags it has evaluated, and of unknown flags that it has reported, in code-point order. */
+  /** Names of the flags and unknown flags that the application has reported, in code-point order. */
   readonly seenFlags: readonly string[];
-  /** How many names of unknown flags were dropped, each time counted; absent when none was. */
+  /** Number of dropped names of unknown flags. Repeated drops of a name count again. Absent if none was dropped. */
   readonly droppedNames?: number;
 }
 
@@ -110,7 +111,7 @@ export interface FlagApplication {
 
 export interface ApplicationInstance {
   readonly instanceId: string;
-  /** '' when unknown. */
+  /** Empty if unknown. */
   readonly clientIp: string;
   readonly lastSeen: string;
   readonly createdAt: string;
@@ -118,9 +119,11 @@ export interface ApplicationInstance {
 
 export interface MetricsOperations {
   /**
-   * Takes a client's registration. Simultaneous registrations all count; the application's strategies are the latest's.
-   * At most 10,000 applications are kept: a further one is not stored, and counted in `status().dropped`. Of an
-   * application's instances the 1,000 seen most recently are kept.
+   * Records a client's registration. The latest registration sets the application's strategies. Safe to call
+   * concurrently.
+   *
+   * The storage keeps at most 10,000 applications. It drops further ones, and `status().dropped` counts them.
+   * Each application keeps the 1,000 instances seen most recently.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -131,9 +134,10 @@ export interface MetricsOperations {
   registerApplication(registration: ClientRegistration, origin?: ReportOrigin): Promise<void>;
 
   /**
-   * Takes a client's counts, whole or not at all. Simultaneous reports all count. Flags that do not exist and
-   * applications that never registered are accepted, within the limits of {@link registerApplication} and
-   * {@link MetricsReport}; of an application beyond them only the counts of flags are taken.
+   * Records a client's counts, all or none. Safe to call concurrently; every report counts.
+   *
+   * A report may name unknown flags and unregistered applications, within the limits of {@link registerApplication}
+   * and {@link MetricsReport}. For applications beyond the limit, only the counts of flags are recorded.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -145,8 +149,8 @@ export interface MetricsOperations {
   reportMetrics(report: MetricsReport, origin?: ReportOrigin): Promise<void>;
 
   /**
-   * Takes registrations and counts of many clients, all of them or none: what was refused, or failed with another code
-   * than `outcome_unknown`, may be sent again. The registrations come first, then the reports, each in their order.
+   * Records registrations and counts of many clients, all or none. The registrations are recorded before the reports,
+   * each in the given order. After an error other than `outcome_unknown`, the caller may send the batch again.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -161,7 +165,7 @@ export interface MetricsOperations {
   reportMetricsInBulk(bulk: BulkReport, origin?: Pick<ReportOrigin, 'projects'>): Promise<void>;
 
   /**
-   * Which application has evaluated which flags; at least those reported within the last hour. By application name.
+   * Lists the evaluated flags of each application, by application name. Includes at least the reports of the last hour.
    *
    * @example
    * for (const { appName, metricsCount } of await flags.listSeenFlags()) console.log(appName, metricsCount);
@@ -171,8 +175,8 @@ export interface MetricsOperations {
   listSeenFlags(page: PageQuery): Promise<Page<SeenFlags>>;
 
   /**
-   * How often each flag was on and off in the last minute and the last hour, by the reported periods' ends. The windows
-   * slide with the clock, at a resolution of one second.
+   * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
+   * The windows slide with the clock, at a resolution of one second.
    *
    * @example
    * const { yes, no } = (await flags.countEvaluations()).lastHour.get('checkout') ?? { yes: 0, no: 0 };
@@ -180,8 +184,8 @@ export interface MetricsOperations {
   countEvaluations(): Promise<EvaluationCounts>;
 
   /**
-   * Applications seen within the last day, by name; with `strategies`, those that implement any of them. The whole list
-   * is in memory, up to 64 KiB for each application: pass a page to read it in parts.
+   * Lists the applications seen within the last day, by name. With `strategies`, lists only applications that implement
+   * any of them. The whole list is in memory, up to 64 KiB per application. Pass a page to read it in parts.
    *
    * @example
    * const apps = await flags.listApplications({ strategies: ['flexibleRollout'] });
@@ -191,7 +195,7 @@ export interface MetricsOperations {
   listApplications(filter: ApplicationFilter, page: PageQuery): Promise<Page<Application>>;
 
   /**
-   * One application with its instances and the flags it has evaluated.
+   * Gets an application with its instances and evaluated flags.
    *
    * @throws FlagsError `application_not_found`
    * @example
@@ -200,8 +204,8 @@ export interface MetricsOperations {
   getApplication(ref: ApplicationRef): Promise<ApplicationDetail>;
 
   /**
-   * Forgets an application with its instances and what it has evaluated; the counts of flags stay. One that registers or
-   * reports again begins anew.
+   * Deletes an application with its instances and evaluated flags. The counts of flags stay. The next registration or
+   * report of the application creates it again.
    *
    * @throws FlagsError `application_not_found`
    * @example
@@ -210,13 +214,13 @@ export interface MetricsOperations {
   deleteApplication(ref: ApplicationRef): Promise<void>;
 
   /**
-   * The applications that have evaluated each flag, by flag name in code-point order. All of it is in memory:
-   * pass a page to read it in parts.
+   * Lists the applications that have evaluated each flag, by flag name in code-point order. The whole list is in
+   * memory. Pass a page to read it in parts.
    *
    * @example
    * const users = (await flags.listApplicationsByFlag()).get('checkout') ?? [];
    */
   listApplicationsByFlag(): Promise<ReadonlyMap<string, readonly Application[]>>;
-  /** Returns one page of pairs, by flag, then application, in code-point order; at most 1 MiB. */
+  /** Returns one page of at most 1 MiB: pairs in code-point order of flag, then application. */
   listApplicationsByFlag(page: PageQuery): Promise<Page<FlagApplication>>;
 }

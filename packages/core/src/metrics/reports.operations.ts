@@ -1,7 +1,7 @@
 import type { Engine } from '../changes/engine.js';
 import type { ApplicationRegistration } from '../storage/metrics-port.js';
 import type { BulkReport, ClientRegistration, MetricsReport, ReportOrigin } from './metrics.types.js';
-import { reportReader, toInstance } from './usage-reports.js';
+import { createReportConverter, toInstance } from './usage-reports.js';
 
 export async function registerApplication(
   engine: Engine,
@@ -17,7 +17,7 @@ export async function registerApplication(
 export async function reportMetrics(engine: Engine, input: MetricsReport, origin?: ReportOrigin): Promise<void> {
   const { validate, metrics, retention, now } = engine;
   const report = validate.metricsReport(input);
-  await metrics.record(await reportReader(engine)([report], now().getTime(), origin));
+  await metrics.record(await createReportConverter(engine)([report], now().getTime(), origin));
   await retention.pruneWhenDue();
 }
 
@@ -30,7 +30,7 @@ export async function reportMetricsInBulk(
   const { registrations = [], reports = [] } = validate.bulkReport(input);
   const at = now().getTime();
   await metrics.record(
-    await reportReader(engine)(reports, at, origin),
+    await createReportConverter(engine)(reports, at, origin),
     registrations.map((registration) => toRegistration(registration, at)),
   );
   await retention.pruneWhenDue();

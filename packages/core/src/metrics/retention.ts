@@ -3,27 +3,27 @@ import type { MetricsStorage } from '../storage/metrics-port.js';
 const HOUR = 3_600_000;
 
 export interface MetricsRetention {
-  /** Drops what is no longer needed, at most once an hour. A failure is told, not thrown: a report has been taken. */
+  /** Drops old metrics, at most once an hour. Passes errors to `onError`, because the caller's report is recorded. */
   pruneWhenDue(): Promise<void>;
-  /** Whether an application that was last seen then may have been dropped; long before it is, as other clocks may be ahead. */
+  /** Whether an application last seen then may have been dropped. Becomes true early, to allow for clock skew. */
   mayHaveDropped(seenAt: number): boolean;
-  /** Forgets flags that were deleted. A failure is told, not thrown: they are gone. */
+  /** Drops the metrics of deleted flags. Passes errors to `onError`, because the deletion is committed. */
   forget(flags: readonly string[]): Promise<void>;
 }
 
 export interface RetentionOptions {
   readonly metrics: MetricsStorage;
-  /** Whether there is a flag of this name, archived or not. */
+  /** Whether a flag of this name exists, archived or not. */
   readonly isFlag: (name: string) => boolean;
   readonly now: () => Date;
-  /** How long applications that are not seen are kept, in milliseconds. */
+  /** Milliseconds after which an application without registrations and reports is dropped. */
   readonly applicationRetention: number;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Keeps metrics bounded without a timer: reports are what makes them grow, so reports have them pruned; the first one of
- * a process too, as it may not live for an hour.
+ * Bounds the stored metrics without a timer. Only reports and registrations add metrics, so they trigger the pruning.
+ * The first one of a process prunes too, because the process may end within an hour.
  */
 export function createMetricsRetention(options: RetentionOptions): MetricsRetention {
   const { metrics, isFlag, now, applicationRetention, onError } = options;
@@ -36,7 +36,7 @@ export function createMetricsRetention(options: RetentionOptions): MetricsRetent
   return {
     async pruneWhenDue() {
       const time = now().getTime();
-      // A clock that was set back would otherwise put it off until it gets there again.
+      // After the clock was set back, `due` is too far ahead.
       if (time < due && time > due - 2 * HOUR) return;
       due = time + HOUR;
       await prune(time).catch(onError);

@@ -1,12 +1,13 @@
 import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
 import type { MetricsRetention } from './retention.js';
 
+/** Records the evaluation counts of this process. */
 export interface UsageRecorder {
-  /** Records what was counted since the last time. A failure keeps the counts for the next time, and is told. */
+  /** Records the counts since the last flush. After an error it keeps the counts for the next flush. */
   flush(): Promise<void>;
-  /** Drops what waits of a flag that was deleted. */
+  /** Drops the pending counts of a deleted flag. */
   forget(flag: string): void;
-  /** Ends the timer and records the rest. */
+  /** Stops the timer and records the pending counts. */
   close(): Promise<void>;
 }
 
@@ -18,46 +19,46 @@ export interface UsageOptions {
   readonly instance: string;
   /** Names of the strategies that this process evaluates. */
   readonly strategies: readonly string[];
-  /** Milliseconds; 0: only when asked. */
+  /** Milliseconds between flushes; 0 disables the timer. */
   readonly interval: number;
-  /** What was counted since it was last asked, each flag at most once. */
+  /** Returns and resets the counts, each flag at most once. */
   readonly drain: () => readonly FlagCount[];
-  /** Told once when recording begins to fail, and again only after it has worked in between, or when counts are lost. */
+  /** Called with the first error of a series, and with an error of the last flush, which loses counts. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Feeds what is evaluated in this process into the same metrics that other processes report to. Counts wait in memory,
- * one pair of numbers for a flag, however long recording fails.
+ * Records the evaluations of this process into the metrics that other processes report to. While recording fails, the
+ * counts stay in memory, with one pair of numbers per flag.
  */
 export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const { retention, drain, onError } = options;
   const send = createSender(options);
   const waiting = createTally();
-  // Since the record that is under way began: what it cannot record must not come back.
-  const forgotten = new Set<string>();
-  let isFailureTold = false;
+  // Flags deleted during the current flush. If the flush fails, it must not restore their counts.
+  const deletedFlags = new Set<string>();
+  let isFailureReported = false;
   let closing = false;
   let latest: Promise<void> = Promise.resolve();
 
   async function record(): Promise<void> {
-    forgotten.clear();
+    deletedFlags.clear();
     waiting.add(drain());
     const counts = waiting.take();
     if (counts.length === 0) return;
     try {
       await send(counts);
-      isFailureTold = false;
+      isFailureReported = false;
     } catch (error) {
-      waiting.add(counts.filter(({ flag }) => !forgotten.has(flag)));
-      if (!isFailureTold || closing) onError(error);
-      isFailureTold = true;
+      waiting.add(counts.filter(({ flag }) => !deletedFlags.has(flag)));
+      if (!isFailureReported || closing) onError(error);
+      isFailureReported = true;
       return;
     }
     await retention.pruneWhenDue();
   }
 
-  /** One after the other, so that a failure's counts are given back before the next begins. */
+  /** Flushes run one at a time, so that a failed flush restores its counts before the next one starts. */
   function flush(): Promise<void> {
     latest = latest.then(record);
     return latest;
@@ -68,7 +69,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
     flush,
     forget(flag) {
       waiting.forget(flag);
-      forgotten.add(flag);
+      deletedFlags.add(flag);
     },
     close() {
       clearInterval(timer);
@@ -78,7 +79,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   };
 }
 
-/** Records counts, and before those that find it unknown, or perhaps dropped, tells which application it is that counts. */
+/** Returns a function that records counts. It registers the application first if the storage may not know it. */
 function createSender({ metrics, retention, now, application, instance, strategies }: UsageOptions) {
   const origin = { application, instance: { id: instance } };
   let seenAt: number | undefined;
@@ -93,10 +94,10 @@ function createSender({ metrics, retention, now, application, instance, strategi
   };
 }
 
-/** Counts that wait, added up by flag. */
+/** Pending counts, summed by flag. */
 interface Tally {
   add(counts: readonly FlagCount[]): void;
-  /** Gives all, and keeps none. */
+  /** Returns and removes all counts. */
   take(): readonly FlagCount[];
   forget(flag: string): void;
 }

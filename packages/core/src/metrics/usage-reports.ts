@@ -9,7 +9,7 @@ const DEFAULT_INSTANCE = 'default';
 
 const NONE = { yes: 0, no: 0 };
 
-/** What a report says of names: of flags, of names that are no flag's, and how many are not to be kept. */
+/** The counts of a report, sorted into flags and unknown names, and the number of dropped names. */
 interface SortedCounts {
   readonly counts: FlagCount[];
   readonly unknown: FlagCount[];
@@ -17,11 +17,12 @@ interface SortedCounts {
 }
 
 /**
- * Gives what reads reports for the metrics port: it tells flags from unknown names, of which it keeps those at the end.
- * Another process may have created a flag a moment ago: before a name counts as unknown, the copy in memory catches up.
+ * Returns a function that converts reports for the metrics storage. It separates flags from unknown names, and keeps
+ * the last unknown names. Another process may have just created a flag, so the function refreshes the replica before a
+ * name counts as unknown.
  */
-export function reportReader({ replica: live }: Pick<Engine, 'replica'>) {
-  const { projectOf } = live.documents;
+export function createReportConverter({ replica }: Pick<Engine, 'replica'>) {
+  const { projectOf } = replica.documents;
 
   function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
     const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
@@ -39,7 +40,7 @@ export function reportReader({ replica: live }: Pick<Engine, 'replica'>) {
     const sortAll = () => reports.map(({ bucket }) => sort(bucket, origin.projects));
     let sorted = sortAll();
     if (sorted.some(({ unknown }) => unknown.length > 0)) {
-      await live.poller.refresh();
+      await replica.poller.refresh();
       sorted = sortAll();
       keepLast(sorted);
     }
@@ -47,7 +48,7 @@ export function reportReader({ replica: live }: Pick<Engine, 'replica'>) {
   };
 }
 
-/** Drops unknown names beyond the limits of an application and a batch, those that come first. */
+/** Drops the first unknown names beyond the limits of an application and a batch. */
 function keepLast(reports: readonly SortedCounts[]): void {
   let room: number = LIMITS.unknownNamesPerBatch;
   for (const report of reports.toReversed()) {
@@ -79,6 +80,7 @@ function toReport(
   };
 }
 
+/** Returns the instance that a client names, or the default instance. */
 export function toInstance(
   { instanceId, sdkVersion }: { readonly instanceId?: string; readonly sdkVersion?: string },
   clientIp: string | undefined,

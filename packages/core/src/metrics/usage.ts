@@ -7,12 +7,12 @@ import { invalidInput } from '../validation/validator.js';
 import { sizeOf, toApplication } from './applications.operations.js';
 import type { Application, FlagApplication, SeenFlags } from './metrics.types.js';
 
-/** So many pairs are read at once. */
+/** Pairs per read. */
 const PAGE = 1000;
-/** So many applications are read at once: each may have 64 KiB. */
+/** Applications per read. Each may have 64 KiB. */
 const APPLICATIONS = 50;
-/** How many characters of applications are kept while they are read flag by flag: most flags name the same ones. */
-const KEPT_TEXT = 4_194_304;
+/** Limit of the application cache in characters. The cache helps because most flags name the same applications. */
+const CACHE_SIZE = 4_194_304;
 
 export function listSeenFlags(engine: Engine): Promise<readonly SeenFlags[]>;
 export function listSeenFlags(engine: Engine, page: PageQuery): Promise<Page<SeenFlags>>;
@@ -38,7 +38,7 @@ export async function listApplicationsByFlag(
   const { metrics } = engine;
   if (query) {
     const bounds = pageBounds(engine, query);
-    const after = bounds.after === undefined ? undefined : pairIn(bounds.after);
+    const after = bounds.after === undefined ? undefined : parseCursor(bounds.after);
     return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
       cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
       sizeOf: ({ application }) => sizeOf(application),
@@ -53,15 +53,15 @@ export async function listApplicationsByFlag(
   return byFlag;
 }
 
-/** The pair that a cursor names. */
-function pairIn(cursor: string): UsageQuery['after'] {
-  const pair: unknown = parsed(cursor);
+/** Parses a cursor: the last pair of a page. */
+function parseCursor(cursor: string): UsageQuery['after'] {
+  const pair: unknown = parseJson(cursor);
   const [flag, application] = Array.isArray(pair) ? pair : [];
   if (typeof flag === 'string' && typeof application === 'string') return { flag, application };
   throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -70,7 +70,7 @@ function parsed(text: string): unknown {
 }
 
 async function* iterateSeenFlags(metrics: MetricsStorage, after: string | undefined): AsyncGenerator<SeenFlags> {
-  // The first text after a name is the name with U+0000: no flag of that application comes after it.
+  // The next text after a name is the name with U+0000, so this skips all flags of that application.
   const start = after === undefined ? undefined : { application: `${after}\u0000`, flag: '' };
   let seen: { appName: string; flags: string[]; metricsCount: number } | undefined;
   for await (const page of usagePages(metrics, 'application', start)) {
@@ -101,7 +101,7 @@ async function* iterateApplicationsByFlag(
   }
 }
 
-/** All pairs, a page at a time; between pages the process does what else there is to do. */
+/** Iterates over all pairs page by page. Yields to the event loop between pages. */
 async function* usagePages(
   metrics: MetricsStorage,
   order: NonNullable<UsageQuery['order']>,
@@ -117,10 +117,10 @@ async function* usagePages(
   }
 }
 
-/** Reads applications by name, and keeps them while they are not too long. */
+/** Returns a function that reads applications by name, and caches them up to a limit. */
 function createApplicationCache(metrics: MetricsStorage) {
   const kept = new Map<string, Application>();
-  let room = KEPT_TEXT;
+  let room = CACHE_SIZE;
 
   return async (names: readonly string[]): Promise<ReadonlyMap<string, Application>> => {
     const missing = [...new Set(names)].filter((name) => !kept.has(name));

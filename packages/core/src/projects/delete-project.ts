@@ -19,8 +19,9 @@ import * as projectRules from './project.js';
 import { projectDocuments } from './project.js';
 
 /**
- * Deletes a project with its archive, its segments and its tokens in one commit, which is repeated if anything came into
- * the project meanwhile. A token or segment that stayed would belong to a later project of the same id.
+ * Deletes a project with its archived flags, segments and tokens in one commit. The commit conflicts if another change
+ * adds a document to the project, and the deletion is decided again. A remaining token or segment would belong to a
+ * later project of the same id.
  */
 export async function deleteProject(engine: Engine, ref: ProjectRef, context?: ChangeContext): Promise<void> {
   let forgotten: readonly string[] = [];
@@ -36,7 +37,7 @@ export async function deleteProject(engine: Engine, ref: ProjectRef, context?: C
       forgotten = archive.map(({ state }) => state.name);
       const tokens = await readListed(engine, { documents: tokenDocuments, project: project.id, read });
       const segments = await readListed(engine, { documents: segmentDocuments, project: project.id, read });
-      const along = [
+      const sideWrites = [
         ...segments.map((segment) => remove(segmentDocuments, segment, deleteSegment(segment.state, 0))),
         await unregisterSegments(read, segments),
         ...(await Promise.all(archive.map((flag) => removeFlag(read, flag)))).flat(),
@@ -46,7 +47,7 @@ export async function deleteProject(engine: Engine, ref: ProjectRef, context?: C
         kind,
         parent: project.id,
       }));
-      return { events, sideWrites: along, vacant };
+      return { events, sideWrites, vacant };
     },
   });
   await engine.retention.forget(forgotten);
@@ -54,7 +55,7 @@ export async function deleteProject(engine: Engine, ref: ProjectRef, context?: C
 
 type Found<State> = Versioned<State> & { readonly id: string };
 
-/** The archived flags as they are now, and how many others there are: some may have been revived since the listing. */
+/** Reads the archived flags and counts the others. Reads each archived flag, which may be live since the listing. */
 async function readFlags(
   engine: Engine,
   project: string,
@@ -76,7 +77,7 @@ async function readListed<State>(
   return readAll(read, documents, ids);
 }
 
-/** The names of the project's segments are free again. */
+/** Returns the write that releases the names of the project's segments. */
 async function unregisterSegments(
   read: Read,
   segments: readonly Found<SegmentState>[],
@@ -87,7 +88,7 @@ async function unregisterSegments(
   );
 }
 
-/** Those that are still there. */
+/** Reads documents by id, and omits missing ones. */
 async function readAll<State>(
   read: Read,
   documents: Documents<State>,

@@ -66,7 +66,7 @@ async function changeMembers(
   });
 }
 
-/** Roles are configured: what is not in the settings does not exist. */
+/** Throws `role_not_found` unless the settings contain the role. */
 function assertRole({ settings }: Engine, roleId: number): void {
   if (settings.roles.some(({ id }) => id === roleId)) return;
   const roles = settings.roles.map(({ id, name }) => `${id} ${name}`).join(', ');

@@ -12,7 +12,7 @@ import * as projectRules from './project.js';
 import { type ProjectEvent, type ProjectState, projectDocuments, type StoredProjectSummary } from './project.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
-/** Changes an existing project; gives it as it is afterwards. */
+/** Changes an existing project. Resolves to the changed project. */
 export async function changeProject(
   { change }: Pick<Engine, 'change'>,
   { ref, context }: { readonly ref: ProjectRef; readonly context: ChangeContext | undefined },

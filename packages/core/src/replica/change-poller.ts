@@ -9,24 +9,24 @@ export interface PollingOptions {
   /** Milliseconds, at least 1. */
   readonly interval: number;
   /** Polls once. Resolves to whether the poll succeeded; never rejects. */
-  readonly look: () => Promise<boolean>;
+  readonly attempt: () => Promise<boolean>;
 }
 
 export interface Polling {
   /** Resets the backoff after another read of the storage succeeded. */
-  worked(): void;
+  resetBackoff(): void;
   /** Stops polling. */
   stop(): void;
 }
 
-/** Milliseconds; or the interval, where that is longer. */
-const LONGEST_PAUSE = 15_000;
+/** In milliseconds. A longer interval replaces it. */
+const MAX_PAUSE = 15_000;
 
 /**
- * Polls once per interval. After failures it backs off exponentially with jitter, so that many nodes do not return to
- * one database at the same moment. The timer keeps no process alive.
+ * Polls once per interval. After failures it backs off exponentially. Jitter keeps nodes from polling the database at
+ * the same moment. The timer does not keep the process alive.
  */
-export function startPolling({ interval, look }: PollingOptions): Polling {
+export function startPolling({ interval, attempt }: PollingOptions): Polling {
   let failures = 0;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -37,13 +37,13 @@ export function startPolling({ interval, look }: PollingOptions): Polling {
 
   async function poll(): Promise<void> {
     timer = undefined;
-    failures = (await look()) ? 0 : failures + 1;
+    failures = (await attempt()) ? 0 : failures + 1;
     if (!isStopped) wait();
   }
 
   wait();
   return {
-    worked() {
+    resetBackoff() {
       if (failures === 0 || timer === undefined || isStopped) return;
       failures = 0;
       clearTimeout(timer);
@@ -58,14 +58,14 @@ export function startPolling({ interval, look }: PollingOptions): Polling {
 
 function pauseAfter(failures: number, interval: number): number {
   if (failures === 0) return interval;
-  const longest = Math.min(interval * 2 ** failures, Math.max(interval, LONGEST_PAUSE));
+  const longest = Math.min(interval * 2 ** failures, Math.max(interval, MAX_PAUSE));
   return longest * (0.5 + Math.random() / 2);
 }
 
-/** The poller reads at most so many events at once. */
+/** Events per read. */
 const BATCH = 500;
-/** The poller reads so many documents concurrently: a remote database answers them in one round trip time. */
-const AT_ONCE = 64;
+/** Documents per concurrent read, so that a remote database answers them in about one round trip. */
+const CONCURRENT_READS = 64;
 
 export interface ChangePoller {
   /** Applies all changes since the last call. Never rejects: the status holds the error. */
@@ -85,14 +85,14 @@ export interface ChangePollerOptions {
   /** Whether this revision of a document is newer than the known one. */
   readonly isNewer: (key: DocumentKey, revision: number) => boolean;
   /** Applies a document that another process wrote; its state is undefined after a deletion. */
-  readonly applyUpdate: (key: DocumentKey, news: DocumentUpdate) => void;
+  readonly applyUpdate: (key: DocumentKey, update: DocumentUpdate) => void;
   /** Called with the first error of a series of failed polls. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Follows the changes of other processes by the feed of events of the storage. It skips the changes of this process,
- * which are known already. After a failed read it retries from the same position; evaluation continues from memory.
+ * Follows the changes of other processes by polling the event feed. It skips known revisions, such as those of this
+ * process. After a failed read it retries from the same position; evaluation continues from memory.
  */
 export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   const { now, pollInterval, onError } = options;
@@ -101,7 +101,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   let latest: Promise<EvaluationStatus> = Promise.resolve(status);
   let next: Promise<EvaluationStatus> | undefined;
   let isChecking = false;
-  let isFailureTold = false;
+  let isFailureReported = false;
 
   async function check(): Promise<EvaluationStatus> {
     next = undefined;
@@ -109,8 +109,8 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
     try {
       await catchUp();
       status = Object.freeze({ state: 'current', checkedAt: now().toISOString() });
-      isFailureTold = false;
-      polling?.worked();
+      isFailureReported = false;
+      polling?.resetBackoff();
     } catch (error) {
       status = Object.freeze({ state: 'stale', checkedAt: status.checkedAt, error });
     }
@@ -118,7 +118,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
     return status;
   }
 
-  /** A running check may have read before the call: all callers share one further check after it. */
+  /** A running check may have read the feed before the call. All callers therefore share one check after it. */
   function refresh(): Promise<EvaluationStatus> {
     next ??= latest.then(check);
     latest = next;
@@ -129,12 +129,12 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
     if (isChecking || next) return (await latest).state === 'current';
     const { state, error } = await refresh();
     if (state === 'current') return true;
-    if (!isFailureTold) onError(error);
-    isFailureTold = true;
+    if (!isFailureReported) onError(error);
+    isFailureReported = true;
     return false;
   }
 
-  const polling = pollInterval > 0 ? startPolling({ interval: pollInterval, look: poll }) : undefined;
+  const polling = pollInterval > 0 ? startPolling({ interval: pollInterval, attempt: poll }) : undefined;
   return {
     refresh,
     status: () => status,
@@ -145,13 +145,8 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   };
 }
 
-/** Returns a function that reads all events since its last call, and the documents that they changed. */
-function createCatchUp({
-  storage,
-  isNewer: isNews,
-  applyUpdate: take,
-  ...start
-}: ChangePollerOptions): () => Promise<void> {
+/** Returns a function that reads all events since its last call, and applies the changed documents. */
+function createCatchUp({ storage, isNewer, applyUpdate, ...start }: ChangePollerOptions): () => Promise<void> {
   let { after } = start;
 
   /** Reads documents concurrently, and applies them in the order of the events. */
@@ -160,18 +155,19 @@ function createCatchUp({
       events.map(async ({ subject, revision }) => ({ subject, revision, document: await storage.get(subject) })),
     );
     for (const { subject, revision, document } of found) {
-      take(subject, { revision: document?.revision ?? revision, state: document?.body });
+      applyUpdate(subject, { revision: document?.revision ?? revision, state: document?.body });
     }
   }
 
   return async () => {
     for (;;) {
       const events = await readFeedHeads(storage, { after, limit: BATCH });
-      const news = latestOfEach(events).filter(({ subject, revision }) => isNews(subject, revision));
-      for (let first = 0; first < news.length; first += AT_ONCE) await follow(news.slice(first, first + AT_ONCE));
+      const changed = latestOfEach(events).filter(({ subject, revision }) => isNewer(subject, revision));
+      for (let first = 0; first < changed.length; first += CONCURRENT_READS)
+        await follow(changed.slice(first, first + CONCURRENT_READS));
       after = events.at(-1)?.position ?? after;
       if (events.length < BATCH) return;
-      // A storage that answers synchronously would block the event loop until the last of a million events.
+      // Yields, because a synchronous storage would block the event loop until the last event.
       await setImmediate();
     }
   };

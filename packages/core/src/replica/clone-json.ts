@@ -4,41 +4,41 @@ import { withDepthGuard } from '../validation/json-patch.js';
 type Items = readonly unknown[];
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a value is compared with. */
+/** The values that a merge compares with. */
 export interface MergeSources {
   readonly known: unknown;
-  /** Another object of the same content, of which the value may have parts: they are not looked through. */
+  /** Equal to `known`. The merge skips parts of the value that are identical to parts of the twin. */
   readonly twin?: unknown;
 }
 
 /**
- * A copy of a JSON value, made of a known one wherever the two are the same: the known one itself when all of it is. As in
- * JSON text, members that are `undefined` are left out, and items null; the order of members does not matter.
+ * Copies a JSON value, and reuses the equal parts of a known value. Returns the known value itself if both are equal.
+ * As in JSON text, `undefined` members are omitted and `undefined` items become null. The order of members is ignored.
  */
 export function mergeJson(value: unknown, { known, twin }: MergeSources): unknown {
-  return copied(value, known, twin);
+  return mergeValue(value, known, twin);
 }
 
-function copied(value: unknown, known: unknown, twin: unknown): unknown {
+function mergeValue(value: unknown, known: unknown, twin: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value === twin) return known;
-  if (Array.isArray(value)) return copiedArray(value, arrayOf(known), arrayOf(twin));
-  return copiedObject(value as Members, objectOf(known), objectOf(twin));
+  if (Array.isArray(value)) return mergeArray(value, arrayOf(known), arrayOf(twin));
+  return mergeObject(value as Members, objectOf(known), objectOf(twin));
 }
 
-function copiedArray(items: Items, known: Items | undefined, twin: Items | undefined): Items {
-  const copies = items.map((item, at) => copied(item ?? null, known?.[at], twin?.[at]));
+function mergeArray(items: Items, known: Items | undefined, twin: Items | undefined): Items {
+  const copies = items.map((item, at) => mergeValue(item ?? null, known?.[at], twin?.[at]));
   return known?.length === copies.length && copies.every((copy, at) => copy === known[at]) ? known : copies;
 }
 
-function copiedObject(value: Members, known: Members | undefined, twin: Members | undefined): Members {
-  // A spread first, members replaced afterwards: `__proto__` stays a member.
+function mergeObject(value: Members, known: Members | undefined, twin: Members | undefined): Members {
+  // Spreads first and replaces members afterwards, so that `__proto__` stays an ordinary member.
   const copy: Record<string, unknown> = { ...value };
   let count = 0;
   let same = 0;
   for (const name of Object.keys(copy)) {
     const before = memberOf(known, name);
-    const after = copied(copy[name], before, memberOf(twin, name));
+    const after = mergeValue(copy[name], before, memberOf(twin, name));
     if (after === undefined) {
       delete copy[name];
       continue;
@@ -63,14 +63,14 @@ function objectOf(value: unknown): Members | undefined {
 }
 
 /**
- * A copy of the caller's object, as JSON keeps it: what the caller does to it later changes nothing here. Give it members
- * that were validated alone: what is ignored may be nested too deeply to be copied.
+ * Copies a caller's object by way of JSON text, so that later changes by the caller have no effect. Pass validated
+ * members only: ignored members may be nested too deeply to be copied.
  */
 export function cloneJson<T>(input: T): T {
   return JSON.parse(JSON.stringify(input));
 }
 
-/** A copy of a patch, whose values may be anything. */
+/** Copies a patch. Guards the depth, because the values of a patch are not validated. */
 export function clonePatch(patch: JsonPatch): JsonPatch {
   return withDepthGuard(() => cloneJson(patch));
 }

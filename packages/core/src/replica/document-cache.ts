@@ -6,18 +6,18 @@ import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { isSameJson } from '../validation/json.js';
 
-/** The documents that evaluation uses, in memory: every flag that is not archived, and every segment. */
+/** Holds the documents for evaluation in memory: all segments, and all flags that are not archived. */
 export interface DocumentCache {
   readonly flags: ReadonlyMap<string, FlagState>;
   readonly segments: ReadonlyMap<string, SegmentState>;
-  /** The project of a flag, archived or not; undefined for an unknown flag. */
+  /** Returns the project of a flag, archived or not, or undefined for an unknown flag. */
   projectOf(flag: string): string | undefined;
-  /** Reads all documents. A newer known document stays. */
+  /** Reads all documents. Keeps cached documents that are newer. */
   load(): Promise<void>;
   /**
    * Applies the state of a document at a revision; undefined deletes the document. Returns whether evaluation changes.
-   * Commits and events may deliver revisions repeatedly and in any order. A revision also grows when another document
-   * begins to refer to this one.
+   * Commits and events may deliver revisions repeatedly and in any order. The revision of an unchanged document grows
+   * when another document begins to refer to it.
    */
   applyUpdate(key: DocumentKey, revision: number, state: unknown): boolean;
   /** Whether this revision of a document is newer than the known one. */
@@ -37,22 +37,22 @@ export function createDocumentCache(storage: Storage): DocumentCache {
     },
   );
   const segments = createCachedKind<SegmentState>(segmentDocuments, () => true);
-  const shelves: readonly CachedKind[] = [segments, flags];
-  const shelfOf = (kind: string) => shelves.find((shelf) => shelf.kind === kind);
+  const kinds: readonly CachedKind[] = [segments, flags];
+  const cacheOf = (kind: string) => kinds.find((shelf) => shelf.kind === kind);
 
   return {
     flags: flags.states,
     segments: segments.states,
     projectOf: (flag) => flags.states.get(flag)?.project ?? archived.get(flag),
     async load() {
-      for (const shelf of shelves) {
+      for (const shelf of kinds) {
         const listed = await storage.list({ kind: shelf.kind, part: 'body' });
         for (const { key, revision, content } of listed) shelf.applyUpdate(key.id, revision, content);
       }
     },
-    applyUpdate: ({ kind, id }, revision, state) => shelfOf(kind)?.applyUpdate(id, revision, state) ?? false,
-    isNewer: ({ kind, id }, revision) => shelfOf(kind)?.isNewer(id, revision) ?? false,
-    get: ({ kind, id }) => shelfOf(kind)?.get(id),
+    applyUpdate: ({ kind, id }, revision, state) => cacheOf(kind)?.applyUpdate(id, revision, state) ?? false,
+    isNewer: ({ kind, id }, revision) => cacheOf(kind)?.isNewer(id, revision) ?? false,
+    get: ({ kind, id }) => cacheOf(kind)?.get(id),
   };
 }
 
@@ -71,25 +71,25 @@ interface TypedCachedKind<State> extends CachedKind {
 function createCachedKind<State>(
   { kind }: Documents<State>,
   isLive: (state: State) => boolean,
-  onTaken: (id: string, state: State | undefined) => void = () => undefined,
+  onUpdate: (id: string, state: State | undefined) => void = () => undefined,
 ): TypedCachedKind<State> {
   const states = new Map<string, State>();
-  // Includes deleted documents: a late update must not restore one, or overwrite a later document of the same name.
+  // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document.
   const revisions = new Map<string, number>();
-  const isNews = (id: string, revision: number) => revision > (revisions.get(id) ?? 0);
+  const isNewer = (id: string, revision: number) => revision > (revisions.get(id) ?? 0);
   return {
     kind,
     states,
-    isNewer: isNews,
+    isNewer,
     get(id) {
       const state = states.get(id);
       return state && { state, revision: revisions.get(id) ?? 0 };
     },
     applyUpdate(id, revision, stored) {
-      if (!isNews(id, revision)) return false;
+      if (!isNewer(id, revision)) return false;
       revisions.set(id, revision);
       const state = stored as State | undefined;
-      onTaken(id, state);
+      onUpdate(id, state);
       if (state === undefined || !isLive(state)) return states.delete(id);
       if (isSameJson(state, states.get(id))) return false;
       states.set(id, state);

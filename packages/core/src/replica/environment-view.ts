@@ -9,7 +9,7 @@ import { timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
 import type { DocumentCache } from './document-cache.js';
 
-/** A flag as it is in one environment. */
+/** Returns the configuration of a flag in one environment. */
 function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
   const { name, project, type, description, stale, impressionData, variants, dependencies = [] } = flag;
   const { enabled, strategies } = orderedEnvironmentOf(flag, environment);
@@ -39,20 +39,22 @@ interface Named {
   readonly name: string;
 }
 
-/** Items by name in code-point order, put in order once and kept so: what has changed since is put in its place. */
+/** A list in code-point order of names. It is sorted once, and later changes are inserted in place. */
 export interface NameOrder<Item extends Named> {
-  /** Has to be told of every item that comes, goes or is replaced. */
+  /** The caller must report every added, removed or replaced item. */
   changed(name: string): void;
-  /** A frozen list; the same one while nothing has changed. */
+  /** Returns a frozen list. The next call returns the same list unless an item has changed. */
   list(): readonly Item[];
 }
 
-/** Beyond this share of the list, putting all in order anew costs less than finding the place of each. */
-const MANY = 1 / 16;
+/** The share of changed items above which sorting the whole list is faster than inserting each item. */
+const RESORT_SHARE = 1 / 16;
 
 /**
- * @param all every item there is now, in any order
- * @param find the item of a name as it is now
+ * Creates a list that stays sorted by name.
+ *
+ * @param all returns all current items, in any order
+ * @param find returns the current item of a name
  */
 export function createNameOrder<Item extends Named>(
   all: () => readonly Item[],
@@ -62,11 +64,11 @@ export function createNameOrder<Item extends Named>(
   const changed = new Set<string>();
 
   function current(): readonly Item[] {
-    if (!ordered || changed.size > ordered.length * MANY) {
+    if (!ordered || changed.size > ordered.length * RESORT_SHARE) {
       return all().toSorted((one, other) => compareCodePoints(one.name, other.name));
     }
     if (changed.size === 0) return ordered;
-    // Of the ways to copy a frozen list this one is by far the fastest.
+    // A spread is the fastest way to copy a frozen list.
     const next = [...ordered];
     for (const name of changed) place(next, name, find(name));
     return next;
@@ -92,16 +94,16 @@ function nameOf({ name }: Named): string {
   return name;
 }
 
-/** What the views of all environments have in common. */
+/** Options that all environments share. */
 export type ViewOptions = Omit<SnapshotOptions, 'flags' | 'segments' | 'counters' | 'onImpression'> & {
   readonly onImpression: (impression: Impression) => void;
 };
 
-/** One environment, compiled. `snapshot` is replaced with every change; who keeps an older one keeps its answers. */
+/** One compiled environment. Every change replaces `snapshot`; an older snapshot keeps its results. */
 export interface EnvironmentView {
   readonly snapshot: Snapshot;
   readonly counters: UsageCounters;
-  /** By name in code-point order; each the same object until that flag changes. */
+  /** Returns the flags in code-point order of names. Unchanged flags stay the same objects. */
   flags(): readonly FlagConfiguration[];
   /** Compiles a changed flag, or a changed segment and the flags that use it. */
   update(change: ViewChange): void;
@@ -111,12 +113,16 @@ export interface EnvironmentView {
   load(): Promise<void>;
 }
 
-/** Every step copies a list with one entry per 64 flags. */
+/** Flags per compile step. Every step also copies a list with one entry per 64 flags. */
 const FLAGS_PER_STEP = 32;
 
 export type ViewChange = { readonly flag: string } | { readonly segment: string };
 
-/** @param flags the flags to compile at once; `complete` compiles the others. Default: all */
+/**
+ * Compiles an environment.
+ *
+ * @param flags the names of the flags to compile now. `complete` compiles the others. Default: all
+ */
 export function createEnvironmentView(
   environment: string,
   documents: DocumentCache,
@@ -152,7 +158,7 @@ export function createEnvironmentView(
     if (missing.length > 0) view.snapshot = view.snapshot.with({ flags: configurationsOf(missing) });
   }
 
-  // A property, not a getter: every evaluation reads it.
+  // `snapshot` is a property, not a getter, because every evaluation reads it.
   const view = {
     snapshot: compiled,
     counters,
@@ -182,7 +188,7 @@ export function createEnvironmentView(
   return view;
 }
 
-/** The view gives the snapshot configurations, so that is what it gives back. */
+/** The cast is safe, because the view compiles its snapshots from configurations. */
 function configurationOf(snapshot: Snapshot, name: string): FlagConfiguration | undefined {
   return snapshot.definition(name) as FlagConfiguration | undefined;
 }

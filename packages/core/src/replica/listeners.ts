@@ -1,8 +1,8 @@
-/** Functions to call, each told apart by when it was added. */
+/** A set of listeners. A function that is added twice is called twice. */
 export interface Listeners<Message> {
-  /** @returns a function that removes the listener; it may be called again */
+  /** @returns a function that removes the listener; repeated calls have no effect */
   add(listener: (message: Message) => void): () => void;
-  /** Calls all. What a listener throws is told, and does not keep the others from being called. */
+  /** Calls all listeners. Passes the errors of listeners to `onError`, and calls the remaining listeners. */
   notify(message: Message): void;
 }
 
@@ -10,9 +10,9 @@ export function createListeners<Message>(onError: (error: unknown) => void): Lis
   const listeners = new Map<symbol, (message: Message) => void>();
   return {
     add(listener) {
-      const place = Symbol('listener');
-      listeners.set(place, listener);
-      return () => void listeners.delete(place);
+      const key = Symbol('listener');
+      listeners.set(key, listener);
+      return () => void listeners.delete(key);
     },
     notify(message) {
       for (const listener of listeners.values()) {

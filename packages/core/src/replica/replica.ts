@@ -28,19 +28,19 @@ import {
 } from './environment-view.js';
 import { createListeners, type Listeners } from './listeners.js';
 
-/** All environments, compiled, and as current as the documents in memory. */
+/** All compiled environments, kept current with the documents in memory. */
 export interface EvaluationState {
   /** The default environment. */
   readonly standard: EnvironmentView;
-  /** Compiles an environment at the first call. Returns undefined for an unknown environment. */
+  /** Returns the snapshot of an environment, or undefined for an unknown one. The first call compiles it. */
   snapshotOf(environment: string): Snapshot | undefined;
-  /** Returns the same frozen object until something changes, and undefined for an unknown environment. */
+  /** Returns a frozen object, the same one until a change. Returns undefined for an unknown environment. */
   configurationOf(environment: string): EnvironmentConfiguration | undefined;
-  /** Like `configurationOf`; the work of the first call is done in slices. */
+  /** Like `configurationOf`, but the first call compiles in time slices. */
   loadConfiguration(environment: string): Promise<EnvironmentConfiguration | undefined>;
-  /** Applies the new state of a document. An update that is not newer changes nothing. */
-  applyUpdate(key: DocumentKey, news: DocumentUpdate): void;
-  /** Returns the evaluations of all environments since the last call, one sum per flag. */
+  /** Applies the new state of a document. Ignores an update that is not newer. */
+  applyUpdate(key: DocumentKey, update: DocumentUpdate): void;
+  /** Returns and resets the evaluation counts of all environments, one sum per flag. */
   drain(): readonly FlagCount[];
 }
 
@@ -58,7 +58,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
   const { settings, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
-  // Views that have not all flags yet.
+  // Views that `load` is still compiling.
   const incomplete = new Map<string, EnvironmentView>();
   const loads = new Map<string, Promise<void>>();
   const configurations = new Map<string, EnvironmentConfiguration>();
@@ -89,7 +89,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
     return started;
   }
 
-  /** Drops the counts of a deleted flag: a later flag of the same name must not get them. */
+  /** Drops the counts of a deleted flag. A later flag of the same name must not get them. */
   function forget(change: ViewChange): void {
     if (!('flag' in change)) return;
     for (const { counters } of views.values()) counters.forget(change.flag);
@@ -117,7 +117,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
       const change = toViewChange(key);
       if (!change || !documents.isNewer(key, revision)) return;
       if (state === undefined) forget(change);
-      // The caller of a change holds parts of the written state. Evaluation keeps copies, which the caller cannot change.
+      // The caller of a change holds parts of the written state. A copy protects evaluation from the caller's changes.
       if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return;
       for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
       configurations.clear();
@@ -133,7 +133,7 @@ function knownOf(key: DocumentKey, documents: DocumentCache, before: Versioned<u
   return { known: known?.state, ...(known && known.revision === before?.revision && { twin: before.state }) };
 }
 
-/** By id. */
+/** Returns all segments in the order of their ids. */
 function segmentsIn({ segments }: DocumentCache): readonly SegmentConfiguration[] {
   return [...segments.values()].sort((one, other) => one.id - other.id).map(toSegmentConfiguration);
 }
@@ -151,7 +151,7 @@ function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
   }));
 }
 
-/** The state, cache, poller and counters that evaluation in this process uses. */
+/** The in-memory copy of the storage, and its evaluation. */
 export interface Replica {
   readonly state: EvaluationState;
   readonly documents: DocumentCache;
@@ -175,12 +175,12 @@ export interface ReplicaContext {
 }
 
 /** Reads all flags and segments, then follows the changes of other processes. */
-export async function openReplica(options: FlagsOptions, surroundings: ReplicaContext): Promise<Replica> {
-  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = surroundings;
+export async function openReplica(options: FlagsOptions, context: ReplicaContext): Promise<Replica> {
+  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<void>(onError);
-  // Read before the documents, so that no change falls in between.
+  // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
   const documents = createDocumentCache(storage);
   await documents.load();
@@ -213,24 +213,24 @@ export async function openReplica(options: FlagsOptions, surroundings: ReplicaCo
     drain: state.drain,
     onError,
   });
-  const follower = startChangePoller({
+  const poller = startChangePoller({
     storage,
     now,
     pollInterval,
     after,
-    isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNews(key, revision) ?? false),
-    applyUpdate(key, news) {
-      size?.take(key, news);
-      state.applyUpdate(key, news);
+    isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNewer(key, revision) ?? false),
+    applyUpdate(key, update) {
+      size?.applyUpdate(key, update);
+      state.applyUpdate(key, update);
     },
     onError,
   });
-  return { state, documents, poller: follower, usage, impressions, changes };
+  return { state, documents, poller, usage, impressions, changes };
 }
 
-/** Stops the timers and records the pending counts. Evaluation continues from memory. */
-export async function closeReplica({ poller: follower, usage }: Replica): Promise<void> {
-  await follower.close();
+/** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */
+export async function closeReplica({ poller, usage }: Replica): Promise<void> {
+  await poller.close();
   await usage.close();
 }
 

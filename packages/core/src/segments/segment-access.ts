@@ -12,8 +12,8 @@ interface FlagChange {
 }
 
 /**
- * Rejects segments of other projects, and calls `onSegmentUse`, for every segment that a strategy starts to use.
- * Segments already in use stay allowed: release 0.1 allowed every strategy to use them.
+ * Checks every segment that a strategy starts to use. Refuses segments of other projects, and calls `onSegmentUse`.
+ * Segments already in use stay allowed, because release 0.1 allowed every strategy to use them.
  */
 export async function assertSegmentsUsable(read: Read, { project, events, context }: FlagChange): Promise<void> {
   for (const { segment, path } of events.flatMap(segmentsAddedBy)) {
@@ -40,7 +40,7 @@ function segmentsAddedBy(event: FlagEvent): readonly AddedSegment[] {
   return [...added.values()];
 }
 
-/** Does not reveal whether the segment exists, or its project. */
+/** The message does not reveal whether the segment exists, or its project. */
 function unusable(segment: number, path: string): Error {
   return invalidInput([{ message: `names the segment ${segment}, which flags of this project cannot use`, path }]);
 }

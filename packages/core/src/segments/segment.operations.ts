@@ -27,7 +27,7 @@ import {
 } from './segment-registry.js';
 
 const FLAGS_AT_ONCE = 16;
-/** So many are read before it is known how large they are. */
+/** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
 
 export async function getSegment(engine: Engine, { segment }: SegmentRef): Promise<Segment> {
@@ -68,20 +68,20 @@ export async function listSegmentUses(engine: Engine, { segment }: SegmentRef): 
   return listUses(engine, segment);
 }
 
-/** By id: as numbers, where a storage has them in the order of their digits. */
+/** Lists all segments in ascending order of ids. A storage lists ids in text order. */
 async function listAllSegments({ storage }: Engine): Promise<readonly Segment[]> {
   const listed = await storage.list({ kind: segmentDocuments.kind, part: 'body' });
   const segments = listed.map(({ content, revision }) => toSegment({ state: content as SegmentState, revision }));
   return segments.sort((one, other) => one.id - other.id);
 }
 
-/** In ascending order: as numbers, where a storage has them in the order of their digits. */
+/** Lists the ids of all segments in ascending order. A storage lists ids in text order. */
 async function listSegmentIds({ storage }: Engine): Promise<readonly number[]> {
   const listed = await storage.list({ kind: segmentDocuments.kind, part: 'summary' });
   return listed.map(({ key }) => Number(key.id)).sort((one, other) => one - other);
 }
 
-/** A page of the segments with these ids: it ends at the limit, or when it is large. */
+/** Reads a page of the segments with these ids. The page ends at the limit, or at the page size. */
 async function readSegments({ read }: Engine, ids: readonly number[], limit: number): Promise<Page<Segment>> {
   const items: Segment[] = [];
   let size = 0;
@@ -104,7 +104,7 @@ function pageUpTo(items: readonly Segment[]): Page<Segment> {
   return { items, next: `${items.at(-1)?.id}` };
 }
 
-/** The strategies that use a segment, by flag name; those of archived flags too. */
+/** Lists the strategies that use a segment, by flag name. Includes archived flags. */
 async function listUses(engine: Engine, segment: number): Promise<readonly SegmentUse[]> {
   const uses: SegmentUse[] = [];
   for await (const flag of readFlagsThat(engine, (segments) => segments.includes(segment))) {
@@ -113,7 +113,7 @@ async function listUses(engine: Engine, segment: number): Promise<readonly Segme
   return uses;
 }
 
-/** The ids of the segments that a strategy uses. */
+/** Lists the ids of the segments that a strategy uses. */
 async function listUsedBy(engine: Engine, strategy: string): Promise<readonly number[]> {
   for await (const { environments } of readFlagsThat(engine, (segments) => segments.length > 0)) {
     const found = environments.flatMap((one) => one.strategies).find(({ id }) => id === strategy);
@@ -123,8 +123,8 @@ async function listUsedBy(engine: Engine, strategy: string): Promise<readonly nu
 }
 
 /**
- * Reads the flags whose summaries name such segments, or tell nothing of segments: some at once, as a database may be far
- * away, and not all, as they may be large.
+ * Reads the flags whose summaries list matching segments. Also reads flags with an older summary, which lacks segments.
+ * It reads in batches: concurrent reads hide the latency of a database, and a batch limits the memory.
  */
 async function* readFlagsThat(
   { storage, read }: Engine,
@@ -148,7 +148,7 @@ async function findSegment({ read }: Engine, segment: number): Promise<Versioned
   return (await read(segmentDocuments, idOfSegment(segment))) ?? throwSegmentNotFound(segment);
 }
 
-/** The id of a segment's document. */
+/** Returns the document id of a segment. */
 export function idOfSegment(segment: number): string {
   if (typeof segment === 'number') return `${segment}`;
   throw invalidInput([{ message: 'must name a segment, as a number', path: '/segment' }]);
@@ -168,7 +168,7 @@ export async function createSegment(
   input: NewSegment,
   context?: ChangeContext,
 ): Promise<Segment> {
-  const valid = detachedSegment(validate.newSegment(input));
+  const valid = cloneConstraints(validate.newSegment(input));
   const createdAt = now().toISOString();
   const created = await change({
     aggregate: segmentDocuments,
@@ -187,7 +187,7 @@ export async function updateSegment(
   context?: ChangeContext,
 ): Promise<Segment> {
   const { validate, change } = engine;
-  const changes = detachedSegment(validate.segmentChanges(input));
+  const changes = cloneConstraints(validate.segmentChanges(input));
   const updated = await change({
     aggregate: segmentDocuments,
     id: idOfSegment(segment),
@@ -220,7 +220,7 @@ export async function deleteSegment(engine: Engine, { segment }: SegmentRef, con
   });
 }
 
-/** Under the next id, whose name nobody else has. */
+/** Decides the creation of a segment: assigns the next id, and registers the name, which must be unique. */
 async function register(read: Read, segment: NewSegment, origin: { createdAt: string; createdBy: string }) {
   const id = await nextId(read);
   await findProjectOf(read, segment);
@@ -231,12 +231,12 @@ async function register(read: Read, segment: NewSegment, origin: { createdAt: st
   };
 }
 
-/** Texts, and constraints of the engine's own. */
-function detachedSegment<T extends SegmentChanges>(input: T): T {
+/** Clones the constraints, so that later changes by the caller have no effect. */
+function cloneConstraints<T extends SegmentChanges>(input: T): T {
   return { ...input, ...(input.constraints && { constraints: cloneJson(input.constraints) }) };
 }
 
-/** Refuses a project that does not exist. */
+/** Throws `project_not_found` if the named project does not exist. */
 async function findProjectOf(read: Read, { project }: SegmentChanges): Promise<void> {
   if (typeof project === 'string') await findProject(read, { project });
 }
@@ -245,7 +245,7 @@ async function nextId(read: Read): Promise<number> {
   return ((await read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS).lastId + 1;
 }
 
-/** A change of the names and ids that are in use. */
+/** Returns the write that changes the registry of segment names and ids. */
 export async function changeRegistry(
   read: Read,
   apply: (registry: SegmentRegistry) => SegmentRegistry,

@@ -2,15 +2,15 @@ import type { Read } from '../changes/reader.js';
 import type { Storage } from '../storage/port.js';
 import { idOfHash, isSameHash, type TokenState, tokenDocuments } from './token.js';
 
-/** Bounds the cache of verified tokens. */
+/** The largest number of cached tokens. */
 const CACHED_TOKENS = 1000;
 
 /** Resolves to the token whose secret has this hash, or to undefined. */
 export type FindToken = (hash: string) => Promise<TokenState | undefined>;
 
 /**
- * Creates the lookup that authenticates every request. Caches tokens by hash until the storage's data version changes;
- * without a data version it reads the token each time. Unknown hashes are never cached.
+ * Creates the token lookup for the authentication of requests. It caches tokens by hash until the storage's data
+ * version changes. Without a data version it reads the token each time. It never caches unknown hashes.
  */
 export function createTokenFinder({ storage, read }: { readonly storage: Storage; readonly read: Read }): FindToken {
   const cache = new Map<string, TokenState>();
@@ -21,7 +21,7 @@ export function createTokenFinder({ storage, read }: { readonly storage: Storage
     if (version !== latest) cache.clear();
     latest = version;
     const token = cache.get(hash) ?? (await readToken(read, hash));
-    // The token was read after the version: it may be newer than the version, never older.
+    // The version is read before the token, so a cached token is never older than its version.
     if (token && version !== undefined && version === latest && cache.size < CACHED_TOKENS) cache.set(hash, token);
     return token;
   };

@@ -32,12 +32,12 @@ export async function createToken(engine: Engine, input: NewToken, context?: Cha
     id: state.id,
     context,
     decide: async (existing, read) => {
-      const along = await claimScopeAndName(engine, state, read);
+      const sideWrites = await claimScopeAndName(engine, state, read);
       const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
       const others = await listStoredTokens(engine);
       return {
         events: tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state),
-        sideWrites: along,
+        sideWrites,
       };
     },
   });
@@ -72,14 +72,14 @@ export async function verifyToken({ findToken, now }: Engine, secret: string): P
   return token && isCurrent(token, now()) ? toToken(token) : undefined;
 }
 
-/** Oldest first; those of one moment by id. */
+/** Lists all tokens by creation time, then id. */
 export async function listStoredTokens({ storage }: Pick<Engine, 'storage'>): Promise<readonly StoredToken[]> {
   const listed = await storage.list({ kind: tokenDocuments.kind, part: 'summary' });
   const tokens = listed.map(({ content }) => content as StoredToken);
   return tokens.sort((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
 }
 
-/** What comes from outside the decision. A token for servers or browsers without an environment is for the default one. */
+/** Creates the secret and the state of a token. Without an environment, a client or frontend token gets the default. */
 function newToken({ settings, now }: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
   const { name, kind, expiresAt = null } = input;
   const { environment = kind === 'admin' ? '*' : settings.environment } = input;
@@ -101,15 +101,15 @@ function newToken({ settings, now }: Engine, input: NewToken): { readonly secret
   return { secret, state };
 }
 
-/** Each once; `*` includes all others. */
+/** Returns the distinct projects of a token. `*` includes all others. */
 function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] {
   const named = project === undefined ? projects : [project];
   return named.includes('*') ? ['*'] : [...new Set(named)];
 }
 
 /**
- * Finds the environment and the projects, and changes the documents that crossing changes have to see moved: the registry,
- * for those who give out the same name, and each of several projects, for those who delete it.
+ * Checks that the environment and the projects exist. Returns the side writes that make concurrent changes conflict:
+ * the registry for a new token of the same name, and each of several projects for its deletion.
  */
 async function claimScopeAndName(
   engine: Engine,
@@ -127,14 +127,14 @@ async function touchProject(read: Read, project: string): Promise<DocumentChange
   return touch(projectDocuments, { id: project, found: await findProject(read, { project }) });
 }
 
-/** The event log remembers every deletion, also those by release 0.1. */
+/** Whether a token was deleted before. The event log contains every deletion, including those by release 0.1. */
 async function hasBeenDeleted({ storage }: Engine, id: string): Promise<boolean> {
   const filter = { subject: { kind: tokenDocuments.kind, id }, type: 'token-deleted' };
   const { events } = await storage.events({ order: 'newest-first', filter, limit: 1, withoutData: true });
   return events.length > 0;
 }
 
-/** Names nothing: what was given may be a secret. */
+/** The message does not contain the caller's input, which may be a secret. */
 function throwTokenNotFound(): never {
   throw new FlagsError('token_not_found', 'There is no such token; list the tokens for their ids.');
 }

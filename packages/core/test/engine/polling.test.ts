@@ -14,7 +14,7 @@ async function looksWithin(time: number, answer: (look: number) => boolean): Pro
   const looks: number[] = [];
   const polling = startPolling({
     interval: 1000,
-    look: async () => {
+    attempt: async () => {
       looks.push(Date.now() - began);
       return answer(looks.length);
     },
@@ -53,7 +53,7 @@ describe('polling', () => {
     let works = false;
     const polling = startPolling({
       interval: 1000,
-      look: async () => {
+      attempt: async () => {
         looks += 1;
         return works;
       },
@@ -61,7 +61,7 @@ describe('polling', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     const before = looks;
     works = true;
-    polling.worked();
+    polling.resetBackoff();
     await jest.advanceTimersByTimeAsync(999);
     expect(looks).toBe(before);
     await jest.advanceTimersByTimeAsync(1);
@@ -74,7 +74,7 @@ describe('polling', () => {
     let looks = 0;
     const polling = startPolling({
       interval: 1000,
-      look: () => {
+      attempt: () => {
         looks += 1;
         return new Promise((resolve) => {
           answer = resolve;
@@ -82,13 +82,13 @@ describe('polling', () => {
       },
     });
     await jest.advanceTimersByTimeAsync(900);
-    polling.worked();
+    polling.resetBackoff();
     await jest.advanceTimersByTimeAsync(100);
     expect(looks).toBe(1);
     answer(false);
     await jest.advanceTimersByTimeAsync(2000);
     expect(looks).toBe(2);
-    polling.worked();
+    polling.resetBackoff();
     await jest.advanceTimersByTimeAsync(60_000);
     expect(looks).toBe(2);
     polling.stop();

@@ -35,7 +35,7 @@ function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) 
     now: () => new Date(0),
     feed,
     applyUpdate: () => undefined,
-    recall: () => known,
+    getCached: () => known,
   });
   type Decide = (count: number) => readonly number[];
   return {
