@@ -91,13 +91,13 @@ export const playgroundRoutes: readonly Route[] = [
       const { environment, project, flag, from, context } = unchecked<WirePlayground>(body);
       if (project !== undefined) await flags.getProject({ project });
       const configuration = await flags.loadConfiguration({ environment });
-      const asked = configuration.flags.filter((one) => isRequested(one, { project, flag, from }));
-      if (flag !== undefined && asked.length === 0) {
+      const selected = configuration.flags.filter((one) => isRequested(one, { project, flag, from }));
+      if (flag !== undefined && selected.length === 0) {
         throw new FlagsError('flag_not_found', `There is no flag ${flag} that is not archived.`);
       }
       const explain = (one: FlagConfiguration) =>
         explanationToWire(one, flags.explain(one.name, contextFromWire(context), { environment }));
-      return { serialized: await explainAll(environment, asked, explain) };
+      return { serialized: await explainAll(environment, selected, explain) };
     },
   }),
 ];

@@ -51,8 +51,8 @@ export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hyd
   function hydrate(): Frame {
     const version = `${journal.latest}`;
     const make = () => hydrationFrame(tracker.contents(), positionAt(journal.latest));
-    const known = cache.get(name, version);
-    if (known) return known.bytes ?? make();
+    const cachedHydration = cache.get(name, version);
+    if (cachedHydration) return cachedHydration.bytes ?? make();
     const bytes = joinShort(make());
     cache.set(name, version, bytes ? { bytes } : {});
     return bytes ?? make();
@@ -99,8 +99,8 @@ function joinShort(frame: LongFrame): Buffer | undefined {
   }
   // An unpooled buffer, because the cache keeps it.
   const whole = Buffer.allocUnsafeSlow(length);
-  let place = 0;
-  for (const part of parts) place += part.copy(whole, place);
+  let offset = 0;
+  for (const part of parts) offset += part.copy(whole, offset);
   return whole;
 }
 
@@ -117,12 +117,12 @@ function trackContents(flags: Flags, view: View) {
   return {
     contents: () => contents,
     changes(): readonly Change[] {
-      const present = flags.configuration(view);
-      if (present === configuration) return [];
-      const earlier = contents;
-      configuration = present;
-      contents = contentsOf(present, view);
-      return changesBetween(earlier, contents);
+      const current = flags.configuration(view);
+      if (current === configuration) return [];
+      const previous = contents;
+      configuration = current;
+      contents = contentsOf(current, view);
+      return changesBetween(previous, contents);
     },
   };
 }

@@ -53,8 +53,8 @@ const sharedSegmentText = shareLongTexts(segmentText);
 function shareLongTexts<Item extends object>(toText: (item: Item) => string): (item: Item) => string | Buffer {
   const shared = new WeakMap<Item, WeakRef<Buffer>>();
   return (item) => {
-    const known = shared.get(item)?.deref();
-    if (known) return known;
+    const sharedBuffer = shared.get(item)?.deref();
+    if (sharedBuffer) return sharedBuffer;
     const text = toText(item);
     if (text.length < PART_LENGTH) return text;
     const bytes = ownBytes(text);
