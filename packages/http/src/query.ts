@@ -91,7 +91,7 @@ const PAGE_PARAMETERS: readonly QueryParameter[] = [
 
 /** Returns all documented parameters of a route. */
 export function queryParametersOf({ query = [], paged }: Pick<Route, 'query' | 'paged'>): readonly QueryParameter[] {
-  return paged === 'asked' ? [...query, ...PAGE_PARAMETERS] : query;
+  return paged === 'optional' ? [...query, ...PAGE_PARAMETERS] : query;
 }
 
 /** The list of a route, for {@link listPieces}. */

@@ -88,7 +88,11 @@ export interface ClientAnswer {
  * slices for each client.
  */
 export interface ClientDocuments {
-  /** @throws FlagsError `environment_not_found` */
+  /**
+   * Returns the flags of a view, with their segments.
+   *
+   * @throws FlagsError `environment_not_found`
+   */
   features(request: ClientRequest): Promise<ClientAnswer>;
   /**
    * Returns one flag; undefined when the view has no such flag.

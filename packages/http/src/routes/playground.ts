@@ -108,13 +108,13 @@ const MAX_REPLY_LENGTH = 4 * 1024 * 1024;
 /** Evaluates and serializes flag by flag, because one flag may have very many constraints. */
 async function explainAll(
   environment: string,
-  asked: readonly FlagConfiguration[],
+  selected: readonly FlagConfiguration[],
   explain: (flag: FlagConfiguration) => object,
 ): Promise<Serialized> {
   const parts: string[] = [];
   let length = 0;
   let next = '';
-  for (const flag of asked) {
+  for (const flag of selected) {
     if (timeSlice.isOver()) await timeSlice.next();
     if (length >= MAX_REPLY_LENGTH) {
       next = `,"next":${JSON.stringify(flag.name)}`;

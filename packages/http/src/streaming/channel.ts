@@ -16,7 +16,7 @@ export interface Channel {
    */
   join(listener: Listener, lastEventId: string | undefined): void;
   leave(listener: Listener): void;
-  /** The event id of the latest change. */
+  /** The event number of the latest change. */
   readonly latest: number;
   /**
    * Sends the changes between the listener's position and `latest`. Sends the full state if the journal no longer has
@@ -32,7 +32,11 @@ export interface Hydration {
   readonly bytes?: Buffer;
 }
 
-/** @throws FlagsError `environment_not_found` */
+/**
+ * Creates the channel of a view.
+ *
+ * @throws FlagsError `environment_not_found`
+ */
 export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hydration>): Channel {
   // Unique per channel and process, so that event ids of other channels never match.
   const name = randomBytes(8).toString('hex');

@@ -7,14 +7,14 @@ import { type EventPosition, envelopeOf, type LongFrame } from './frames.js';
 const PART_LENGTH = 64 * 1024;
 
 /** Returns the message with the full state, generated at the client's pace. */
-export function hydrationFrame(contents: Contents, place: EventPosition): LongFrame {
-  const parts = partsOf(contents, place);
+export function hydrationFrame(contents: Contents, position: EventPosition): LongFrame {
+  const parts = partsOf(contents, position);
   return { next: () => parts.next().value };
 }
 
-function* partsOf(contents: Contents, place: EventPosition): Generator<Buffer, undefined> {
+function* partsOf(contents: Contents, position: EventPosition): Generator<Buffer, undefined> {
   let part = '';
-  for (const text of textsOf(contents, place)) {
+  for (const text of textsOf(contents, position)) {
     if (typeof text === 'string') part += text;
     if (part !== '' && (typeof text !== 'string' || part.length >= PART_LENGTH)) {
       yield ownBytes(part);

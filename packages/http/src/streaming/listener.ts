@@ -17,7 +17,11 @@ export interface Outbox {
   advance(): void;
 }
 
-/** @param onEmpty Called when the queue drains; not called if `put` drains it immediately. */
+/**
+ * Creates the send queue of one client.
+ *
+ * @param onEmpty Called when the queue drains; not called if `put` drains it immediately.
+ */
 function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () => void): Outbox {
   const frames: Frame[] = [];
   let current: Buffer | undefined;
