@@ -48,8 +48,8 @@ export interface FlagsRouter extends RequestHandler {
  * under `/api/frontend` and the OpenFeature Remote Evaluation Protocol under `/ofrep`. Mount it at the root or at any
  * path, before or after your own body parsers. Requests for other paths pass through.
  *
- * Every refused request gets a JSON reply, also while the storage is busy or unavailable (see {@link
- * FlagsRouterOptions.onError}). Defects and errors of your own functions go to your application's error handler.
+ * Every refused request gets a JSON reply, also while the storage is busy or unavailable. To log such errors, see
+ * {@link FlagsRouterOptions.onError}. Defects and errors of your own functions go to your application's error handler.
  *
  * @param flags The flags to serve. You close them; the router does not.
  * @param options `auth` is required; every other option has a default.

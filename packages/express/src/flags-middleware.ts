@@ -16,6 +16,9 @@ export type FlagsMiddlewareOptions = EnvironmentChoice;
  * Import `@flags/express/request` once in your application to declare `request.flags` in TypeScript. Without this
  * import, the package does not extend the Express types.
  *
+ * @param flags The flags to evaluate. You close them; the middleware does not.
+ * @param contextOf Returns the evaluation context of a request.
+ * @param options The environment to evaluate. Default: the environment of `flags`.
  * @returns The middleware.
  * @throws TypeError when `flags` or an option is invalid
  * @throws FlagsError `environment_not_found`

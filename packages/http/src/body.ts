@@ -5,7 +5,7 @@ import type { FlagsRequest } from './request.js';
 export const MAX_DEPTH = 32;
 /**
  * The maximum number of arrays, objects and members in a body. The largest accepted report (10,000 flags with variants)
- * has fewer. Without this limit, a small body of nested `[]` would parse into a far larger object graph.
+ * has fewer. Without this limit, a body of many `[]` would parse into a far larger object graph.
  */
 export const MAX_STRUCTURE = 100_000;
 

@@ -40,13 +40,13 @@ function isPreflight({ method, headers }: Pick<FlagsRequest, 'method' | 'headers
 
 /** Allows every requested header, because SDKs send custom headers and let applications add more. */
 function preflightReply({ headers }: Pick<FlagsRequest, 'headers'>): Reply {
-  const asked = headers['access-control-request-headers'];
+  const requestedHeaders = headers['access-control-request-headers'];
   return {
     status: 204,
     headers: {
       'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-max-age': MAX_AGE,
-      ...(asked && { 'access-control-allow-headers': asked }),
+      ...(requestedHeaders && { 'access-control-allow-headers': requestedHeaders }),
     },
   };
 }

@@ -45,16 +45,16 @@ export function createDispatch<Native>({
     checkHost?.(request);
     const preflight = cors?.(request)?.preflight;
     if (preflight) return preflight;
-    const known = isDecodable(path) ? findRoutes(path) : [];
-    if (request.method === 'OPTIONS') return answerOptions(path, known);
-    const found = known.find(({ route }) => takes(route, request.method));
+    const candidates = isDecodable(path) ? findRoutes(path) : [];
+    if (request.method === 'OPTIONS') return answerOptions(path, candidates);
+    const found = candidates.find(({ route }) => takes(route, request.method));
     const params = found ? decodeParams(path, found.params) : {};
     if (found) request.onMatch?.(found.route.path, params);
     // Batches simultaneous reads. Other requests wait for their bodies anyway.
     if (found?.route.method === 'GET') await turn();
     const principal = await gate(request, access);
     const endpoint = found && endpoints.get(found.route);
-    return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, known);
+    return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
   };
 }
 

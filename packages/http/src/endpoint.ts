@@ -111,9 +111,9 @@ function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): 
 
   async function make(key: string, exchange: Exchange & { readonly dataVersion: string }): Promise<Reply> {
     await nextTurn();
-    const made = await answer(exchange);
-    if (made.slices) return made;
-    const { text = '', ...reply } = made;
+    const freshReply = await answer(exchange);
+    if (freshReply.slices) return freshReply;
+    const { text = '', ...reply } = freshReply;
     const ready = { ...reply, bytes: reply.bytes ?? ownBytes(text) };
     cache.set(key, exchange.dataVersion, ready);
     return ready;
@@ -126,18 +126,18 @@ function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): 
     const { originalUrl } = exchange.request;
     const url = urlOf(exchange.request);
     const key = url === originalUrl ? url : `${url} ${originalUrl}`;
-    const known = cache.get(key, dataVersion);
-    if (known) return known;
+    const cachedReply = cache.get(key, dataVersion);
+    if (cachedReply) return cachedReply;
     const name = `${dataVersion} ${key}`;
-    const earlier = inFlight.get(name);
-    if (earlier) {
-      const reply = await earlier;
+    const sharedReply = inFlight.get(name);
+    if (sharedReply) {
+      const reply = await sharedReply;
       // A sliced reply can be sent only once.
       return reply.slices ? make(key, { ...exchange, dataVersion }) : reply;
     }
-    const made = make(key, { ...exchange, dataVersion }).finally(() => inFlight.delete(name));
-    inFlight.set(name, made);
-    return made;
+    const pendingReply = make(key, { ...exchange, dataVersion }).finally(() => inFlight.delete(name));
+    inFlight.set(name, pendingReply);
+    return pendingReply;
   };
 }
 
@@ -164,12 +164,13 @@ interface Outcome {
 async function replyTo(request: FlagsRequest, route: Route, { result, dataVersion }: Outcome): Promise<Reply> {
   const { revision, serialized, stream, next } = result;
   if (stream) return streamReply(request, stream);
-  const known = serialized?.etag ?? result.etag;
-  if (known !== undefined && matchesClientTag(request, known)) return notModified({ etag: known, ...varyOf(route) });
+  const knownTag = serialized?.etag ?? result.etag;
+  if (knownTag !== undefined && matchesClientTag(request, knownTag))
+    return notModified({ etag: knownTag, ...varyOf(route) });
   const answer = serialized ? serializedReply(serialized) : await bodyReply(route, result);
   if (route.method !== 'GET' && !route.conditional && revision === undefined) return answer;
   const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };
-  const etag = known ?? tagOf(answer, { request, dataVersion, result });
+  const etag = knownTag ?? tagOf(answer, { request, dataVersion, result });
   const headers = { ...answer.headers, ...link, ...varyOf(route), ...(etag !== undefined && { etag }) };
   return { ...answer, headers };
 }

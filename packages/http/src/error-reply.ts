@@ -26,7 +26,7 @@ export interface OfrepFailure {
 export const OFREP_ERROR_CODES = ['FLAG_NOT_FOUND', 'INVALID_CONTEXT', 'PARSE_ERROR', 'GENERAL'] as const;
 export type OfrepErrorCode = (typeof OFREP_ERROR_CODES)[number];
 
-/** Other invalid input maps to `INVALID_CONTEXT`, because the context is the only validated input of this protocol. */
+/** Invalid input maps to `INVALID_CONTEXT`, because the context is the only validated input of this protocol. */
 const CODES: ReadonlyMap<ErrorCode | HttpErrorCode, OfrepErrorCode> = new Map([
   ['flag_not_found', 'FLAG_NOT_FOUND'],
   ['invalid_input', 'INVALID_CONTEXT'],

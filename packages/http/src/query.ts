@@ -13,8 +13,10 @@ export interface RequestTarget {
 /** Splits a request target into path and query. Drops a fragment, as Express does for the path. */
 export function partsOfTarget(url: string): RequestTarget {
   const [target = ''] = url.split('#', 1);
-  const place = target.indexOf('?');
-  return place === -1 ? { path: target, query: '' } : { path: target.slice(0, place), query: target.slice(place + 1) };
+  const queryStart = target.indexOf('?');
+  return queryStart === -1
+    ? { path: target, query: '' }
+    : { path: target.slice(0, queryStart), query: target.slice(queryStart + 1) };
 }
 
 export type QueryReader = (rawQuery: string) => QueryValues;
@@ -30,11 +32,11 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   const validate = createValidator<QueryValues>(schema);
   return (rawQuery) => {
     if (rawQuery === '') return {};
-    const given = new URLSearchParams(rawQuery);
+    const searchParams = new URLSearchParams(rawQuery);
     return validate(
       Object.fromEntries(
         properties
-          .map(([name, property]) => [name, valueIn(given, name, property)] as const)
+          .map(([name, property]) => [name, valueIn(searchParams, name, property)] as const)
           .filter(([, value]) => value !== undefined),
       ),
     );
@@ -89,7 +91,7 @@ const PAGE_PARAMETERS: readonly QueryParameter[] = [
 
 /** Returns all documented parameters of a route. */
 export function queryParametersOf({ query = [], paged }: Pick<Route, 'query' | 'paged'>): readonly QueryParameter[] {
-  return paged === 'asked' ? [...query, ...PAGE_PARAMETERS] : query;
+  return paged === 'optional' ? [...query, ...PAGE_PARAMETERS] : query;
 }
 
 /** The list of a route, for {@link listPieces}. */

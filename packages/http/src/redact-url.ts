@@ -28,14 +28,16 @@ const PLAIN_PARAMETERS: ReadonlySet<string> = new Set([
  */
 export function redactUrl(url: string): string {
   const [path = '', ...query] = url.split('?');
-  const shown = redactSecrets(path.replace(/(\/api(?:-|%2d)tokens\/).+/i, `$1${HIDDEN}`));
-  return query.length === 0 ? shown : `${shown}?${query.join('?').split('&').map(redactParameter).join('&')}`;
+  const redactedPath = redactSecrets(path.replace(/(\/api(?:-|%2d)tokens\/).+/i, `$1${HIDDEN}`));
+  return query.length === 0
+    ? redactedPath
+    : `${redactedPath}?${query.join('?').split('&').map(redactParameter).join('&')}`;
 }
 
 function redactParameter(parameter: string): string {
-  const place = parameter.indexOf('=');
-  if (place === -1) return PLAIN_PARAMETERS.has(parameter) ? parameter : redactLong(parameter);
-  const name = parameter.slice(0, place);
+  const equalsIndex = parameter.indexOf('=');
+  if (equalsIndex === -1) return PLAIN_PARAMETERS.has(parameter) ? parameter : redactLong(parameter);
+  const name = parameter.slice(0, equalsIndex);
   if (PLAIN_PARAMETERS.has(name.replace(/(?:\[\]|%5b%5d)$/i, ''))) return redactSecrets(parameter);
   return `${redactLong(name)}=${HIDDEN}`;
 }

@@ -49,21 +49,21 @@ export function createResponseCaches(
 
   return <Response extends Cacheable>(name: string): ResponseCache<Response> => ({
     get(key, version) {
-      const place = `${name} ${key}`;
-      const entry = entries.get(place);
+      const entryKey = `${name} ${key}`;
+      const entry = entries.get(entryKey);
       if (entry === undefined || entry.version !== version) return undefined;
       // Reinserts the entry, because eviction starts with the oldest one.
-      entries.delete(place);
-      entries.set(place, entry);
+      entries.delete(entryKey);
+      entries.set(entryKey, entry);
       return entry.response as Response;
     },
 
     set(key, version, response) {
-      const place = `${name} ${key}`;
-      const entry = { version, response, size: ENTRY_OVERHEAD + 2 * place.length + (response.bytes?.length ?? 0) };
-      remove(place);
+      const entryKey = `${name} ${key}`;
+      const entry = { version, response, size: ENTRY_OVERHEAD + 2 * entryKey.length + (response.bytes?.length ?? 0) };
+      remove(entryKey);
       if (entry.size > limits.entryBytes) return;
-      add(place, entry);
+      add(entryKey, entry);
       for (const oldest of entries.keys()) {
         if (size <= limits.bytes) break;
         remove(oldest);

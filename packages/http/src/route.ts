@@ -26,10 +26,10 @@ export interface Route {
   readonly access: Access;
   readonly query?: readonly QueryParameter[];
   /**
-   * `asked`: returns a page if the query has `limit` or `after`, else the whole list. `always`: returns a page. Both
+   * `optional`: returns a page if the query has `limit` or `after`, else the whole list. `always`: returns a page. Both
    * link to the next page.
    */
-  readonly paged?: 'asked' | 'always';
+  readonly paged?: 'optional' | 'always';
   /** Absent: the endpoint does not read the body. */
   readonly body?: RouteBody;
   readonly reply: RouteReply;

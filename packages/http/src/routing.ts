@@ -23,10 +23,13 @@ export function createRouteLookup(routes: readonly Route[]): RouteLookup {
   const patternsOf = new Map(patterns.map(({ parts }) => [parts, patterns.filter((other) => other.parts === parts)]));
   return (path) => {
     const single = withSingleSlashes(path);
-    const place = single.endsWith('/') ? single.slice(0, -1) : single;
-    const found: FoundRoute[] = (fixedAt.get(place.toLowerCase()) ?? []).map((route) => ({ route, params: {} }));
-    for (const { route, pattern } of patternsOf.get(partsOf(place)) ?? []) {
-      const match = pattern.exec(place);
+    const normalizedPath = single.endsWith('/') ? single.slice(0, -1) : single;
+    const found: FoundRoute[] = (fixedAt.get(normalizedPath.toLowerCase()) ?? []).map((route) => ({
+      route,
+      params: {},
+    }));
+    for (const { route, pattern } of patternsOf.get(partsOf(normalizedPath)) ?? []) {
+      const match = pattern.exec(normalizedPath);
       if (match) found.push({ route, params: { ...match.groups } });
     }
     return found;

@@ -88,7 +88,11 @@ export interface ClientAnswer {
  * slices for each client.
  */
 export interface ClientDocuments {
-  /** @throws FlagsError `environment_not_found` */
+  /**
+   * Returns the flags of a view, with their segments.
+   *
+   * @throws FlagsError `environment_not_found`
+   */
   features(request: ClientRequest): Promise<ClientAnswer>;
   /**
    * Returns one flag; undefined when the view has no such flag.
@@ -128,8 +132,8 @@ export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientD
   /** Shares one generation among simultaneous requests for the same document. */
   function makeOnce(recipe: DocumentSource, version: string): Promise<ClientDocument> {
     const name = `${version} ${recipe.key}`;
-    const known = inFlight.get(name);
-    if (known) return known;
+    const pendingDocument = inFlight.get(name);
+    if (pendingDocument) return pendingDocument;
     const started = make(recipe)
       .then((document) => {
         cache.set(recipe.key, version, document);
@@ -216,8 +220,8 @@ function createVersions(): (configuration: EnvironmentConfiguration) => string {
   const versions = new WeakMap<EnvironmentConfiguration, string>();
   let latest = 0;
   return (configuration) => {
-    const known = versions.get(configuration);
-    if (known !== undefined) return known;
+    const existing = versions.get(configuration);
+    if (existing !== undefined) return existing;
     latest += 1;
     const version = String(latest);
     versions.set(configuration, version);

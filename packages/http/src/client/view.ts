@@ -41,11 +41,11 @@ export function keyOf({ environment, projects, namePrefix }: View): string {
   return JSON.stringify([environment, namePrefix, projects]);
 }
 
-function projectsOf({ projects }: Scope, asked: readonly string[] = []): readonly string[] | undefined {
-  const isAll = asked.length === 0 || asked.includes('*');
-  if (projects === '*') return isAll ? undefined : sorted(asked);
-  const wanted = new Set(asked);
-  return sorted(isAll ? projects : projects.filter((project) => wanted.has(project)));
+function projectsOf({ projects }: Scope, requestedProjects: readonly string[] = []): readonly string[] | undefined {
+  const isAll = requestedProjects.length === 0 || requestedProjects.includes('*');
+  if (projects === '*') return isAll ? undefined : sorted(requestedProjects);
+  const requestedSet = new Set(requestedProjects);
+  return sorted(isAll ? projects : projects.filter((project) => requestedSet.has(project)));
 }
 
 /** Returns the ids in code-point order without duplicates. */

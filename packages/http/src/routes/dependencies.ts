@@ -85,7 +85,7 @@ export const dependencyRoutes: readonly Route[] = [
     summary: 'The names of the flags that a flag could depend on',
     tag: 'Dependencies',
     access: 'admin',
-    paged: 'asked',
+    paged: 'optional',
     streamed: 'flags',
     reply: { status: 200, schema: 'PossibleParents' },
     errors: ['invalid_input', 'project_not_found', 'flag_not_found'],

@@ -30,7 +30,7 @@ export const flagRoutes: readonly Route[] = [
         schema: () => ({ type: 'boolean' }),
       },
     ],
-    paged: 'asked',
+    paged: 'optional',
     cacheBy: 'flags',
     reply: { status: 200, schema: 'FlagList' },
     errors: ['invalid_input', 'project_not_found'],

@@ -114,7 +114,7 @@ export const metricsRoutes: readonly Route[] = [
         schema: () => ({ type: 'array', items: { type: 'string' } }),
       },
     ],
-    paged: 'asked',
+    paged: 'optional',
     streamed: 'projects',
     reply: { status: 200, schema: 'ApplicationList' },
     errors: ['invalid_input'],

@@ -91,13 +91,13 @@ export const playgroundRoutes: readonly Route[] = [
       const { environment, project, flag, from, context } = unchecked<WirePlayground>(body);
       if (project !== undefined) await flags.getProject({ project });
       const configuration = await flags.loadConfiguration({ environment });
-      const asked = configuration.flags.filter((one) => isRequested(one, { project, flag, from }));
-      if (flag !== undefined && asked.length === 0) {
+      const selected = configuration.flags.filter((one) => isRequested(one, { project, flag, from }));
+      if (flag !== undefined && selected.length === 0) {
         throw new FlagsError('flag_not_found', `There is no flag ${flag} that is not archived.`);
       }
       const explain = (one: FlagConfiguration) =>
         explanationToWire(one, flags.explain(one.name, contextFromWire(context), { environment }));
-      return { serialized: await explainAll(environment, asked, explain) };
+      return { serialized: await explainAll(environment, selected, explain) };
     },
   }),
 ];
@@ -108,13 +108,13 @@ const MAX_REPLY_LENGTH = 4 * 1024 * 1024;
 /** Evaluates and serializes flag by flag, because one flag may have very many constraints. */
 async function explainAll(
   environment: string,
-  asked: readonly FlagConfiguration[],
+  selected: readonly FlagConfiguration[],
   explain: (flag: FlagConfiguration) => object,
 ): Promise<Serialized> {
   const parts: string[] = [];
   let length = 0;
   let next = '';
-  for (const flag of asked) {
+  for (const flag of selected) {
     if (timeSlice.isOver()) await timeSlice.next();
     if (length >= MAX_REPLY_LENGTH) {
       next = `,"next":${JSON.stringify(flag.name)}`;

@@ -33,7 +33,7 @@ export const projectRoutes: readonly Route[] = [
     summary: 'All projects, by id',
     tag: 'Projects',
     access: 'admin',
-    paged: 'asked',
+    paged: 'optional',
     cacheBy: 'projects',
     reply: { status: 200, schema: 'ProjectList' },
     errors: ['invalid_input'],

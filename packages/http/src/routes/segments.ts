@@ -32,7 +32,7 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'All segments, by id',
     tag: 'Segments',
     access: 'admin',
-    paged: 'asked',
+    paged: 'optional',
     streamed: 'flags',
     reply: { status: 200, schema: 'SegmentList' },
     errors: ['invalid_input'],

@@ -86,12 +86,12 @@ export const strategyRoutes: readonly Route[] = [
  * strategy uses several of its segments.
  */
 function withSegmentPermission(context: ChangeContext, check: RouteRequest['check']): ChangeContext {
-  const asked = new Map<string | null, Promise<void>>();
+  const checks = new Map<string | null, Promise<void>>();
   return {
     ...context,
     onSegmentUse({ project }) {
-      const answer = asked.get(project) ?? check('useSegment', project);
-      asked.set(project, answer);
+      const answer = checks.get(project) ?? check('useSegment', project);
+      checks.set(project, answer);
       return answer;
     },
   };

@@ -91,7 +91,7 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'All API tokens, oldest first, without their secrets',
     tag: 'API tokens',
     access: 'admin',
-    paged: 'asked',
+    paged: 'optional',
     streamed: 'flags',
     reply: { status: 200, schema: 'TokenList' },
     errors: ['invalid_input'],

@@ -16,7 +16,7 @@ export interface Channel {
    */
   join(listener: Listener, lastEventId: string | undefined): void;
   leave(listener: Listener): void;
-  /** The event id of the latest change. */
+  /** The event number of the latest change. */
   readonly latest: number;
   /**
    * Sends the changes between the listener's position and `latest`. Sends the full state if the journal no longer has
@@ -32,7 +32,11 @@ export interface Hydration {
   readonly bytes?: Buffer;
 }
 
-/** @throws FlagsError `environment_not_found` */
+/**
+ * Creates the channel of a view.
+ *
+ * @throws FlagsError `environment_not_found`
+ */
 export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hydration>): Channel {
   // Unique per channel and process, so that event ids of other channels never match.
   const name = randomBytes(8).toString('hex');
@@ -51,8 +55,8 @@ export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hyd
   function hydrate(): Frame {
     const version = `${journal.latest}`;
     const make = () => hydrationFrame(tracker.contents(), positionAt(journal.latest));
-    const known = cache.get(name, version);
-    if (known) return known.bytes ?? make();
+    const cachedHydration = cache.get(name, version);
+    if (cachedHydration) return cachedHydration.bytes ?? make();
     const bytes = joinShort(make());
     cache.set(name, version, bytes ? { bytes } : {});
     return bytes ?? make();
@@ -99,8 +103,8 @@ function joinShort(frame: LongFrame): Buffer | undefined {
   }
   // An unpooled buffer, because the cache keeps it.
   const whole = Buffer.allocUnsafeSlow(length);
-  let place = 0;
-  for (const part of parts) place += part.copy(whole, place);
+  let offset = 0;
+  for (const part of parts) offset += part.copy(whole, offset);
   return whole;
 }
 
@@ -117,12 +121,12 @@ function trackContents(flags: Flags, view: View) {
   return {
     contents: () => contents,
     changes(): readonly Change[] {
-      const present = flags.configuration(view);
-      if (present === configuration) return [];
-      const earlier = contents;
-      configuration = present;
-      contents = contentsOf(present, view);
-      return changesBetween(earlier, contents);
+      const current = flags.configuration(view);
+      if (current === configuration) return [];
+      const previous = contents;
+      configuration = current;
+      contents = contentsOf(current, view);
+      return changesBetween(previous, contents);
     },
   };
 }

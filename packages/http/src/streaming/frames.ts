@@ -86,10 +86,10 @@ function differenceOf<Item>(before: readonly Item[], after: readonly Item[], { k
   const removed = new Map(before.map((item) => [keyOf(item), item]));
   const updated: Item[] = [];
   for (const item of after) {
-    const earlier = removed.get(keyOf(item));
+    const previous = removed.get(keyOf(item));
     removed.delete(keyOf(item));
-    if (earlier === item) continue;
-    if (earlier === undefined || digestOf(earlier) !== digestOf(item)) updated.push(item);
+    if (previous === item) continue;
+    if (previous === undefined || digestOf(previous) !== digestOf(item)) updated.push(item);
   }
   return { updated, removed: [...removed.values()] };
 }

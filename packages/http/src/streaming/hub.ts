@@ -21,7 +21,7 @@ export interface Channels {
 
 function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels {
   const channels = new Map<string, Channel>();
-  const due = new Set<Channel>();
+  const scheduled = new Set<Channel>();
   return {
     of(view) {
       const key = keyOf(view);
@@ -33,10 +33,10 @@ function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels
     },
     advance(onAdvanced) {
       for (const channel of channels.values()) {
-        if (channel.listeners.size === 0 || due.has(channel)) continue;
-        due.add(channel);
+        if (channel.listeners.size === 0 || scheduled.has(channel)) continue;
+        scheduled.add(channel);
         runInTurn(() => {
-          due.delete(channel);
+          scheduled.delete(channel);
           channel.advance();
           onAdvanced(channel);
         });
@@ -138,19 +138,19 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
  * A slow permission check delays no other client, and a client has at most one check at a time.
  */
 function createHeartbeat(admissions: Admissions): () => void {
-  const asked = new Set<Listener>();
+  const pendingChecks = new Set<Listener>();
 
   async function review(listener: Listener, { isStillAdmitted }: Admission): Promise<void> {
-    asked.add(listener);
+    pendingChecks.add(listener);
     const isAdmitted = await isStillAdmitted();
-    asked.delete(listener);
+    pendingChecks.delete(listener);
     if (!isAdmitted) listener.end();
   }
 
   return () => {
     for (const [listener, admission] of admissions) {
       listener.beat();
-      if (!asked.has(listener)) void review(listener, admission);
+      if (!pendingChecks.has(listener)) void review(listener, admission);
     }
   };
 }

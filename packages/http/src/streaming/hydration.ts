@@ -7,14 +7,14 @@ import { type EventPosition, envelopeOf, type LongFrame } from './frames.js';
 const PART_LENGTH = 64 * 1024;
 
 /** Returns the message with the full state, generated at the client's pace. */
-export function hydrationFrame(contents: Contents, place: EventPosition): LongFrame {
-  const parts = partsOf(contents, place);
+export function hydrationFrame(contents: Contents, position: EventPosition): LongFrame {
+  const parts = partsOf(contents, position);
   return { next: () => parts.next().value };
 }
 
-function* partsOf(contents: Contents, place: EventPosition): Generator<Buffer, undefined> {
+function* partsOf(contents: Contents, position: EventPosition): Generator<Buffer, undefined> {
   let part = '';
-  for (const text of textsOf(contents, place)) {
+  for (const text of textsOf(contents, position)) {
     if (typeof text === 'string') part += text;
     if (part !== '' && (typeof text !== 'string' || part.length >= PART_LENGTH)) {
       yield ownBytes(part);
@@ -53,8 +53,8 @@ const sharedSegmentText = shareLongTexts(segmentText);
 function shareLongTexts<Item extends object>(toText: (item: Item) => string): (item: Item) => string | Buffer {
   const shared = new WeakMap<Item, WeakRef<Buffer>>();
   return (item) => {
-    const known = shared.get(item)?.deref();
-    if (known) return known;
+    const sharedBuffer = shared.get(item)?.deref();
+    if (sharedBuffer) return sharedBuffer;
     const text = toText(item);
     if (text.length < PART_LENGTH) return text;
     const bytes = ownBytes(text);

@@ -17,11 +17,15 @@ export interface Outbox {
   advance(): void;
 }
 
-/** @param onEmpty Called when the queue drains; not called if `put` drains it immediately. */
+/**
+ * Creates the send queue of one client.
+ *
+ * @param onEmpty Called when the queue drains; not called if `put` drains it immediately.
+ */
 function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () => void): Outbox {
   const frames: Frame[] = [];
   let current: Buffer | undefined;
-  let place = 0;
+  let offset = 0;
   let pendingBytes = 0;
   let taken = 0;
   let isWaiting = false;
@@ -38,10 +42,10 @@ function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () 
   }
 
   function writeChunk(buffer: Buffer): void {
-    const chunk = buffer.subarray(place, place + WRITE_SIZE);
-    place += chunk.length;
-    current = place < buffer.length ? buffer : undefined;
-    if (!current) place = 0;
+    const chunk = buffer.subarray(offset, offset + WRITE_SIZE);
+    offset += chunk.length;
+    current = offset < buffer.length ? buffer : undefined;
+    if (!current) offset = 0;
     isWaiting = !sink.write(chunk);
     if (isWaiting) pendingBytes += chunk.length;
     else taken += chunk.length;
@@ -119,8 +123,8 @@ export interface ListenerEvents {
 
 export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): Listener {
   const outbox = createOutbox(sink, onReady);
-  let taken = 0;
-  let missed = 0;
+  let lastTaken = 0;
+  let missedHeartbeats = 0;
   let ended = false;
 
   sink.on('drain', () => outbox.advance());
@@ -135,9 +139,9 @@ export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEve
     send: (frames) => outbox.put(frames),
     beat() {
       if (outbox.isEmpty && !ended) return outbox.put([HEARTBEAT]);
-      missed = outbox.taken === taken ? missed + 1 : 0;
-      taken = outbox.taken;
-      if (missed >= MAX_MISSED_HEARTBEATS) sink.destroy();
+      missedHeartbeats = outbox.taken === lastTaken ? missedHeartbeats + 1 : 0;
+      lastTaken = outbox.taken;
+      if (missedHeartbeats >= MAX_MISSED_HEARTBEATS) sink.destroy();
     },
     end() {
       if (!outbox.isEmpty) return void sink.destroy();
@@ -160,10 +164,10 @@ export interface Watcher {
 
 /** Watches the flags until the returned function is called. The timer does not keep the process alive. */
 export function watch(flags: Flags, { onChange, onHeartbeat, heartbeatInterval, onClosing }: Watcher): () => void {
-  let due: NodeJS.Immediate | undefined;
+  let scheduled: NodeJS.Immediate | undefined;
   const stopFollowing = flags.onConfigurationChange(() => {
-    due ??= setImmediate(() => {
-      due = undefined;
+    scheduled ??= setImmediate(() => {
+      scheduled = undefined;
       onChange();
     });
   });
@@ -171,7 +175,7 @@ export function watch(flags: Flags, { onChange, onHeartbeat, heartbeatInterval, 
   flags.closing.addEventListener('abort', onClosing);
   return () => {
     stopFollowing();
-    clearImmediate(due);
+    clearImmediate(scheduled);
     clearInterval(timer);
     flags.closing.removeEventListener('abort', onClosing);
   };

@@ -108,8 +108,8 @@ function emptyReport(appName: string, timestamp: string | number): MetricsReport
 }
 
 function count(counts: Map<string, FlagCounts>, { featureName, yes, no }: WireBulkMetric): void {
-  const others = counts.get(featureName) ?? { yes: 0, no: 0 };
-  counts.set(featureName, { yes: sum(others.yes, yes), no: sum(others.no, no) });
+  const previous = counts.get(featureName) ?? { yes: 0, no: 0 };
+  counts.set(featureName, { yes: sum(previous.yes, yes), no: sum(previous.no, no) });
 }
 
 /** Keeps the sum a safe integer, because the engine accepts no other. */
