@@ -7,7 +7,7 @@ import { segmentRegistries } from '../../src/segments/segment-registry.js';
 import type { Storage } from '../../src/storage/port.js';
 import { type FaultyMetrics, type FaultyStorage, faultyMetrics, faultyStorage } from '../../src/testing.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
-import { SILENT } from '../live/silent.js';
+import { SILENT } from '../replica/silent.js';
 import { settableClock } from '../rules/settable-clock.js';
 import { furnish } from './operations.js';
 

@@ -1,5 +1,5 @@
 import type { Constraint, StrategyInput } from '../../src/index.js';
-import { SILENT } from '../live/silent.js';
+import { SILENT } from '../replica/silent.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
 import { expectRefusal } from './refusal.js';

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import { isPattern } from '../../src/evaluation/pattern.js';
 import { createFlags, memoryStorage } from '../../src/index.js';
 import { parseNumber } from '../../src/validation/primitives.js';
-import { SILENT } from '../live/silent.js';
+import { SILENT } from '../replica/silent.js';
 import { DEFAULT, PRODUCTION } from '../rules/references.js';
 import { refusalOf } from '../rules/refusal.js';
 
