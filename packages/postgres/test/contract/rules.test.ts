@@ -13,7 +13,7 @@ const SELECTED = ['clone', 'stamps', 'subscription'];
 
 /** The files with rules that hold on every storage. */
 function rules(): readonly string[] {
-  const files = ['rules', 'live'].flatMap((directory) =>
+  const files = ['rules', 'replica'].flatMap((directory) =>
     readdirSync(join(CORE, directory)).map((name) => join(directory, name)),
   );
   return files.filter(
