@@ -29,6 +29,7 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
+export { createDroppedCount, createRanks, rankOf } from './storage/unknown-counters.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';
 export type { JsonSchema } from './validation/primitives.js';

@@ -1,8 +1,8 @@
 import type { FlagCount, FlagUsage, Retention, UsageQuery } from '@flags/core';
+import { rankOf } from '@flags/core/integration';
 import type { Database, Statements } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import { bumpVersionShard } from '../version-shards.js';
-import { rankOf } from './limits.js';
 import { bounded } from './merge.js';
 import type { MetricsTables } from './record.js';
 

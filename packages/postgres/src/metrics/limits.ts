@@ -1,4 +1,4 @@
-import { type DroppedMetrics, LIMITS } from '@flags/core';
+import { LIMITS } from '@flags/core';
 import type { Database } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import type { MergedReports } from './merge.js';
@@ -132,41 +132,4 @@ dropped AS (
   ON CONFLICT (application) DO UPDATE SET count = known.count + excluded.count
 )
 SELECT count(*) FROM gone`;
-}
-
-/** Counts what the limits dropped. */
-export function createDroppedCount() {
-  let [names, reports] = [0, 0];
-  const dropped: DroppedMetrics = {
-    get names() {
-      return names;
-    },
-    get reports() {
-      return reports;
-    },
-  };
-  return {
-    dropped,
-    add(more: DroppedMetrics): void {
-      names += more.names;
-      reports += more.reports;
-    },
-  };
-}
-
-/** The most names that are reported in one millisecond. */
-const PER_MILLISECOND = 1000;
-
-/** The lowest rank of a name that was reported at a time. */
-export function rankOf(at: number): number {
-  return at * PER_MILLISECOND;
-}
-
-/** Gives every reported name a greater rank than the one before, so that names of one moment have an order too. */
-export function createRanks(): (at: number) => number {
-  let latest = 0;
-  return (at) => {
-    latest = Math.max(latest + 1, rankOf(at));
-    return latest;
-  };
 }

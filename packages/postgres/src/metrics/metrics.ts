@@ -1,10 +1,11 @@
 import type { ApplicationRegistration, MetricsStorage } from '@flags/core';
+import { createDroppedCount } from '@flags/core/integration';
 import type { Database } from '../database.js';
 import { type TableLocation, tableNames } from '../tables.js';
 import { applicationReader } from './applications.js';
 import { createBatches } from './batches.js';
 import { countReader, metricsDeletion } from './counts.js';
-import { createAdmission, createDroppedCount, createTrimming } from './limits.js';
+import { createAdmission, createTrimming } from './limits.js';
 import { createMetricsLock } from './metrics-lock.js';
 import { createRecorder, type MetricsWrite } from './record.js';
 

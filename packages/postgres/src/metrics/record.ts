@@ -1,8 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { ApplicationRegistration, DroppedMetrics, UsageReport } from '@flags/core';
+import { createRanks } from '@flags/core/integration';
 import type { Database } from '../database.js';
 import type { TableNames } from '../tables.js';
-import { type Admission, createRanks, type Trimming } from './limits.js';
+import type { Admission, Trimming } from './limits.js';
 import { mergeRegistrations, mergeReports } from './merge.js';
 import type { MetricsLock } from './metrics-lock.js';
 import { recordStatements } from './record-statement.js';
