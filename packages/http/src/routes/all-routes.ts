@@ -14,6 +14,7 @@ import { openApiRoutes } from './open-api.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
+import { sessionRoutes } from './session.js';
 import { strategyRoutes } from './strategies.js';
 import { tokenRoutes } from './tokens.js';
 import { variantRoutes } from './variants.js';
@@ -37,5 +38,6 @@ export const ROUTES: readonly Route[] = [
   ...clientReportRoutes,
   ...frontendRoutes,
   ...ofrepRoutes,
+  ...sessionRoutes,
   ...openApiRoutes,
 ];
