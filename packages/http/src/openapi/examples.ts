@@ -29,6 +29,8 @@ const flag = {
   createdAt: CREATED,
   lastSeenAt: SEEN,
   variants: null,
+  labels: ['team-shop'],
+  owner: 'ada@example.org',
 };
 
 const archivedFlag = {

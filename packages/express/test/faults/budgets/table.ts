@@ -103,7 +103,7 @@ function membersOf(action: Action): readonly string[] {
   return BODY_MEMBERS[action] ?? [];
 }
 
-const FLAG = ['name', 'description', 'type', 'impressionData', 'stale'];
+const FLAG = ['name', 'description', 'type', 'impressionData', 'stale', 'labels', 'owner'];
 const STRATEGY = ['name', 'parameters', 'constraints', 'segments', 'variants', 'title', 'sortOrder', 'disabled'];
 const SEGMENT = ['name', 'description', 'constraints'];
 const REGISTRATION = ['appName', 'instanceId', 'sdkVersion', 'strategies', 'started', 'interval'];

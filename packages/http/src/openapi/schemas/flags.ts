@@ -23,6 +23,8 @@ const flag = {
   createdAt: timestamp,
   lastSeenAt: optionalTimestamp,
   variants: { anyOf: [listOf(referTo('Variant')), { type: 'null' }], description: 'null when the flag has none.' },
+  labels: listOf(text),
+  owner: { type: ['string', 'null'] },
 } satisfies Readonly<Record<string, JsonSchema>>;
 
 const summary = {
