@@ -71,7 +71,7 @@ onEveryStorage((start) => {
       [{ labels: ['a', 7] }, '/labels/1'],
       [{ labels: ['\ud800'] }, '/labels/0'],
       [{ labels: ['a', 'b', 'a'] }, '/labels/2'],
-      [{ labels: Array.from({ length: 21 }, String) }, '/labels'],
+      [{ labels: Array.from({ length: 21 }, (_, index) => `label-${index}`) }, '/labels'],
       [{ owner: '' }, '/owner'],
       [{ owner: 7 }, '/owner'],
       [{ owner: 'x'.repeat(201) }, '/owner'],
@@ -104,13 +104,16 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'invalid_input', () => flags.changeLabels(CHECKOUT, { add: ['one-more'] }));
     });
 
-    it.each([{ add: [''] }, { remove: 'a' }, { add: Array.from({ length: 21 }, String) }, null, 7])(
-      'refuses %j',
-      async (changes) => {
-        const flags = await owned(await start());
-        await expectRefusal(flags, 'invalid_input', () => flags.changeLabels(CHECKOUT, changes as never));
-      },
-    );
+    it.each([
+      { add: [''] },
+      { remove: 'a' },
+      { add: Array.from({ length: 21 }, (_, index) => `label-${index}`) },
+      null,
+      7,
+    ])('refuses %j', async (changes) => {
+      const flags = await owned(await start());
+      await expectRefusal(flags, 'invalid_input', () => flags.changeLabels(CHECKOUT, changes as never));
+    });
 
     it('is refused for an archived flag, an unknown one and another revision', async () => {
       const flags = await owned(await start());

@@ -15,6 +15,7 @@ import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
 import { strategyRoutes } from './strategies.js';
+import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
 import { variantRoutes } from './variants.js';
 
@@ -22,6 +23,7 @@ import { variantRoutes } from './variants.js';
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
+  ...tagRoutes,
   ...strategyRoutes,
   ...environmentRoutes,
   ...variantRoutes,

@@ -114,6 +114,8 @@ const BODY_MEMBERS: Partial<Record<Action, readonly string[]>> = {
   createFlag: FLAG,
   updateFlag: FLAG,
   cloneFlag: ['name'],
+  addFlagTag: ['type', 'value'],
+  updateFlagTags: ['addedTags', 'removedTags'],
   addStrategy: STRATEGY,
   updateStrategy: STRATEGY,
   addDependency: ['feature', 'enabled', 'variants'],

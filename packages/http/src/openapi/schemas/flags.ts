@@ -50,6 +50,10 @@ export const flagSchemas = {
     },
   ),
 
+  Tag: strictObject({ type: { type: 'string', const: 'simple' }, value: text }),
+
+  TagList: strictObject({ version, tags: listOf(referTo('Tag')) }),
+
   FlagEnvironment: strictObject({
     name: text,
     enabled: boolean,
