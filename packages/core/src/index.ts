@@ -41,6 +41,7 @@ export type {
   DocumentDeletion,
   DocumentKey,
   DocumentPut,
+  DocumentTouch,
   DocumentWrite,
   EventFilter,
   EventPage,
