@@ -16,6 +16,10 @@ export interface FlagsEvent {
    */
   readonly actorTokenId: string | null;
   readonly actorTokenKind: TokenKind | null;
+  /** The id of the change set that the event belongs to; null in events of releases without change sets. */
+  readonly changeSet: string | null;
+  /** Why the actor made the change set; null without a reason. */
+  readonly reason: string | null;
   readonly project: string | null;
   readonly flag: string | null;
   readonly environment: string | null;

@@ -29,6 +29,8 @@ const flag = {
   createdAt: CREATED,
   lastSeenAt: SEEN,
   variants: null,
+  labels: ['team-shop'],
+  owner: 'ada@example.org',
 };
 
 const archivedFlag = {
@@ -97,6 +99,8 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
       { name: 'production', enabled: false, strategies: [] },
     ],
   },
+  Tag: { type: 'simple', value: 'team-shop' },
+  TagList: { version: 1, tags: [{ type: 'simple', value: 'team-shop' }] },
   ArchivedFlagList: { version: 1, features: [archivedFlag] },
   Strategy: strategy,
   VariantWeights: {

@@ -76,6 +76,10 @@ function describePathParameter(name: string, { environments, roles }: Settings):
       return { description: 'The name of the flag.', schema: TEXT };
     case 'environment':
       return { description: `The environment: ${listOf(environments.map((one) => one.name))}.`, schema: TEXT };
+    case 'type':
+      return { description: 'The type of the tag; `simple` is the only one.', schema: TEXT };
+    case 'value':
+      return { description: 'The label.', schema: TEXT };
     case 'strategyId':
       return { description: 'The id of the strategy.', schema: TEXT };
     case 'parentName':

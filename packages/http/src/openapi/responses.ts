@@ -111,7 +111,7 @@ export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<strin
 }
 
 /** Reply schemas of documents that support `If-Match`. */
-const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Project', 'Segment']);
+const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Tag', 'TagList', 'Project', 'Segment']);
 
 function hasTag({ method, reply, conditional }: Route): boolean {
   return conditional || (method === 'GET' && reply.media === undefined);

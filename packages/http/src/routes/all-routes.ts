@@ -16,6 +16,7 @@ import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
 import { sessionRoutes } from './session.js';
 import { strategyRoutes } from './strategies.js';
+import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
 import { variantRoutes } from './variants.js';
 
@@ -23,6 +24,7 @@ import { variantRoutes } from './variants.js';
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
+  ...tagRoutes,
   ...strategyRoutes,
   ...environmentRoutes,
   ...variantRoutes,

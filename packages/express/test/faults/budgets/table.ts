@@ -103,7 +103,7 @@ function membersOf(action: Operation): readonly string[] {
   return BODY_MEMBERS[action] ?? [];
 }
 
-const FLAG = ['name', 'description', 'type', 'impressionData', 'stale'];
+const FLAG = ['name', 'description', 'type', 'impressionData', 'stale', 'labels', 'owner'];
 const STRATEGY = ['name', 'parameters', 'constraints', 'segments', 'variants', 'title', 'sortOrder', 'disabled'];
 const SEGMENT = ['name', 'description', 'constraints'];
 const REGISTRATION = ['appName', 'instanceId', 'sdkVersion', 'strategies', 'started', 'interval'];
@@ -114,6 +114,8 @@ const BODY_MEMBERS: Partial<Record<Operation, readonly string[]>> = {
   createFlag: FLAG,
   updateFlag: FLAG,
   cloneFlag: ['name'],
+  addFlagTag: ['type', 'value'],
+  updateFlagTags: ['addedTags', 'removedTags'],
   addStrategy: STRATEGY,
   updateStrategy: STRATEGY,
   addDependency: ['feature', 'enabled', 'variants'],
