@@ -3,7 +3,15 @@ import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
 
-type OwnTests = keyof EvaluationOperations | 'subscribe' | 'dataVersion' | 'settings' | 'as' | 'closing' | 'close';
+type OwnTests =
+  | keyof EvaluationOperations
+  | 'subscribe'
+  | 'asOf'
+  | 'dataVersion'
+  | 'settings'
+  | 'as'
+  | 'closing'
+  | 'close';
 
 const SHOP = { project: 'shop' };
 const OLD = { ...SHOP, flag: 'old' };
