@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { createFlags, type Flags, type FlagsOptions, memoryStorage, type Storage } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
+import { createFlagsApi, toFetchHandler } from '@flags/http';
+import { postgresStorage } from '@flags/postgres';
+import { CommandError, usageError } from './errors.js';
+
+/** The flags that a command works on: a store that it opens itself, or a running server. */
+export interface Connection {
+  /** Sends a request to the admin API. Paths are relative to the mount path of the API. */
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  /** The engine on the store; undefined for a running server. */
+  readonly flags: Flags | undefined;
+  /** The store or address, without a password. */
+  readonly name: string;
+  close(): Promise<void>;
+}
+
+/** The options that select the flags. */
+export interface ConnectionOptions {
+  /** A SQLite file, `:memory:`, `postgres://…`, or the address below which a server serves the API. */
+  readonly store?: string | undefined;
+  /** The API token for a running server. */
+  readonly token?: string | undefined;
+  /** The actor of changes in a store. Default: `cli:` and the name of the operating system's user. */
+  readonly actor?: string | undefined;
+  /** The environments of a store, which are configuration and not stored. Default: development and production. */
+  readonly environments?: readonly string[] | undefined;
+  /** Create the file if it does not exist. */
+  readonly create?: boolean;
+}
+
+/** The origin of requests to a store of this process. It never leaves the process. */
+const LOCAL_ORIGIN = 'http://localhost';
+
+export const isAddress = (store: string) => /^https?:\/\//.test(store);
+export const isPostgres = (store: string) => /^postgres(ql)?:\/\//.test(store);
+
+/**
+ * Opens a store or a connection to a server.
+ *
+ * Every command sends requests to the admin API. For a store, the API runs in this process, so each command has one
+ * implementation.
+ *
+ * @throws CommandError
+ */
+export async function connect(options: ConnectionOptions): Promise<Connection> {
+  const { store } = options;
+  if (store === undefined || store === '') {
+    throw usageError('Name the flags: --store FILE, --store postgres://…, --store https://…, or FLAGS_STORE.');
+  }
+  return isAddress(store) ? connectToServer(store, options.token) : openStore(store, options);
+}
+
+function connectToServer(address: string, token: string | undefined): Connection {
+  const url = new URL(address);
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const authorization = token === undefined ? undefined : { authorization: token };
+  return {
+    name: base,
+    flags: undefined,
+    fetch: async (path, init = {}) => {
+      try {
+        return await fetch(`${base}${path}`, { ...init, headers: { ...init.headers, ...authorization } });
+      } catch (error) {
+        throw new CommandError(`${base} cannot be reached (${reasonOf(error)}). Is the server running?`);
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+async function openStore(store: string, options: ConnectionOptions): Promise<Connection> {
+  const flags = await openFlags(store, options);
+  const actor = { name: options.actor ?? `cli:${userName()}` };
+  const handle = toFetchHandler(createFlagsApi<typeof actor, Request>(flags, { auth: () => actor }));
+  return {
+    name: nameOf(store),
+    flags,
+    fetch: async (path, init) => handle(new Request(`${LOCAL_ORIGIN}${path}`, init)),
+    close: () => flags.close(),
+  };
+}
+
+/** Opens the engine on a store. A command does not poll for other processes' changes. */
+export async function openFlags(
+  store: string,
+  { environments, create = false }: Pick<ConnectionOptions, 'environments' | 'create'>,
+  settings: Partial<FlagsOptions> = { pollInterval: 0, usageInterval: 0 },
+): Promise<Flags> {
+  if (!create && isFile(store) && !existsSync(store)) {
+    throw new CommandError(`There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`);
+  }
+  try {
+    const configured = environments && { environments: environments.map((name) => ({ name })) };
+    return await createFlags({ ...settings, ...configured, storage: await openStorage(store) });
+  } catch (error) {
+    throw new CommandError(`${nameOf(store)} cannot be opened: ${reasonOf(error)}`);
+  }
+}
+
+async function openStorage(store: string): Promise<Storage> {
+  if (store === ':memory:') return memoryStorage();
+  return isPostgres(store) ? postgresStorage(store) : sqliteStorage(store);
+}
+
+export function isFile(store: string): boolean {
+  return store !== ':memory:' && !isPostgres(store) && !isAddress(store);
+}
+
+/** Returns the name of a store without a password. */
+function nameOf(store: string): string {
+  if (!isPostgres(store)) return store;
+  const url = new URL(store);
+  return `postgres://${url.host}${url.pathname}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Returns the message of an error, and of its cause: `fetch` hides the reason there. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const reason = cause instanceof Error && cause.message !== '' ? cause.message : error.message;
+  return reason === '' ? error.name : reason;
+}
