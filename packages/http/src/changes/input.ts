@@ -83,5 +83,8 @@ export const validateBody = {
 
 /** The engine validates the changes and the id. */
 function withoutChanges(schema: JsonSchema & { readonly properties: object }): JsonSchema {
-  return { ...schema, properties: { ...schema.properties, ...('id' in schema.properties && { id: text }), changes: list } };
+  return {
+    ...schema,
+    properties: { ...schema.properties, ...('id' in schema.properties && { id: text }), changes: list },
+  };
 }

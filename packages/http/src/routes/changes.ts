@@ -1,11 +1,6 @@
 import type { Change, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
 import { BODIES, validateBody } from '../changes/input.js';
-import {
-  type NeededPermission,
-  permissionsOfChanges,
-  permissionsOfUndo,
-  projectsOf,
-} from '../changes/permissions.js';
+import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
 import { changeSetToWire, planToWire, previewToWire } from '../changes/wire.js';
 import { isPermitted } from '../permission.js';
 import type { Action } from '../permissions.js';
@@ -165,7 +160,11 @@ type Check = RouteRequest['check'];
 
 /** Asks for the action of the set in every project of its changes, then for the action of each change. */
 async function checkAll(check: Check, action: Action, needed: readonly NeededPermission[]): Promise<void> {
-  await checkProjects(check, action, needed.filter((one) => one.action !== 'useSegment'));
+  await checkProjects(
+    check,
+    action,
+    needed.filter((one) => one.action !== 'useSegment'),
+  );
   const asked = new Set<string>();
   for (const { action: own, project } of needed) {
     const key = JSON.stringify([own, project]);
