@@ -9,7 +9,7 @@ import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { nextTurn } from './coalesce-per-tick.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors.js';
-import { checkPermission, readThenCheck } from './permission.js';
+import { checkPermission, readOrCheck, readThenCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
