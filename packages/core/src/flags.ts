@@ -1,4 +1,4 @@
-import type { ChangeSetOperations } from './changes/change-set.types.js';
+import type { ChangeHistoryOperations, ChangeSetOperations } from './changes/change-set.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import type { EventOperations } from './events/event.types.js';
 import type { DependencyOperations } from './flags/dependency.types.js';
@@ -58,6 +58,7 @@ export interface Flags
     TokenOperations,
     EventOperations,
     ChangeSetOperations,
+    Pick<ChangeHistoryOperations, 'asOf'>,
     MetricsOperations {
   /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;

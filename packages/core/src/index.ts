@@ -42,6 +42,7 @@ export type {
   DocumentDeletion,
   DocumentKey,
   DocumentPut,
+  DocumentTouch,
   DocumentWrite,
   EventFilter,
   EventPage,

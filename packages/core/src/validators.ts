@@ -2,7 +2,8 @@ import type { JsonPatch, PageQuery, ProjectRef } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
 import type { EventQuery } from './events/event.types.js';
 import type { DependencyInput } from './flags/dependency.types.js';
-import type { FlagChanges, NewFlag } from './flags/flag.types.js';
+import { findLabelIssues } from './flags/flag.schema.js';
+import type { FlagChanges, LabelChanges, NewFlag } from './flags/flag.types.js';
 import {
   findConstraintIssues,
   findCostIssues,
@@ -31,8 +32,9 @@ export type Validators = ReturnType<typeof createValidators>;
 export function createValidators(settings: Settings) {
   const schemas = inputSchemas(settings);
   return {
-    newFlag: createValidator<NewFlag>(schemas.newFlag),
-    flagChanges: createValidator<FlagChanges>(schemas.flagChanges),
+    newFlag: createValidator<NewFlag>(schemas.newFlag, findLabelIssues),
+    flagChanges: createValidator<FlagChanges>(schemas.flagChanges, findLabelIssues),
+    labelChanges: createValidator<LabelChanges>(schemas.labelChanges),
     clone: createValidator<{ readonly name: string }>(schemas.clone),
     move: createValidator<ProjectRef>(schemas.move),
     strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyIssues),

@@ -11,16 +11,18 @@ export interface DocumentReader {
   readonly list: (query: ListQuery) => Promise<ListedDocument[]>;
 }
 
-/** Creates a reader of a storage. Reads reject with `invalid_input` for an id that is not a string. */
-export function createReader(storage: Pick<Storage, 'get' | 'list'>): DocumentReader {
-  return {
-    async read<State>({ kind }: Documents<State>, id: string) {
-      assertText(kind, id);
-      const found = await storage.get({ kind, id });
-      return found && { state: found.body as State, revision: found.revision };
-    },
-    list: async (query) => storage.list(query),
+/** Creates a read of a storage. Reads reject with `invalid_input` for an id that is not a string. */
+export function createRead(storage: Pick<Storage, 'get'>): Read {
+  return async <State>({ kind }: Documents<State>, id: string) => {
+    assertText(kind, id);
+    const found = await storage.get({ kind, id });
+    return found && { state: found.body as State, revision: found.revision };
   };
+}
+
+/** Creates a reader of the stored documents. */
+export function createReader(storage: Pick<Storage, 'get' | 'list'>): DocumentReader {
+  return { read: createRead(storage), list: async (query) => storage.list(query) };
 }
 
 /** Throws `invalid_input` for a reference that is not a string. */

@@ -3,9 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Awaitable, ChangeContext } from '../common.types.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { Feed } from '../events/feed.js';
+import { checkpointsOf } from '../history/past-state.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import type { DocumentUpdate, Versioned } from './aggregate.js';
+import type { KeyedUpdate, Versioned } from './aggregate.js';
 import { createKeyedMutex } from './keyed-mutex.js';
 import { type DocumentReader, nameOf } from './reader.js';
 import { locateRefusal } from './refusal-path.js';
@@ -80,8 +81,8 @@ export interface ChangeEnvironment {
   readonly storage: Storage;
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'ready' | 'wake'>;
-  /** Applies every written document to the replica. */
-  readonly applyUpdate: (key: DocumentKey, update: DocumentUpdate) => void;
+  /** Applies the written documents to the replica, at once. */
+  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
   /**
    * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
    * replica learns of other processes' commits by polling only.
@@ -243,7 +244,7 @@ async function decideSet(
 }
 
 async function commit(
-  { storage, feed, applyUpdate, size }: ChangeEnvironment,
+  { storage, feed, applyUpdates, size }: ChangeEnvironment,
   set: SetRun,
   { copy, writes }: DecidedSet,
 ): Promise<Outcome> {
@@ -253,16 +254,19 @@ async function commit(
     if (writes.some(isLarge)) await setImmediate();
     await feed.ready();
     const result = await storage.commit({
-      writes: writes.map(({ write }) => write),
+      writes: [...writes.map(({ write }) => write), ...checkpointsOf(writes)],
       checks: copy.toChecks(),
       vacant: copy.toVacancies(),
       events: toNewEvents(copy, set),
     });
     if (!result.ok) return 'lost';
     size?.record(writes, result.revisions);
-    for (const [index, { write, found, next }] of writes.entries()) {
-      applyUpdate(write.key, { revision: result.revisions[index] ?? 0, state: next, before: found });
-    }
+    const applying = applyUpdates(
+      writes.map(({ write: { key }, found, next }, index) => {
+        return { key, update: { revision: result.revisions[index] ?? 0, state: next, before: found } };
+      }),
+    );
+    if (applying) await applying;
     feed.wake();
     copy.settle(result.revisions);
     const deleted = copy.events.filter(({ event }) => event.type === 'flag-deleted');

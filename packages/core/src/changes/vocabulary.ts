@@ -111,6 +111,7 @@ export const VOCABULARY: Readonly<Record<ChangeOperationName, ChangeOperation>> 
 /** Operations that change documents, but not as part of a larger change set. */
 export const SINGLE_ONLY = {
   patchFlag: ofBoth(flags.patchFlag),
+  changeLabels: ofBoth(flags.changeLabels),
   patchStrategy: ofBoth(strategies.patchStrategy),
   patchVariants: ofBoth(variants.patchVariants),
   removeDependencies: ofRef(dependencies.removeDependencies),

@@ -6,6 +6,7 @@ import type {
   DocumentDeletion,
   DocumentKey,
   DocumentPut,
+  DocumentTouch,
   ListedDocument,
   ListQuery,
   Storage,
@@ -21,7 +22,7 @@ import { locateRefusal } from './refusal-path.js';
 /** The write of one document in a commit. It folds all changes that a set makes to the document. */
 export interface DocumentChange {
   /** Includes the JSON text, because the size is checked before the commit. */
-  readonly write: DocumentDeletion | (DocumentPut & { readonly text: string });
+  readonly write: DocumentDeletion | DocumentTouch | (DocumentPut & { readonly text: string });
   /** Empty for an index document, and for a document that is written to make concurrent changes conflict. */
   readonly events: readonly DomainEvent[];
   /** The stored document, if there is one. */
@@ -50,6 +51,8 @@ interface Draft {
   /** Undefined after a deletion. */
   state: unknown;
   path: string | undefined;
+  /** False for a document that only gets a new revision. */
+  isChanged: boolean;
 }
 
 /**
@@ -73,10 +76,10 @@ export interface WorkingCopy extends DocumentReader {
   /** Deletes an index document, if it exists. */
   remove<State>(documents: Documents<State>, id: string): Promise<void>;
   /**
-   * Writes a document with its state unchanged, if it exists. The new revision makes concurrent changes that have read
-   * the document conflict, so that they decide again.
+   * Gives a document a new revision, if it exists. Concurrent changes that have read the document then conflict, so that
+   * they decide again.
    */
-  touch<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, id: string): Promise<void>;
+  touch<State>(documents: Documents<State>, id: string): Promise<void>;
   /** Requires that a parent has no document of a kind after the commit. */
   requireVacant(vacancy: Vacancy): void;
   /** Returns the documents of a kind that the set has written, by id. A deleted document is undefined. */
@@ -116,6 +119,8 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
   let eventBytes = 0;
 
   async function load(key: DocumentKey): Promise<Versioned<unknown> | undefined> {
+    // A change may read hundreds of large segments, and a storage in this process reads synchronously.
+    if (timeSlice.isOver()) await timeSlice.next();
     const document = toVersioned(await storage.get(key));
     if (document) found.push({ key, expected: document.revision });
     return document;
@@ -166,9 +171,16 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
       revision: stored?.revision ?? 0,
       state: stored?.state,
       path: current,
+      isChanged: false,
     };
     if (!known) drafts.set(name, draft);
     draft.path = current;
+    return draft;
+  }
+
+  async function changedDraftOf<State>(documents: Documents<State>, id: string): Promise<Draft> {
+    const draft = await draftOf(documents, id);
+    draft.isChanged = true;
     return draft;
   }
 
@@ -199,7 +211,7 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
     },
     async apply(aggregate, id, applied) {
       if (applied.length === 0) return;
-      const draft = await draftOf(aggregate, id);
+      const draft = await changedDraftOf(aggregate, id);
       for (const event of applied) {
         const before = draft.state as Parameters<typeof aggregate.evolve>[0];
         const after = aggregate.evolve(before, event);
@@ -210,13 +222,13 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
       }
     },
     async put(documents, id, state) {
-      (await draftOf(documents, id)).state = state;
+      (await changedDraftOf(documents, id)).state = state;
     },
     async remove(documents, id) {
-      if (await read(documents, id)) (await draftOf(documents, id)).state = undefined;
+      if (await read(documents, id)) (await changedDraftOf(documents, id)).state = undefined;
     },
-    async touch(aggregate, id) {
-      if (await read(aggregate, id)) await draftOf(aggregate, id);
+    async touch(documents, id) {
+      if (await read(documents, id)) await draftOf(documents, id);
     },
     requireVacant: (vacancy) => void vacancies.push(vacancy),
     written<State>({ kind }: Documents<State>) {
@@ -232,7 +244,7 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
         if (changes.length >= DOCUMENTS_PER_STEP && timeSlice.isOver()) await timeSlice.next();
         const change = toChange(draft);
         changes.push(change);
-        if (!isMeasured || 'deleted' in change.write) continue;
+        if (!isMeasured || !('text' in change.write)) continue;
         bytes += change.write.text.length;
         assertSetSize(bytes, draft.path);
       }
@@ -272,8 +284,9 @@ function toListed({ key, documents, state, revision }: Draft, { parent, part }: 
   return [{ key, parent: own, revision, content }];
 }
 
-function toChange({ key, documents, found, state, events, path }: Draft): DocumentChange {
+function toChange({ key, documents, found, state, events, path, isChanged }: Draft): DocumentChange {
   const expected = found?.revision ?? 0;
+  if (!isChanged) return { write: { key, expected, touch: true }, events, found, next: state, path };
   if (state === undefined) {
     return { write: { key, expected, deleted: true }, events, found, next: undefined, path };
   }

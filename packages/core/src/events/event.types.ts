@@ -75,6 +75,8 @@ export interface EventQuery {
   readonly to?: string;
   /** Maximum number of events, 0–1000. Default: 100. Large events shorten a page, see {@link EventLog.events}. */
   readonly limit?: number;
+  /** Only events after this {@link FlagsEvent.position}. */
+  readonly after?: string;
   /** The number of events to skip. Default: 0. */
   readonly offset?: number;
 }

@@ -9,15 +9,20 @@ import { applyToFlag, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import { findFlag, findProject, throwFlagNotFound } from './find.js';
 import type { FlagState } from './flag.js';
-import type { Flag, FlagChanges, FlagDetail, NewFlag } from './flag.types.js';
+import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import { flagDocuments } from './flag-documents.js';
 import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
 import * as lifecycle from './lifecycle.decide.js';
-import { changeMetadata, patchMetadata } from './metadata.decide.js';
+import * as metadata from './metadata.decide.js';
+
+/** Copies an input, which the caller may change while the operation runs. */
+function copyInput<Input extends NewFlag | FlagChanges>(input: Input): Input {
+  return input.labels ? { ...input, labels: [...input.labels] } : { ...input };
+}
 
 export async function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Promise<PreparedChange<Flag>> {
   const { validate, metrics, now } = engine;
-  const { type = defaultType(engine), ...rest } = validate.newFlag(input);
+  const { type = defaultType(engine), ...rest } = copyInput(validate.newFlag(input));
   const createdAt = now().toISOString();
   const lastSeenAt = await readLastSeenAt(metrics, rest.name);
   return {
@@ -45,10 +50,10 @@ export async function getFlag(engine: Engine, ref: FlagRef): Promise<FlagDetail>
 
 export async function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): Promise<PreparedChange<Flag>> {
   const { validate, metrics } = engine;
-  const changes = validate.flagChanges(input);
+  const changes = copyInput(validate.flagChanges(input));
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
-    decide: (flag) => changeMetadata(flag, changes, lastSeenAt),
+    decide: (flag) => metadata.changeMetadata(flag, changes, lastSeenAt),
     result: (updated) => toFlag(updated, lastSeenAt),
   });
 }
@@ -58,8 +63,19 @@ export async function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch):
   const patch = clonePatch(validate.jsonPatch(input));
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
-    decide: (flag) => patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
+    decide: (flag) => metadata.patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
     result: (patched) => toFlag(patched, lastSeenAt),
+  });
+}
+
+export async function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges): Promise<PreparedChange<Flag>> {
+  const { validate, metrics } = engine;
+  const { add = [], remove = [] } = validate.labelChanges(input);
+  const changes = { add: [...add], remove: [...remove] };
+  const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
+  return changeFlag(ref, {
+    decide: (flag) => metadata.changeLabels(flag, changes, { lastSeenAt, validate: validate.flagChanges }),
+    result: (changed) => toFlag(changed, lastSeenAt),
   });
 }
 

@@ -1,6 +1,13 @@
 import { FlagsError } from '../errors.js';
 import type { Dependency } from './dependency.types.js';
-import { dependenciesOf, type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagState } from './flag.js';
+import {
+  dependenciesOf,
+  type EnvironmentState,
+  enabledEnvironments,
+  type FlagEvent,
+  type FlagState,
+  ownershipOf,
+} from './flag.js';
 import type { NewFlag } from './flag.types.js';
 import type { Parameters, Strategy } from './strategy.types.js';
 
@@ -29,6 +36,7 @@ export function createFlag(
     createdAt: origin.createdAt,
     variants: [],
     environments: [],
+    ...ownershipOf(input),
   };
   return [{ type: 'flag-created', data, before: null }];
 }

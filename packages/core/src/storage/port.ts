@@ -174,7 +174,7 @@ export interface Commit {
   readonly events: readonly NewEvent[];
 }
 
-export type DocumentWrite = DocumentPut | DocumentDeletion;
+export type DocumentWrite = DocumentPut | DocumentTouch | DocumentDeletion;
 
 /** Creates or replaces a document. */
 export interface DocumentPut {
@@ -188,6 +188,17 @@ export interface DocumentPut {
   readonly text?: string;
   /** A small JSON value for lists. */
   readonly summary: unknown;
+}
+
+/**
+ * Gives an existing document a new revision, and keeps everything else. A concurrent commit that expects the earlier
+ * revision then conflicts. The storage neither reads nor writes the body.
+ */
+export interface DocumentTouch {
+  readonly key: DocumentKey;
+  /** The revision that the caller read, at least 1. */
+  readonly expected: number;
+  readonly touch: true;
 }
 
 /** Deletes a document. The storage keeps its revision, and removes body and summary. */

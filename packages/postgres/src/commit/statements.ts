@@ -74,6 +74,9 @@ function check(document: DocumentCheck, table: string): string {
 
 function write(document: PreparedWrite, table: string): string {
   const { key, expected, content } = document;
+  if (content === 'unchanged') {
+    return `UPDATE ${table} SET revision = revision + 1 WHERE ${isAsExpected(document)} RETURNING revision`;
+  }
   const values = toLiterals([toStoredTextOrNull(document.parent), content?.summary ?? null, content?.body ?? null]);
   return expected === 0
     ? create(toStoredKey(key), { table, values })
