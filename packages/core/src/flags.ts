@@ -58,7 +58,7 @@ export interface Flags
     TokenOperations,
     EventOperations,
     ChangeSetOperations,
-    Pick<ChangeHistoryOperations, 'asOf'>,
+    Pick<ChangeHistoryOperations, 'asOf' | 'preview'>,
     MetricsOperations {
   /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;

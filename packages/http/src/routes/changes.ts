@@ -1,10 +1,11 @@
-import type { Change, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
-import { BODIES, validateBody } from '../changes/input.js';
+import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
+import { BODIES, validatePreview } from '../changes/input.js';
 import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
 import { changeSetToWire, planToWire, previewToWire } from '../changes/wire.js';
 import { isPermitted } from '../permission.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
+import { unchecked } from '../schema-properties.js';
 import { contextFromWire } from '../wire/evaluation-context.js';
 import { withSegmentPermission } from './strategies.js';
 
@@ -58,9 +59,10 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkAll(check, 'applyChanges', needed);
-      const { changes: _changes, ...options } = validateBody.apply(body);
-      const applied = await flags.apply(changes as readonly Change[], withSegmentPermission(options, check));
-      if (options.id !== undefined) {
+      const { id, reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
+      const options = withSegmentPermission(withoutUndefined({ id, reason, ifRevision }), check);
+      const applied = await flags.apply(changes, options);
+      if (id !== undefined) {
         // A repeated id returns the first result, whatever was asked for this time.
         const asked = new Set([...created, ...needed.map(({ project }) => project)]);
         for (const project of projectsOf(applied.events)) if (!asked.has(project)) await check('applyChanges', project);
@@ -83,8 +85,7 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, principal, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkProjects(check, 'previewChanges', needed);
-      validateBody.plan(body);
-      const { documents } = await flags.plan(changes as readonly Change[]);
+      const { documents } = await flags.plan(changes);
       const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
       const visible: PlannedDocument[] = [];
       for (const document of documents) if (await areAll(projectsOfDocument(document), maySee)) visible.push(document);
@@ -105,9 +106,9 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, principal, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkProjects(check, 'previewChanges', needed);
-      const { environment, contexts } = validateBody.preview(body);
+      const { environment, contexts } = validatePreview(body);
       const query = { environment, contexts: contexts.map((context) => contextFromWire(context)) };
-      const preview = await flags.preview(changes as readonly Change[], query);
+      const preview = await flags.preview(changes, query);
       const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
       const visible: Preview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
@@ -146,14 +147,20 @@ export const changeRoutes: readonly Route[] = [
       const changeSet = await flags.getChangeSet(params.id);
       for (const project of projectsOf(changeSet.events)) await check('undoChange', project);
       await checkAll(check, 'undoChange', await permissionsOfUndo(flags, changeSet));
-      const { reason } = validateBody.undo(body ?? {});
-      return shown(await flags.undo(params.id, reason === undefined ? {} : { reason }));
+      const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
+      return shown(await flags.undo(params.id, withoutUndefined({ reason })));
     },
   }),
 ];
 
+/** Returns the changes in a body, as they were sent. The engine refuses anything but a list. */
 function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
+}
+
+function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
 }
 
 type Check = RouteRequest['check'];
