@@ -45,7 +45,7 @@ export function checkpointsOf(changes: readonly DocumentChange[]): readonly Docu
   return changes.flatMap(({ write }) => {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
-    if ('deleted' in write || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
+    if (!('body' in write) || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
     if (!hasHistory(write.key)) return [];
     const { body, text } = write;
     return [{ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null }];
