@@ -56,7 +56,7 @@ export interface Flags
     MemberOperations,
     TokenOperations,
     EventOperations,
-    Pick<ChangeHistoryOperations, 'asOf'>,
+    Pick<ChangeHistoryOperations, 'asOf' | 'history' | 'getChangeSet'>,
     MetricsOperations {
   /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;

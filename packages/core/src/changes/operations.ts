@@ -6,6 +6,7 @@ import * as flagLists from '../flags/flag-lists.operations.js';
 import * as strategies from '../flags/strategies.operations.js';
 import * as variants from '../flags/variants.operations.js';
 import type { DataVersionScope, Flags } from '../flags.js';
+import { getChangeSet, history } from '../history/history.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import { countEvaluations } from '../metrics/metrics.operations.js';
 import * as reports from '../metrics/reports.operations.js';
@@ -90,6 +91,8 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   listTokens: tokens.listTokens,
   verifyToken: tokens.verifyToken,
   listEvents,
+  history,
+  getChangeSet,
   registerApplication: reports.registerApplication,
   reportMetrics: reports.reportMetrics,
   reportMetricsInBulk: reports.reportMetricsInBulk,
