@@ -1,5 +1,5 @@
 import type { Aggregate, Versioned } from '../changes/aggregate.js';
-import type { DocumentChange } from '../changes/document-change.js';
+import type { DocumentChange } from '../changes/working-copy.js';
 import type { DomainEvent, EventType } from '../events/event.types.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
@@ -43,13 +43,13 @@ function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey
 
 /** Returns the checkpoints that a commit stores beside its documents. */
 export function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
-  return changes.flatMap(({ write }) => {
+  return changes.flatMap(({ write, next }) => {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
     if (!('body' in write) || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
     if (!hasHistory(write.key)) return [];
-    const { body, text } = write;
-    return [{ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null }];
+    const content = 'text' in write ? { body: next, text: write.text } : { body: next };
+    return [{ key: checkpointKey(write.key, revision), expected: 0, parent: null, ...content, summary: null }];
   });
 }
 
