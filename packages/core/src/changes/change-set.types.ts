@@ -254,7 +254,7 @@ export interface ChangeHistoryOperations {
    * console.log(checkout.before.enabled, '→', checkout.after.enabled);
    */
   preview(changes: readonly Change[], query: PreviewQuery): Promise<Preview>;
-  getChangeSet(id: string): Promise<ChangeSet>;
+  getChangeSet(id: string): Promise<HistoryEntry>;
   history(ref: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;
   undo(id: string, options?: { readonly actor?: string; readonly reason?: string }): Promise<ChangeSet>;
   asOf(time: string | Date | { readonly position: string }): FlagsView;

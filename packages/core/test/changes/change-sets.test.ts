@@ -193,7 +193,7 @@ onEveryStorage((start) => {
         { op: 'archiveFlag', ref: { ...SHOP, flag: 'old' } },
         { op: 'deleteProject', ref: SHOP },
       ]);
-      expect((await everythingIn(flags)).projects).toHaveLength(1);
+      expect(await flags.listProjects()).toHaveLength(1);
       expect(await flags.listSegments()).toEqual([]);
       await flags.createSegment({ name: 'beta', constraints: [] });
     });
