@@ -15,9 +15,8 @@ import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import { deepFreeze } from '../validation/json.js';
+import { deepFreeze, type MergeSources, mergeJson } from '../validation/json.js';
 import { type ChangePoller, startChangePoller } from './change-poller.js';
-import { type MergeSources, mergeJson } from './clone-json.js';
 import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import {
   createEnvironmentView,
@@ -46,6 +45,7 @@ export interface EvaluationState {
 
 export interface EvaluationStateOptions {
   readonly settings: Settings;
+  readonly storage: Pick<Storage, 'peek'>;
   readonly documents: DocumentCache;
   readonly view: ViewOptions;
   /** Called after every change. */
@@ -55,7 +55,7 @@ export interface EvaluationStateOptions {
 }
 
 function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
-  const { settings, documents, view, onChange, onDeleted } = options;
+  const { settings, storage, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
   // Views that `load` is still compiling.
@@ -77,7 +77,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
 
   async function load(environment: string): Promise<void> {
     const known = views.get(environment);
-    const loaded = known ?? createEnvironmentView(environment, documents, { ...view, flags: [] });
+    const loaded = known ?? createEnvironmentView(environment, documents, view);
     if (!known) incomplete.set(environment, loaded);
     await loaded.load();
     viewOf(environment);
@@ -104,6 +104,15 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
     return configuration;
   }
 
+  /**
+   * Returns a state that nobody else changes: the one that the storage keeps, or a copy. The caller of a change holds
+   * parts of the written state.
+   */
+  function ownState(key: DocumentKey, { revision, state, before }: DocumentUpdate): unknown {
+    const stored = storage.peek?.(key);
+    return stored?.revision === revision ? stored.body : mergeJson(state, knownOf(key, documents, before));
+  }
+
   return {
     standard,
     snapshotOf: (environment) => (names.has(environment) ? viewOf(environment).snapshot : undefined),
@@ -117,8 +126,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
       const change = toViewChange(key);
       if (!change || !documents.isNewer(key, revision)) return;
       if (state === undefined) forget(change);
-      // The caller of a change holds parts of the written state. A copy protects evaluation from the caller's changes.
-      if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return;
+      if (!documents.applyUpdate(key, revision, ownState(key, { revision, state, before }))) return;
       for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
       configurations.clear();
       version += 1;
@@ -197,6 +205,7 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   };
   const state = createEvaluationState({
     settings,
+    storage,
     documents,
     view,
     onChange: changes.notify,
