@@ -26,6 +26,7 @@ import {
   type ViewChange,
   type ViewOptions,
 } from './environment-view.js';
+import { createFlagIndex, type FlagIndex } from './flag-index.js';
 import { createListeners, type Listeners } from './listeners.js';
 
 /** All compiled environments, kept current with the documents in memory. */
@@ -155,6 +156,7 @@ function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
 export interface Replica {
   readonly state: EvaluationState;
   readonly documents: DocumentCache;
+  readonly index: FlagIndex;
   readonly poller: ChangePoller;
   readonly usage: UsageRecorder;
   readonly impressions: Listeners<Impression>;
@@ -182,7 +184,8 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   const changes = createListeners<void>(onError);
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
-  const documents = createDocumentCache(storage);
+  const index = createFlagIndex();
+  const documents = createDocumentCache(storage, index.update);
   await documents.load();
   await size?.load(storage);
 
@@ -225,7 +228,7 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
     },
     onError,
   });
-  return { state, documents, poller, usage, impressions, changes };
+  return { state, documents, index, poller, usage, impressions, changes };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */
