@@ -1,19 +1,21 @@
 import { deepFreeze } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
-import { type FlagState, ownershipOf } from './flag.js';
+import { environmentOf, type FlagState, ownershipOf } from './flag.js';
 import type { EnvironmentOverview, FlagOverview } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';
 
-/** A flag as lists across projects read it, from memory. Environments that were never configured are absent. */
-export interface IndexedFlag extends Omit<FlagOverview, 'lastSeenAt'> {
-  /** Whether the flag itself has variants, in all environments. */
-  readonly hasVariants: boolean;
-}
+/** A flag as lists across projects read it, from memory. */
+export type IndexedFlag = Omit<FlagOverview, 'lastSeenAt'>;
 
-/** Creates the frozen index entry of a flag. */
-export function toIndexedFlag(flag: FlagState, revision: number): IndexedFlag {
-  const { name, project, description, type, stale, archived, createdAt, variants, environments } = flag;
-  const hasVariants = variants.length > 0;
+/** Creates the frozen index entry of a flag, with these environments in this order. */
+export function toIndexedFlag(
+  flag: FlagState,
+  {
+    revision,
+    environments,
+  }: { readonly revision: number; readonly environments: readonly { readonly name: string }[] },
+): IndexedFlag {
+  const { name, project, description, type, stale, archived, createdAt } = flag;
   return deepFreeze({
     name,
     project,
@@ -24,21 +26,19 @@ export function toIndexedFlag(flag: FlagState, revision: number): IndexedFlag {
     ...ownershipOf(flag),
     revision,
     createdAt,
-    hasVariants,
-    environments: environments.map(({ name, enabled, strategies }) => ({
-      name,
-      enabled,
-      strategyCount: strategies.length,
-      rollout: strategies.reduce((most, strategy) => Math.max(most, rolloutOf(strategy)), 0),
-      hasVariants: hasVariants || strategies.some((strategy) => (strategy.variants ?? []).length > 0),
-    })),
+    environments: environments.map((environment) => toOverview(flag, environment.name)),
   });
 }
 
-/** Returns the overview of an environment: disabled and without strategies if it was never configured. */
-export function environmentOverviewOf({ environments, hasVariants }: IndexedFlag, name: string): EnvironmentOverview {
-  const known = environments.find((environment) => environment.name === name);
-  return known ?? { name, enabled: false, strategyCount: 0, rollout: 0, hasVariants };
+function toOverview(flag: FlagState, environment: string): EnvironmentOverview {
+  const { name, enabled, strategies } = environmentOf(flag, environment);
+  return {
+    name,
+    enabled,
+    strategyCount: strategies.length,
+    rollout: strategies.reduce((most, strategy) => Math.max(most, rolloutOf(strategy)), 0),
+    hasVariants: flag.variants.length > 0 || strategies.some(({ variants = [] }) => variants.length > 0),
+  };
 }
 
 /** The parameter that holds the percentage, of the strategies that have one. */

@@ -1,8 +1,7 @@
 import type { Engine } from '../changes/engine.js';
-import type { Settings } from '../flags.js';
 import { timeSlice } from '../time-slice.js';
 import { assertEnvironment } from './find.js';
-import { environmentOverviewOf, type IndexedFlag } from './flag-index.js';
+import type { IndexedFlag } from './flag-index.js';
 import { createFlagMatcher, createFlagOrder, sortKeyOf } from './flag-search.js';
 import type { FlagOverview, FlagPage, FlagQuery } from './flag-search.types.js';
 import { type LastSeen, readLastSeen } from './flag-views.js';
@@ -12,7 +11,7 @@ const DEFAULT_LIMIT = 100;
 
 /** Finds flags of all projects in the index of the replica. Long work is done in slices. */
 export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promise<FlagPage> {
-  const { validate, metrics, settings } = engine;
+  const { validate, metrics } = engine;
   const query = { ...validate.flagQuery(input) };
   if (query.enabledIn !== undefined) assertEnvironment(engine, query.enabledIn);
   const found = await keepReadable(await findMatches(await readIndex(engine), query), query.canRead);
@@ -23,7 +22,7 @@ export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promis
   const { start, end } = boundsOf(query, query.after === undefined ? 0 : order.startAfter(sorted, query.after));
   const flags = sorted.slice(start, end);
   const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(metrics, flags);
-  const items = await convertInSlices(flags, (flag) => toOverview(flag, settings, lastSeen));
+  const items = await convertInSlices(flags, (flag) => toOverview(flag, lastSeen));
   const last = flags.at(-1);
   const hasMore = last !== undefined && start + flags.length < sorted.length;
   return { items, ...(hasMore && { next: order.cursorOf(last) }), total: found.length };
@@ -80,8 +79,8 @@ async function convertInSlices<From, To>(items: readonly From[], convert: (item:
   return converted;
 }
 
-function toOverview(flag: IndexedFlag, settings: Settings, lastSeen: LastSeen): FlagOverview {
-  const { name, project, description, type, stale, archived, labels, owner, revision, createdAt } = flag;
+function toOverview(flag: IndexedFlag, lastSeen: LastSeen): FlagOverview {
+  const { name, project, description, type, stale, archived, labels, owner, revision, createdAt, environments } = flag;
   return {
     name,
     project,
@@ -94,6 +93,6 @@ function toOverview(flag: IndexedFlag, settings: Settings, lastSeen: LastSeen): 
     revision,
     createdAt,
     lastSeenAt: lastSeen(name),
-    environments: settings.environments.map((environment) => environmentOverviewOf(flag, environment.name)),
+    environments,
   };
 }

@@ -1,5 +1,6 @@
 import type { FlagState } from '../flags/flag.js';
 import { type IndexedFlag, toIndexedFlag } from '../flags/flag-index.js';
+import type { Settings } from '../flags.js';
 import { createNameOrder } from './environment-view.js';
 
 /** All flags, archived ones too, as lists across projects read them. It holds no strategies of archived flags. */
@@ -10,7 +11,7 @@ export interface FlagIndex {
   list(): readonly IndexedFlag[];
 }
 
-export function createFlagIndex(): FlagIndex {
+export function createFlagIndex({ environments }: Pick<Settings, 'environments'>): FlagIndex {
   const flags = new Map<string, IndexedFlag>();
   const order = createNameOrder(
     () => [...flags.values()],
@@ -18,7 +19,7 @@ export function createFlagIndex(): FlagIndex {
   );
   return {
     update(name, state, revision) {
-      if (state) flags.set(name, toIndexedFlag(state, revision));
+      if (state) flags.set(name, toIndexedFlag(state, { revision, environments }));
       else flags.delete(name);
       order.changed(name);
     },

@@ -184,7 +184,7 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   const changes = createListeners<void>(onError);
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
-  const index = createFlagIndex();
+  const index = createFlagIndex(settings);
   const documents = createDocumentCache(storage, index.update);
   await documents.load();
   await size?.load(storage);
