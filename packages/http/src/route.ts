@@ -60,6 +60,8 @@ export interface Route {
   projectOf?(flags: Flags, params: Readonly<Record<string, string>>): Promise<string | null>;
   /** The body names the project of the permission check, so the endpoint reads the body first. */
   readonly permissionByBody?: true;
+  /** The handler leaves out the projects that the caller may not read, instead of one check for the instance. */
+  readonly permissionByProject?: true;
   /** A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
 }
@@ -125,6 +127,7 @@ export type ReplySchema =
   | 'ProjectOverview'
   | 'MemberList'
   | 'FlagList'
+  | 'FeatureList'
   | 'Flag'
   | 'FlagDetail'
   | 'Tag'
