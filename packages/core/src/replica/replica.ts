@@ -4,6 +4,7 @@ import type { StateSize } from '../changes/state-size.js';
 import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
 import { newestPosition } from '../events/feed-cursor.js';
@@ -160,6 +161,8 @@ export interface Replica {
   readonly impressions: Listeners<Impression>;
   /** Notified after every change of a flag or segment. */
   readonly changes: Listeners<void>;
+  /** For problems that evaluation finds outside of snapshots. */
+  readonly problems: ProblemReporter;
 }
 
 export interface ReplicaContext {
@@ -225,7 +228,7 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
     },
     onError,
   });
-  return { state, documents, poller, usage, impressions, changes };
+  return { state, documents, poller, usage, impressions, changes, problems: new ProblemReporter(onProblem) };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */
