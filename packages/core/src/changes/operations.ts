@@ -49,6 +49,7 @@ const CHANGES = {
   createFlag: flags.createFlag,
   updateFlag: flags.updateFlag,
   patchFlag: flags.patchFlag,
+  changeLabels: flags.changeLabels,
   cloneFlag: flags.cloneFlag,
   archiveFlag: flags.archiveFlag,
   reviveFlag: flags.reviveFlag,

@@ -54,6 +54,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   getFlag: (flags) => flags.getFlag(CHECKOUT),
   updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
   patchFlag: (flags) => flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/description', value: 'patched' }]),
+  changeLabels: (flags) => flags.changeLabels(CHECKOUT, { add: ['team-shop'] }),
   cloneFlag: (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' }),
   archiveFlag: (flags) => flags.archiveFlag(CHECKOUT),
   locateFlag: (flags) => flags.locateFlag(OLD),
