@@ -4,6 +4,7 @@ import type { StateSize } from '../changes/state-size.js';
 import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
 import { newestPosition } from '../events/feed-cursor.js';
@@ -178,6 +179,8 @@ export interface Replica {
   readonly impressions: Listeners<Impression>;
   /** Notified after every change of a flag or segment. */
   readonly changes: Listeners<void>;
+  /** For problems that evaluation finds outside of snapshots. */
+  readonly problems: ProblemReporter;
 }
 
 export interface ReplicaContext {
@@ -251,7 +254,8 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   };
   // The documents were read one kind after the other. The feed brings all of them to one state.
   await poller.refresh();
-  return { state, documents, view, index, poller, applyCommit, usage, impressions, changes };
+  const problems = new ProblemReporter(onProblem);
+  return { state, documents, view, index, poller, applyCommit, usage, impressions, changes, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

@@ -147,6 +147,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
   {
     isEnabled: (flags) => flags.isEnabled('checkout', {}, { environment: 'development' }),
     getVariant: (flags) => flags.getVariant('checkout', {}, { environment: 'development' }),
+    getPayload: (flags) => flags.getPayload('checkout', {}, { environment: 'development' }),
     forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
     onImpression: (flags) => flags.onImpression(() => undefined)(),
