@@ -121,7 +121,7 @@ export type ViewChange = { readonly flag: string } | { readonly segment: string 
 /** Creates the view of an environment, without flags. `complete` or `load` adds them. */
 export function createEnvironmentView(
   environment: string,
-  documents: DocumentCache,
+  documents: Pick<DocumentCache, 'flags' | 'segments'>,
   options: ViewOptions,
 ): EnvironmentView {
   const counters = new UsageCounters();

@@ -101,7 +101,9 @@ export interface PreparedContent {
   readonly summary: string;
 }
 
-export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before'> {
+export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | 'changeSet' | 'reason'> {
+  readonly changeSet: string | null;
+  readonly reason: string | null;
   /** JSON text. */
   readonly data: string;
   /** JSON text. */
@@ -171,7 +173,17 @@ function textOf(write: PreparedWrite | undefined): string | undefined {
 
 /** The data of a creation event is the document's body: its text is reused. */
 function prepareEvent(event: NewEvent, subject: PreparedSubject): PreparedEvent {
-  const { type, at, actor, actorTokenId, actorTokenKind, project, environment } = event;
+  const {
+    type,
+    at,
+    actor,
+    actorTokenId,
+    actorTokenKind,
+    project,
+    environment,
+    changeSet = null,
+    reason = null,
+  } = event;
   const data = subject.text !== undefined && event.data === subject.body ? subject.text : toJson(event.data);
   const values = { data, before: toJson(event.before) };
   return {
@@ -180,6 +192,8 @@ function prepareEvent(event: NewEvent, subject: PreparedSubject): PreparedEvent 
     actor,
     ...(actorTokenId !== undefined && { actorTokenId }),
     ...(actorTokenKind !== undefined && { actorTokenKind }),
+    changeSet,
+    reason,
     subject: copyKey(event.subject),
     project,
     environment,

@@ -76,7 +76,7 @@ export interface Storage {
    * A feed reader passes the position of the last event that it got as `after`. It then gets every event exactly once,
    * while any number of writers commit.
    *
-   * @throws FlagsError `invalid_input` (`after` is not a position of this storage)
+   * @throws FlagsError `invalid_input` (`after` or `until` is not a position of this storage)
    * @example
    * const { events } = await storage.events({ order: 'oldest-first', after: position, limit: 200 });
    */
@@ -247,6 +247,10 @@ export interface NewEvent {
   readonly actorTokenId?: string;
   /** Kind of that token. */
   readonly actorTokenKind?: string;
+  /** Id of the change set that the event belongs to. All events of a change set are in one commit. Default null. */
+  readonly changeSet?: string | null;
+  /** Why the actor made the change set. Default null. */
+  readonly reason?: string | null;
   /** The document that the event describes; the commit writes it. */
   readonly subject: DocumentKey;
   readonly project: string | null;
@@ -265,6 +269,9 @@ export interface StoredEvent extends NewEvent {
   readonly position: string;
   /** The subject's revision after the commit that appended this event. */
   readonly revision: number;
+  /** Null in events of releases without change sets. */
+  readonly changeSet: string | null;
+  readonly reason: string | null;
 }
 
 /** Selects events for {@link Storage.events}. */
@@ -272,6 +279,8 @@ export interface StoredEventQuery {
   readonly order: 'oldest-first' | 'newest-first';
   /** Only events that follow this position in the feed. Default: from the first event. */
   readonly after?: string;
+  /** Only events up to this position in the feed, inclusive. Default: up to the last event. */
+  readonly until?: string;
   /**
    * Only events before which no further event can appear. A feed never returns others. With `newest-first`, the position
    * of the first event is where a new feed reader starts without missing an event.
@@ -298,6 +307,8 @@ export interface EventFilter {
   readonly project?: string;
   readonly subject?: DocumentKey;
   readonly type?: string;
+  /** Id of a change set. */
+  readonly changeSet?: string;
   /** Earliest time, inclusive: ISO 8601, UTC, milliseconds. */
   readonly from?: string;
   /** Latest time, inclusive: ISO 8601, UTC, milliseconds. */
