@@ -50,6 +50,7 @@ export const ERROR_CODES = [
   'revision_mismatch',
   'document_too_large',
   'state_too_large',
+  'change_set_too_large',
   'too_much_contention',
   'storage_busy',
   'storage_unavailable',

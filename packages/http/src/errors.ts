@@ -72,6 +72,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   last_owner: { status: 400, name: 'ProjectWithoutOwnerError' },
   document_too_large: tooLarge,
   state_too_large: tooLarge,
+  change_set_too_large: tooLarge,
   revision_mismatch: { status: 412, name: 'PreconditionFailedError' },
   too_much_contention: unavailable,
   storage_busy: unavailable,
