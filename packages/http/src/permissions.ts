@@ -16,6 +16,8 @@ export type Action =
   | 'changeMemberRole'
   | 'removeMember'
   | 'listFlags'
+  | 'searchFlags'
+  | 'validateFlagName'
   | 'createFlag'
   | 'getFlag'
   | 'updateFlag'

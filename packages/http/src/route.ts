@@ -75,7 +75,7 @@ export interface Route {
    *
    * - `body`: the body names it, so the endpoint reads the body first.
    * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
-   * - `handler`: the body names several projects and actions, so the handler checks them.
+   * - `handler`: the request concerns several projects, so the handler checks them.
    */
   readonly permissionBy?: 'body' | 'anyProject' | 'handler';
   /** A method, so that a route may narrow the type of its path parameters. */
@@ -142,6 +142,7 @@ export type ReplySchema =
   | 'ProjectOverview'
   | 'MemberList'
   | 'FlagList'
+  | 'FeatureList'
   | 'Flag'
   | 'FlagDetail'
   | 'Tag'
