@@ -16,8 +16,8 @@ const describing = (number: number, text: string) => {
   const flag = `flag-${String(100 + number).padStart(5, '0')}`;
   return `{"op":"updateFlag","ref":{"project":"default","flag":"${flag}"},"input":{"description":"${text}"}}`;
 };
-const creating = (number: number, text: string) =>
-  `{"op":"createFlag","ref":{"project":"default"},"input":{"name":"planned-${number}","description":"${text}"}}`;
+const creating = (name: string) => (number: number, text: string) =>
+  `{"op":"createFlag","ref":{"project":"default"},"input":{"name":"${name}-${number}","description":"${text}"}}`;
 /** Each change writes the largest flag again. */
 const growing = (number: number) =>
   `{"op":"updateFlag","ref":{"project":"default","flag":"largest"},"input":{"description":"${number}"}}`;
@@ -31,13 +31,14 @@ const HISTORY = '/api/admin/projects/default/features/eventful';
 
 export const CHANGE_ROWS = {
   applyChanges: [
-    { name: '500 descriptions', body: () => manyChanges(describing), ...granted },
+    { name: '500 new flags', body: () => manyChanges(creating('applied')), ...granted },
+    { name: '500 descriptions', body: () => manyChanges(describing) },
     { name: 'one flag of 1 MiB, 500 times', body: () => manyChanges(growing) },
     { name: 'faulty changes', body: faultyChanges },
     { name: 'largest reason', body: () => padded('{"changes":[],"reason":"…"}') },
   ],
   planChanges: [
-    { name: '500 new flags', body: () => manyChanges(creating), ...granted },
+    { name: '500 new flags', body: () => manyChanges(creating('planned')), ...granted },
     { name: 'faulty changes', body: faultyChanges },
   ],
   previewChanges: [

@@ -66,7 +66,7 @@ export const FLAG_ROWS = {
   ],
   getFlag: [
     { name: 'of 1 MiB', path: `${FEATURES}/largest`, ...granted },
-    { name: 'of 1 MiB, as of a later time', path: `${FEATURES}/largest?asOf=2100-01-01T00:00:00Z`, ...granted },
+    { name: 'with many events, as it was', path: `${FEATURES}/eventful?asOf=2100-01-01T00:00:00Z`, ...granted },
   ],
   updateFlag: [
     {
