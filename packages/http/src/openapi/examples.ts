@@ -193,5 +193,23 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     ],
     totalEvents: 1,
   },
+  EventStream:
+    'id:42\ndata:{"id":12,"type":"feature-stale-on","createdBy":"ada@example.org","project":"default","featureName":"checkout"}\n\n',
+  Session: {
+    version: '0.1.0',
+    auth: 'session',
+    actor: 'ada@example.org',
+    environments: [{ name: 'production', displayName: 'Production' }],
+    types: [{ name: 'release', lifetimeDays: 40 }],
+    roles: [{ id: 4, name: 'owner' }],
+    strategies: [
+      {
+        name: 'userWithId',
+        description: 'On for these users.',
+        parameters: [{ name: 'userIds', type: 'list', description: 'Ids of users.' }],
+      },
+    ],
+    actions: ['getFlag', 'listFlags'],
+  },
   ...CLIENT_EXAMPLES,
 };

@@ -15,6 +15,7 @@ import { openApiRoutes } from './open-api.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
+import { sessionRoutes } from './session.js';
 import { strategyRoutes } from './strategies.js';
 import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
@@ -41,5 +42,6 @@ export const ROUTES: readonly Route[] = [
   ...clientReportRoutes,
   ...frontendRoutes,
   ...ofrepRoutes,
+  ...sessionRoutes,
   ...openApiRoutes,
 ];

@@ -1,7 +1,7 @@
 import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
 import { versionTag } from '../entity-tag.js';
 import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
-import { createProjectFilter } from '../permission.js';
+import { firstPermittedProject, isPermitted } from '../permission.js';
 import { textsOfPage } from '../query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { propertyOf, unchecked } from '../schema-properties.js';
@@ -99,21 +99,27 @@ export const featureRoutes: readonly Route[] = [
     method: 'GET',
     path: FEATURES,
     action: 'searchFlags',
+    permission: 'listFlags',
     summary: 'The flags of all projects that the caller may read, by text, label, owner and state',
     tag: 'Flags',
     access: 'admin',
     query: FILTERS,
     paged: 'optional',
     streamed: 'flags',
-    permissionByProject: true,
+    permissionBy: 'handler',
     reply: { status: 200, schema: 'FeatureList' },
     errors: ['invalid_input', 'environment_not_found'],
-    async handle({ flags, query, check }) {
-      const filter = createProjectFilter({ flags, check, action: 'searchFlags' });
-      const search = { ...flagQueryOf(query), canRead: filter.canRead };
+    async handle({ flags, query, principal }) {
+      let isAnyReadable = false;
+      const canRead = async (project: string) => {
+        const isReadable = await isPermitted(principal, 'listFlags', project);
+        isAnyReadable ||= isReadable;
+        return isReadable;
+      };
+      const search = { ...flagQueryOf(query), canRead };
       const isPaged = search.limit !== undefined || search.after !== undefined;
       const result = isPaged ? await readPage(flags, search) : await readWhole(flags, search);
-      await filter.assertAnyReadable();
+      if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
       return result;
     },
   }),
@@ -121,6 +127,8 @@ export const featureRoutes: readonly Route[] = [
     method: 'POST',
     path: `${FEATURES}/validate`,
     action: 'validateFlagName',
+    permission: 'createFlag',
+    permissionBy: 'anyProject',
     summary: 'Whether a name is valid and free for a new flag',
     tag: 'Flags',
     access: 'admin',
