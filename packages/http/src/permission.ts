@@ -19,11 +19,7 @@ export async function checkPermission(
 }
 
 /** Returns null for a caller with the permission for the instance, else the first project that it may see. */
-export async function firstPermittedProject(
-  action: Action,
-  principal: Principal,
-  flags: Flags,
-): Promise<string | null> {
+async function firstPermittedProject(action: Action, principal: Principal, flags: Flags): Promise<string | null> {
   if (await isPermitted(principal, action, null)) return null;
   for await (const { id } of allPages((page) => flags.listProjects(page))) {
     if (await isPermitted(principal, action, id)) return id;
@@ -78,6 +74,28 @@ export async function isPermitted(
     if (error instanceof HttpError) return false;
     throw error;
   }
+}
+
+/** Which projects a caller may read, for lists across projects. */
+export interface ProjectFilter {
+  /** Returns whether the caller may list the flags of a project. */
+  canRead(project: string): Promise<boolean>;
+  /** Rejects with `forbidden` if the caller may read no project. Call it after the list. */
+  assertAnyReadable(): Promise<void>;
+}
+
+export function createProjectFilter(principal: Principal, flags: Flags): ProjectFilter {
+  let isAnyReadable = false;
+  return {
+    async canRead(project) {
+      const isReadable = await isPermitted(principal, 'listFlags', project);
+      isAnyReadable ||= isReadable;
+      return isReadable;
+    },
+    async assertAnyReadable() {
+      if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
+    },
+  };
 }
 
 /** Returns the project in a body: null for the instance, undefined when the body names none. */

@@ -8,15 +8,20 @@ export interface Aging {
   readonly createdAt: string;
 }
 
-/**
- * 0–100: 100 minus the percentage of flags that are stale or potentially stale (not stale, but older than their type's
- * lifetime), rounded; 100 without flags.
- */
-export function healthOf(flags: readonly Aging[], types: readonly FlagType[], now: Date): number {
-  if (flags.length === 0) return 100;
+export interface Health {
+  /** 0–100: 100 minus the percentage of flags that are stale or potentially stale, rounded; 100 without flags. */
+  readonly health: number;
+  readonly staleCount: number;
+  /** Flags that are not stale, but older than the lifetime of their type. */
+  readonly potentiallyStaleCount: number;
+}
+
+export function healthOf(flags: readonly Aging[], types: readonly FlagType[], now: Date): Health {
   const lifetimes = new Map(types.map(({ name, lifetimeDays }) => [name, (lifetimeDays ?? Infinity) * DAY]));
   const isOutlived = ({ type, createdAt }: Aging) =>
     now.getTime() - Date.parse(createdAt) > (lifetimes.get(type) ?? Infinity);
-  const unhealthy = flags.filter((flag) => flag.stale || isOutlived(flag));
-  return Math.round(100 - (100 * unhealthy.length) / flags.length);
+  const staleCount = flags.filter(({ stale }) => stale).length;
+  const potentiallyStaleCount = flags.filter((flag) => !flag.stale && isOutlived(flag)).length;
+  const unhealthy = staleCount + potentiallyStaleCount;
+  return { health: Math.round(100 - (100 * unhealthy) / (flags.length || 1)), staleCount, potentiallyStaleCount };
 }

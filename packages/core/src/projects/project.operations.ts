@@ -58,7 +58,8 @@ export async function getProject(engine: Engine, ref: ProjectRef): Promise<Proje
     description,
     createdAt,
     revision,
-    ...figuresOf(engine, flags),
+    ...healthOf(flags, engine.settings.flagTypes, engine.now()),
+    flagCount: flags.length,
     memberCount: members.length,
     flags: await summarizeFlags(engine, flags),
   };
@@ -74,7 +75,7 @@ function figuresOf(
   { settings, now }: Engine,
   flags: readonly ListedFlag[],
 ): Pick<ProjectSummary, 'health' | 'flagCount'> {
-  return { health: healthOf(flags, settings.flagTypes, now()), flagCount: flags.length };
+  return { health: healthOf(flags, settings.flagTypes, now()).health, flagCount: flags.length };
 }
 
 export async function createProject(

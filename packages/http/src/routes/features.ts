@@ -1,7 +1,7 @@
 import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
 import { versionTag } from '../entity-tag.js';
 import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
-import { firstPermittedProject, isPermitted } from '../permission.js';
+import { createProjectFilter } from '../permission.js';
 import { textsOfPage } from '../query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { propertyOf, unchecked } from '../schema-properties.js';
@@ -110,16 +110,11 @@ export const featureRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'FeatureList' },
     errors: ['invalid_input', 'environment_not_found'],
     async handle({ flags, query, principal }) {
-      let isAnyReadable = false;
-      const canRead = async (project: string) => {
-        const isReadable = await isPermitted(principal, 'listFlags', project);
-        isAnyReadable ||= isReadable;
-        return isReadable;
-      };
-      const search = { ...flagQueryOf(query), canRead };
+      const filter = createProjectFilter(principal, flags);
+      const search = { ...flagQueryOf(query), canRead: filter.canRead };
       const isPaged = search.limit !== undefined || search.after !== undefined;
       const result = isPaged ? await readPage(flags, search) : await readWhole(flags, search);
-      if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
+      await filter.assertAnyReadable();
       return result;
     },
   }),
