@@ -91,7 +91,7 @@ async function readPage(flags: Flags, query: FlagQuery): Promise<RouteResult> {
 async function readWhole(flags: Flags, query: FlagQuery): Promise<RouteResult> {
   const { items, total } = await flags.listFlags({}, query);
   const chunks = jsonObject({ version: 1, features: jsonArray(items, flagOverviewToWire), total });
-  return { chunks, etag: versionTag(JSON.stringify(items.map(versionOf))) };
+  return { chunks, etag: versionTag(items.map(versionOf)) };
 }
 
 export const featureRoutes: readonly Route[] = [

@@ -82,7 +82,7 @@ export const tagRoutes: readonly Route[] = [
       const filter = createProjectFilter(principal, flags);
       const { items } = await flags.listFlags({}, { canRead: filter.canRead });
       await filter.assertAnyReadable();
-      const etag = versionTag(JSON.stringify(items.map(({ name, revision }) => `${name} ${revision}`)));
+      const etag = versionTag(items.map(({ name, revision }) => `${name} ${revision}`));
       return { chunks: jsonObject({ version: 1, tags: jsonArray(labelsOfAll(items), toTag) }), etag };
     },
   }),

@@ -60,7 +60,13 @@ export const memberSchemas = {
 
   Role: strictObject({ id: positiveInteger, name: text }),
 
-  Member: strictObject({ id: positiveInteger, roleId: positiveInteger }),
+  Member: strictObject(
+    { id: positiveInteger, roleId: positiveInteger },
+    {
+      name: { ...text, description: 'Present if the host application describes its users, and knows this one.' },
+      image: { ...text, description: 'The address of a picture.' },
+    },
+  ),
 };
 
 const nullableText: JsonSchema = { type: ['string', 'null'] };
