@@ -74,7 +74,7 @@ export interface Route {
    *
    * - `body`: the body names it, so the endpoint reads the body first.
    * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
-   * - `handler`: as `anyProject`, but the handler checks, so that it asks about projects once.
+   * - `handler`: no check before. The handler leaves out the projects that the caller may not read.
    */
   readonly permissionBy?: 'body' | 'anyProject' | 'handler';
   /** A method, so that a route may narrow the type of its path parameters. */

@@ -1,9 +1,10 @@
 import { hostname } from 'node:os';
-import type { DocumentUpdate, Versioned } from '../changes/aggregate.js';
+import type { KeyedUpdate, Versioned } from '../changes/aggregate.js';
 import type { StateSize } from '../changes/state-size.js';
 import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
 import { newestPosition } from '../events/feed-cursor.js';
@@ -15,9 +16,8 @@ import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import { deepFreeze } from '../validation/json.js';
+import { deepFreeze, type MergeSources, mergeJson } from '../validation/json.js';
 import { type ChangePoller, startChangePoller } from './change-poller.js';
-import { type MergeSources, mergeJson } from './clone-json.js';
 import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import {
   createEnvironmentView,
@@ -39,14 +39,18 @@ export interface EvaluationState {
   configurationOf(environment: string): EnvironmentConfiguration | undefined;
   /** Like `configurationOf`, but the first call compiles in time slices. */
   loadConfiguration(environment: string): Promise<EnvironmentConfiguration | undefined>;
-  /** Applies the new state of a document. Ignores an update that is not newer. */
-  applyUpdate(key: DocumentKey, update: DocumentUpdate): void;
+  /**
+   * Applies the new states of the documents of a commit, or of several. Ignores an update that is not newer. Synchronous:
+   * no evaluation sees some of the documents without the others. Notifies listeners after the last document.
+   */
+  applyUpdates(updates: readonly KeyedUpdate[]): void;
   /** Returns and resets the evaluation counts of all environments, one sum per flag. */
   drain(): readonly FlagCount[];
 }
 
 export interface EvaluationStateOptions {
   readonly settings: Settings;
+  readonly storage: Pick<Storage, 'peek'>;
   readonly documents: DocumentCache;
   readonly view: ViewOptions;
   /** Called after every change. */
@@ -56,7 +60,7 @@ export interface EvaluationStateOptions {
 }
 
 function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
-  const { settings, documents, view, onChange, onDeleted } = options;
+  const { settings, storage, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
   // Views that `load` is still compiling.
@@ -78,7 +82,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
 
   async function load(environment: string): Promise<void> {
     const known = views.get(environment);
-    const loaded = known ?? createEnvironmentView(environment, documents, { ...view, flags: [] });
+    const loaded = known ?? createEnvironmentView(environment, documents, view);
     if (!known) incomplete.set(environment, loaded);
     await loaded.load();
     viewOf(environment);
@@ -97,12 +101,31 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
     onDeleted(change.flag);
   }
 
+  /** Returns whether evaluation changes. */
+  function applyUpdate({ key, update }: KeyedUpdate): boolean {
+    const change = toViewChange(key);
+    if (!change || !documents.isNewer(key, update.revision)) return false;
+    if (update.state === undefined) forget(change);
+    if (!documents.applyUpdate(key, update.revision, ownState(key, update))) return false;
+    for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
+    return true;
+  }
+
   function configurationOf(environment: string): EnvironmentConfiguration {
     const known = configurations.get(environment);
     if (known) return known;
     const configuration = deepFreeze({ version, flags: viewOf(environment).flags(), segments: segmentsIn(documents) });
     configurations.set(environment, configuration);
     return configuration;
+  }
+
+  /**
+   * Returns a state that nobody else changes: the one that the storage keeps, or a copy. The caller of a change holds
+   * parts of the written state.
+   */
+  function ownState(key: DocumentKey, { revision, state, before }: KeyedUpdate['update']): unknown {
+    const stored = storage.peek?.(key);
+    return stored && stored.revision === revision ? stored.body : mergeJson(state, knownOf(key, documents, before));
   }
 
   return {
@@ -114,13 +137,8 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
       await loadOnce(environment);
       return configurationOf(environment);
     },
-    applyUpdate(key, { revision, state, before }) {
-      const change = toViewChange(key);
-      if (!change || !documents.isNewer(key, revision)) return;
-      if (state === undefined) forget(change);
-      // The caller of a change holds parts of the written state. A copy protects evaluation from the caller's changes.
-      if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return;
-      for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
+    applyUpdates(updates) {
+      if (updates.filter(applyUpdate).length === 0) return;
       configurations.clear();
       version += 1;
       onChange();
@@ -156,12 +174,21 @@ function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
 export interface Replica {
   readonly state: EvaluationState;
   readonly documents: DocumentCache;
+  /** How this process compiles flags: for snapshots of other states than the current one. */
+  readonly view: ViewOptions;
   readonly index: FlagIndex;
   readonly poller: ChangePoller;
+  /**
+   * Applies the documents of an own commit. Follows the feed first if another process has changed one of them: alone, the
+   * document would show a part of the other's change set.
+   */
+  readonly applyCommit: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
   readonly usage: UsageRecorder;
   readonly impressions: Listeners<Impression>;
   /** Notified after every change of a flag or segment. */
   readonly changes: Listeners<void>;
+  /** For problems that evaluation finds outside of snapshots. */
+  readonly problems: ProblemReporter;
 }
 
 export interface ReplicaContext {
@@ -200,6 +227,7 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   };
   const state = createEvaluationState({
     settings,
+    storage,
     documents,
     view,
     onChange: changes.notify,
@@ -222,13 +250,21 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
     pollInterval,
     after,
     isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNewer(key, revision) ?? false),
-    applyUpdate(key, update) {
-      size?.applyUpdate(key, update);
-      state.applyUpdate(key, update);
+    applyUpdates(updates) {
+      for (const { key, update } of updates) size?.applyUpdate(key, update);
+      state.applyUpdates(updates);
     },
     onError,
   });
-  return { state, documents, index, poller, usage, impressions, changes };
+  const hasMissed = ({ key, update: { before } }: KeyedUpdate) => before && documents.isNewer(key, before.revision);
+  const applyCommit = (updates: readonly KeyedUpdate[]) => {
+    if (!updates.some(hasMissed)) return state.applyUpdates(updates);
+    return poller.refresh().then(() => state.applyUpdates(updates));
+  };
+  // The documents were read one kind after the other. The feed brings all of them to one state.
+  await poller.refresh();
+  const problems = new ProblemReporter(onProblem);
+  return { state, documents, view, index, poller, applyCommit, usage, impressions, changes, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

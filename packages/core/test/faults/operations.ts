@@ -3,7 +3,15 @@ import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
 
-type OwnTests = keyof EvaluationOperations | 'subscribe' | 'dataVersion' | 'settings' | 'as' | 'closing' | 'close';
+type OwnTests =
+  | keyof EvaluationOperations
+  | 'subscribe'
+  | 'asOf'
+  | 'dataVersion'
+  | 'settings'
+  | 'as'
+  | 'closing'
+  | 'close';
 
 const SHOP = { project: 'shop' };
 const OLD = { ...SHOP, flag: 'old' };
@@ -139,6 +147,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
   {
     isEnabled: (flags) => flags.isEnabled('checkout', {}, { environment: 'development' }),
     getVariant: (flags) => flags.getVariant('checkout', {}, { environment: 'development' }),
+    getPayload: (flags) => flags.getPayload('checkout', {}, { environment: 'development' }),
     forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
     onImpression: (flags) => flags.onImpression(() => undefined)(),
