@@ -8,7 +8,7 @@ import { listLiveFlags, summarizeFlags } from '../flags/flag-lists.operations.js
 import type { ListedFlag } from '../flags/flag-views.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
-import { healthOf } from './health.js';
+import { healthOf, stalenessOf } from './health.js';
 import * as projectRules from './project.js';
 import { type ProjectEvent, type ProjectState, projectDocuments, type StoredProjectSummary } from './project.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
@@ -64,8 +64,8 @@ export async function getProject(engine: Engine, ref: ProjectRef): Promise<Proje
     description,
     createdAt,
     revision,
-    ...healthOf(flags, engine.settings.flagTypes, engine.now()),
-    flagCount: flags.length,
+    ...figuresOf(engine, flags),
+    ...stalenessOf(flags, engine.settings.flagTypes, engine.now()),
     memberCount: members.length,
     flags: await summarizeFlags(engine, flags),
   };
@@ -81,7 +81,7 @@ function figuresOf(
   { settings, now }: Engine,
   flags: readonly ListedFlag[],
 ): Pick<ProjectSummary, 'health' | 'flagCount'> {
-  return { health: healthOf(flags, settings.flagTypes, now()).health, flagCount: flags.length };
+  return { health: healthOf(flags, settings.flagTypes, now()), flagCount: flags.length };
 }
 
 export function createProject({ validate, now }: Engine, input: NewProject): PreparedChange<Project> {
