@@ -5,6 +5,7 @@ import * as flags from '../flags/flag.operations.js';
 import * as flagLists from '../flags/flag-lists.operations.js';
 import type { DataVersionScope, Flags } from '../flags.js';
 import { getChangeSet, history } from '../history/history.operations.js';
+import { undo } from '../history/undo.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import { countEvaluations } from '../metrics/metrics.operations.js';
 import * as reports from '../metrics/reports.operations.js';
@@ -16,6 +17,9 @@ import * as tokens from '../tokens/token.operations.js';
 import * as changeSets from './change-sets.operations.js';
 import type { Engine } from './engine.js';
 import type { Lifetime } from './lifetime.js';
+import { preview } from './preview.operations.js';
+import type { DocumentReader } from './reader.js';
+import type { PreparedChange } from './set-runner.js';
 import { type ChangeOperation, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
 /** Returns the data version. It covers metrics, so it is undefined if another storage holds the metrics. */
@@ -45,6 +49,8 @@ const CHANGES = { ...VOCABULARY, ...SINGLE_ONLY } satisfies Partial<Record<Opera
 const CHANGE_SETS = {
   apply: changeSets.apply,
   plan: changeSets.plan,
+  preview,
+  undo,
 } satisfies Partial<OperationTable>;
 
 type ChangeName = keyof typeof CHANGES | keyof typeof CHANGE_SETS;
@@ -97,13 +103,24 @@ async function runChange(
 ): Promise<unknown> {
   const { context, ...change } = split(...input);
   const prepared = await prepare(engine, change);
-  const { actor, onSegmentUse, ifRevision } = context ?? {};
+  const { actor, onSegmentUse, onRevision, ifRevision } = context ?? {};
   const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
   const { documents } = await engine.run([single], {
     ...(actor !== undefined && { actor }),
     ...(onSegmentUse && { onSegmentUse }),
   });
+  if (onRevision) await reportRevision(prepared, documents, onRevision);
   return prepared.result(documents);
+}
+
+/** The documents are those after the commit, so this reads no storage. */
+async function reportRevision(
+  { subject: { kind, id } }: PreparedChange,
+  { read }: DocumentReader,
+  onRevision: (revision: number) => void,
+): Promise<void> {
+  const written = await read({ kind, parentOf: () => null }, id);
+  if (written) onRevision(written.revision);
 }
 
 /** Binds the operations that do not depend on the actor. */

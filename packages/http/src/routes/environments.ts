@@ -45,6 +45,7 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'Switch a flag on in one environment',
     tag: 'Environments',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200 },
     errors: [
       'project_not_found',
@@ -67,6 +68,7 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'Switch a flag off in one environment',
     tag: 'Environments',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200 },
     errors: ['project_not_found', 'flag_not_found', 'environment_not_found', 'flag_archived', 'revision_mismatch'],
     ifMatch: 'flag',
