@@ -177,18 +177,31 @@ export interface ReplicaContext {
   readonly size: StateSize | undefined;
 }
 
+/** What a replica starts from. */
+export interface LoadedDocuments {
+  /** The position of the newest event before the documents were read; undefined before the first event. */
+  readonly after: string | undefined;
+  readonly documents: DocumentCache;
+}
+
 /** Reads all flags and segments, then follows the changes of other processes. */
 export async function openReplica(options: FlagsOptions, context: ReplicaContext): Promise<Replica> {
-  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
-  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
-  const impressions = createListeners<Impression>(onError);
-  const changes = createListeners<void>(onError);
+  const { storage, size } = context;
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
   const documents = createDocumentCache(storage);
   await documents.load();
   await size?.load(storage);
+  return startReplica(options, context, { after, documents });
+}
 
+/** Starts a replica from documents in memory. */
+export function startReplica(options: FlagsOptions, context: ReplicaContext, loaded: LoadedDocuments): Replica {
+  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
+  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
+  const { after, documents } = loaded;
+  const impressions = createListeners<Impression>(onError);
+  const changes = createListeners<void>(onError);
   const clock = () => now().getTime();
   const view = {
     strategies,
