@@ -1,6 +1,6 @@
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { createDocumentCache, type DocumentCache } from '../replica/document-cache.js';
+import type { DocumentCache } from '../replica/document-cache.js';
 import type { FlagsSchema } from '../schema/schema.types.js';
 import { acceptDeclaredProperties } from '../schema/typed-evaluation.js';
 import { memoryStorage } from '../storage/memory/storage.js';
@@ -34,19 +34,19 @@ export function recordingStorage(earlier: readonly string[]) {
 }
 
 /** Reads the documents of evaluation from commits, because reads of a storage are asynchronous. */
-export function cacheOf(storage: Storage, commits: readonly string[]): DocumentCache {
-  const documents = createDocumentCache(storage);
-  const revisions = new Map<string, number>();
+export function loadCommits(documents: DocumentCache, commits: readonly string[]): void {
+  const known = new Map<string, { readonly revision: number; readonly body: unknown }>();
   for (const text of commits) {
     const { writes } = JSON.parse(text) as { readonly writes: readonly DocumentWrite[] };
     for (const write of writes) {
-      const { kind, id } = write.key;
-      const revision = (revisions.get(`${kind} ${id}`) ?? 0) + 1;
-      revisions.set(`${kind} ${id}`, revision);
-      documents.applyUpdate(write.key, revision, 'body' in write ? write.body : undefined);
+      const name = `${write.key.kind} ${write.key.id}`;
+      const before = known.get(name);
+      const revision = (before?.revision ?? 0) + 1;
+      const body = 'touch' in write ? before?.body : 'body' in write ? write.body : undefined;
+      known.set(name, { revision, body });
+      documents.applyUpdate(write.key, revision, body);
     }
   }
-  return documents;
 }
 
 /** Evaluates the snapshot of the origin until another member is used. Then opens the engine. */

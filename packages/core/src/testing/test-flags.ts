@@ -4,12 +4,12 @@ import type { ContextualFlags, EvaluationOperations } from '../evaluation/evalua
 import type { Flags } from '../flags.js';
 import { describeUnknownOption } from '../misuse.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
-import { type Replica, startReplica } from '../replica/replica.js';
+import { createDocuments, type Replica, startReplica } from '../replica/replica.js';
 import type { FlagsSchema } from '../schema/schema.types.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
 import { invalidInput } from '../validation/validator.js';
-import { cacheOf, lazyFork, type Origin, recordingStorage } from './fork.js';
+import { lazyFork, loadCommits, type Origin, recordingStorage } from './fork.js';
 import { createOverrides, type Overrides, withOverrides } from './overrides.js';
 import type { TestFlags, TestFlagsOptions, TestValues, TypedTestFlags, TypedTestValues } from './test-flags.types.js';
 import { assertTestValues, possibleValues, seedFlag, throwUnknownFlag } from './test-values.js';
@@ -91,7 +91,9 @@ function openState({ options, commits: earlier, ids }: Origin): TestFlags {
   const { storage, commits } = recordingStorage(earlier);
   const all = { newId: countedIds(ids), ...options, storage, pollInterval: 0, usageInterval: 0 };
   const { context, start } = prepareEngine(all, storage);
-  const loaded = startReplica(all, context, { after: undefined, documents: cacheOf(storage, earlier) });
+  const { documents, index } = createDocuments(context);
+  loadCommits(documents, earlier);
+  const loaded = startReplica(all, context, { after: undefined, documents, index });
   const overrides = createOverrides();
   const { flags } = start(withOverrides(loaded, overrides));
   const fork = () => {

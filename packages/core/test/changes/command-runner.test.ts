@@ -25,7 +25,7 @@ function loopOver(storage: Storage) {
   let calls = 0;
   const now = () => new Date(Date.UTC(2026, 0, 1) + calls++);
   const feed = { ready: async () => undefined, wake: () => undefined };
-  const perform = createCommandRunner({ storage, now, feed, applyUpdate: () => undefined });
+  const perform = createCommandRunner({ storage, now, feed, applyUpdates: () => undefined });
   type Decide = (count: number, read: Read) => Decision<Counted> | Promise<Decision<Counted>>;
   return {
     perform,

@@ -199,5 +199,5 @@ async function asked(file: string): Promise<string[]> {
   await flags.close();
   handle.close();
   const ofEvents = statements.filter((sql) => sql.includes('flags_events'));
-  return ofEvents.map((sql) => sql.replace(/VALUES.*/s, 'VALUES'));
+  return ofEvents.map((sql) => sql.replace(/VALUES.*/s, 'VALUES').replace(/position > \d+\.0/, 'position > ?'));
 }

@@ -3,7 +3,15 @@ import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
 
-type OwnTests = keyof EvaluationOperations | 'subscribe' | 'dataVersion' | 'settings' | 'as' | 'closing' | 'close';
+type OwnTests =
+  | keyof EvaluationOperations
+  | 'subscribe'
+  | 'asOf'
+  | 'dataVersion'
+  | 'settings'
+  | 'as'
+  | 'closing'
+  | 'close';
 
 const SHOP = { project: 'shop' };
 const OLD = { ...SHOP, flag: 'old' };
@@ -50,6 +58,8 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   listFlags: [
     (flags) => flags.listFlags(DEFAULT),
     (flags) => flags.listFlags(DEFAULT, { limit: 1, after: 'checkout' }),
+    (flags) => flags.listFlags({}),
+    (flags) => flags.listFlags({}, { query: 'checkout', sort: 'lastSeenAt', limit: 1 }),
   ],
   getFlag: (flags) => flags.getFlag(CHECKOUT),
   updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
