@@ -1,4 +1,3 @@
-import { changeDocument, type DocumentChange } from '../changes/document-change.js';
 import { prepareEngine } from '../create-flags.js';
 import type { ContextualFlags, EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Flags } from '../flags.js';
@@ -12,7 +11,14 @@ import { invalidInput } from '../validation/validator.js';
 import { lazyFork, loadCommits, type Origin, recordingStorage } from './fork.js';
 import { createOverrides, type Overrides, withOverrides } from './overrides.js';
 import type { TestFlags, TestFlagsOptions, TestValues, TypedTestFlags, TypedTestValues } from './test-flags.types.js';
-import { assertTestValues, possibleValues, seedFlag, throwUnknownFlag } from './test-values.js';
+import {
+  assertTestValues,
+  possibleValues,
+  type SeedDocument,
+  seedDocument,
+  seedFlag,
+  throwUnknownFlag,
+} from './test-values.js';
 import { combine, runAll } from './vary.js';
 
 /**
@@ -68,19 +74,21 @@ function countedIds(ids: { last: number }): () => string {
   return () => `00000000-0000-4000-8000-${(++ids.last).toString(16).padStart(12, '0')}`;
 }
 
-function seedProject(id: string, createdAt: string): DocumentChange {
-  const events = createProject(undefined, { id, name: id === DEFAULT_PROJECT ? 'Default' : id }, createdAt);
-  const change = changeDocument(projectDocuments, { id, found: undefined, events });
-  if (!change) throw new Error(`The project ${id} has no events.`);
-  return change;
+function seedProject(id: string, createdAt: string): SeedDocument {
+  const name = id === DEFAULT_PROJECT ? 'Default' : id;
+  return seedDocument(projectDocuments, id, createProject(undefined, { id, name }, createdAt));
 }
 
-function toCommit(changes: readonly DocumentChange[], { at, actor }: { at: string; actor: string }): Commit {
+/** The change set that creates the flags of the test. */
+const SEED = '00000000-0000-4000-8000-000000000000';
+
+function toCommit(seeds: readonly SeedDocument[], { at, actor }: { at: string; actor: string }): Commit {
+  const origin = { at, actor, changeSet: SEED, reason: null };
   return {
-    writes: changes.map(({ write }) => write),
-    events: changes.flatMap(({ write, events, project }) =>
+    writes: seeds.map(({ write }) => write),
+    events: seeds.flatMap(({ write: { key: subject }, events, project }) =>
       events.map(({ type, environment = null, data, before }) => {
-        return { type, at, actor, subject: write.key, project, environment, data, before };
+        return { ...origin, type, subject, project, environment, data, before };
       }),
     ),
   };

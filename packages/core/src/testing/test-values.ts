@@ -1,6 +1,7 @@
-import { changeDocument, type DocumentChange } from '../changes/document-change.js';
+import type { Aggregate } from '../changes/aggregate.js';
 import { FlagsError } from '../errors.js';
 import type { FlagDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
+import type { DomainEvent } from '../events/event.types.js';
 import { evolveFlag, type FlagEvent, type FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { createFlag } from '../flags/lifecycle.decide.js';
@@ -12,6 +13,7 @@ import { closestNames } from '../misuse.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
 import { describedVariants } from '../schema/payload.js';
 import type { FlagDeclaration, FlagsSchema } from '../schema/schema.types.js';
+import type { DocumentPut } from '../storage/port.js';
 import { invalidInput } from '../validation/validator.js';
 import type { TestValue, TestValues, TestVariant } from './test-flags.types.js';
 
@@ -54,12 +56,32 @@ export interface SeedContext {
   readonly newId: () => string;
 }
 
+/** A new document, and the events that make it. */
+export interface SeedDocument {
+  readonly write: DocumentPut;
+  readonly events: readonly DomainEvent[];
+  readonly project: string | null;
+}
+
+/** Creates a document from its events. */
+export function seedDocument<State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+  id: string,
+  events: readonly Event[],
+): SeedDocument {
+  const state = events.reduce(aggregate.evolve, undefined);
+  if (state === undefined) throw new Error(`The ${aggregate.kind} ${id} has no events.`);
+  const { kind, parentOf, summarize, projectOf } = aggregate;
+  const write = { key: { kind, id }, expected: 0, parent: parentOf(state), body: state, summary: summarize(state) };
+  return { write, events, project: projectOf(state) };
+}
+
 /** Creates the document of a flag with a value: on in every environment, or off. */
 export function seedFlag(
   name: string,
   seed: { readonly value: TestValue; readonly declaration: FlagDeclaration },
   { settings, createdAt, newId }: SeedContext,
-): DocumentChange {
+): SeedDocument {
   const { project = DEFAULT_PROJECT, description = '', type = settings.flagTypes[0]?.name ?? '' } = seed.declaration;
   const events: FlagEvent[] = [];
   let state: FlagState | undefined;
@@ -79,9 +101,7 @@ export function seedFlag(
     decide((flag) => addStrategy(flag, environment.name, toStrategy(newId(), { name: 'default' })));
     decide((flag) => enable(flag, environment.name));
   }
-  const change = changeDocument(flagDocuments, { id: name, found: undefined, events });
-  if (!change) throw new Error(`The flag ${name} has no events.`);
-  return change;
+  return seedDocument(flagDocuments, name, events);
 }
 
 /** Everybody gets the variant of the value. The declared others have no weight. */
