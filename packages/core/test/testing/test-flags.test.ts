@@ -50,6 +50,21 @@ describe('testFlags', () => {
     await flags.close();
   });
 
+  it('shows what the code under test has changed', async () => {
+    const flags = testFlags({ checkout: true });
+    const ref = { project, flag: 'checkout' };
+    await flags.as('ada').apply([{ op: 'disable', ref: { ...ref, environment } }], { reason: 'too slow' });
+    const { items } = await flags.history(ref);
+    expect(items.map(({ actor, reason }) => [actor, reason])).toEqual([
+      ['ada', 'too slow'],
+      ['system', null],
+    ]);
+    expect(items[0]?.events.map(({ type }) => type)).toEqual(['environment-disabled']);
+    await flags.undo(String(items[0]?.id));
+    expect(flags.isEnabled('checkout')).toBe(true);
+    expect((await flags.fork().history(ref)).items).toHaveLength(3);
+  });
+
   it.each<[string, (flags: TestFlags) => unknown]>([
     ['isEnabled', (flags) => flags.isEnabled('chekout')],
     ['isEnabled with a fallback', (flags) => flags.isEnabled('chekout', {}, { fallback: true })],
