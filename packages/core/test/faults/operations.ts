@@ -66,6 +66,8 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   listFlags: [
     (flags) => flags.listFlags(DEFAULT),
     (flags) => flags.listFlags(DEFAULT, { limit: 1, after: 'checkout' }),
+    (flags) => flags.listFlags({}),
+    (flags) => flags.listFlags({}, { query: 'checkout', sort: 'lastSeenAt', limit: 1 }),
   ],
   getFlag: (flags) => flags.getFlag(CHECKOUT),
   updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
@@ -161,6 +163,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
   {
     isEnabled: (flags) => flags.isEnabled('checkout', {}, { environment: 'development' }),
     getVariant: (flags) => flags.getVariant('checkout', {}, { environment: 'development' }),
+    getPayload: (flags) => flags.getPayload('checkout', {}, { environment: 'development' }),
     forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
     onImpression: (flags) => flags.onImpression(() => undefined)(),
