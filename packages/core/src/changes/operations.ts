@@ -4,6 +4,7 @@ import * as dependencies from '../flags/dependencies.operations.js';
 import * as flags from '../flags/flag.operations.js';
 import * as flagLists from '../flags/flag-lists.operations.js';
 import type { DataVersionScope, Flags } from '../flags.js';
+import { getChangeSet, history } from '../history/history.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import { countEvaluations } from '../metrics/metrics.operations.js';
 import * as reports from '../metrics/reports.operations.js';
@@ -64,6 +65,8 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   listTokens: tokens.listTokens,
   verifyToken: tokens.verifyToken,
   listEvents,
+  history,
+  getChangeSet,
   registerApplication: reports.registerApplication,
   reportMetrics: reports.reportMetrics,
   reportMetricsInBulk: reports.reportMetricsInBulk,
