@@ -36,6 +36,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     take: (flags, input) => flags.patchFlag(CHECKOUT, input),
   },
   cloneFlag: { input: { name: 'copy' }, take: (flags, input) => flags.cloneFlag(CHECKOUT, input) },
+  changeLabels: { input: { add: ['x'], remove: ['y'] }, take: (flags, input) => flags.changeLabels(CHECKOUT, input) },
   moveFlag: { input: { project: 'default' }, take: (flags, input) => flags.moveFlag(CHECKOUT, input) },
   configureEnvironment: {
     input: { enabled: true, strategies: [{ ...STRATEGY, id: 'id' }] },
@@ -79,6 +80,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   },
   reportMetrics: { input: REPORT, take: (flags, input) => flags.reportMetrics(input) },
   reportMetricsInBulk: { input: { reports: [REPORT] }, take: (flags, input) => flags.reportMetricsInBulk(input) },
+  history: { input: { project: 'default', flag: 'checkout' }, take: (flags, input) => flags.history(input) },
   listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.listEvents(input) },
 };
 
