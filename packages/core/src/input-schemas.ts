@@ -1,5 +1,5 @@
 import { eventQuery } from './events/event.schema.js';
-import { clone, dependency, flagChanges, labelChanges, move, newFlag, parent } from './flags/flag.schema.js';
+import { clone, dependency, flagChanges, flagQuery, labelChanges, move, newFlag, parent } from './flags/flag.schema.js';
 import { constraint, environment, strategy, strategyReplacement } from './flags/strategies.schema.js';
 import { variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
@@ -46,6 +46,7 @@ export function inputSchemas(settings: Settings) {
     metricsReport: metricsReport as JsonSchema,
     bulkReport: bulkReport as JsonSchema,
     newToken: newToken as JsonSchema,
+    flagQuery: flagQuery as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
     pageQuery: pageQuery as JsonSchema,
   });

@@ -3,6 +3,7 @@ import type { Feed } from '../events/feed.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
 import type { Replica } from '../replica/replica.js';
+import type { PayloadReader } from '../schema/payload.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 import type { Token } from '../tokens/token.types.js';
@@ -21,6 +22,7 @@ export interface Engine extends DocumentReader {
   readonly retention: MetricsRetention;
   readonly feed: Feed;
   readonly replica: Replica;
+  readonly payloads: PayloadReader;
   readonly findToken: FindToken;
   /** Runs a change set, attributed to the engine's actor unless the context names another one. */
   readonly run: (changes: readonly PreparedChange[], context: UnattributedContext | undefined) => Promise<CommittedSet>;

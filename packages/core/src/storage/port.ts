@@ -111,6 +111,15 @@ export interface Storage {
   dataVersion?(): Awaitable<string>;
 
   /**
+   * Optional, for storages that keep documents in this process. Returns a document as the storage keeps it, deeply
+   * frozen. The engine shares it with the storage, so that each document is in memory once.
+   *
+   * @example
+   * const stored = storage.peek?.({ kind: 'flag', id: 'checkout' });
+   */
+  peek?(key: DocumentKey): StoredDocument | undefined;
+
+  /**
    * Optional. Returns the size of the write-ahead log on disk in bytes, or undefined if there is none. `flags.status()`
    * shows it.
    */

@@ -1,4 +1,5 @@
 import type { ReplySchema } from '../route.js';
+import { CHANGE_EXAMPLES } from './change-examples.js';
 import { CLIENT_EXAMPLES } from './client-examples.js';
 
 const CREATED = '2026-01-02T10:00:00.000Z';
@@ -91,6 +92,29 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     users: [{ id: 7, roleId: 4 }],
   },
   FlagList: { version: 1, features: [summary] },
+  FeatureList: {
+    version: 1,
+    features: [
+      {
+        name: 'checkout',
+        project: 'default',
+        description: 'The new checkout',
+        type: 'release',
+        stale: false,
+        archived: false,
+        labels: ['team-shop'],
+        owner: 'ada@example.org',
+        revision: 7,
+        createdAt: CREATED,
+        lastSeenAt: SEEN,
+        environments: [
+          { name: 'development', enabled: true, strategyCount: 1, rollout: 100, hasVariants: false },
+          { name: 'production', enabled: false, strategyCount: 1, rollout: 25, hasVariants: false },
+        ],
+      },
+    ],
+    total: 1,
+  },
   Flag: flag,
   FlagDetail: {
     ...flag,
@@ -166,6 +190,8 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
         environment: null,
         data: { stale: true },
         preData: { stale: false },
+        changeSet: '3f0c9e0e-5a53-4d0f-9d0e-5c1c8f2a7b11',
+        reason: null,
       },
     ],
     totalEvents: 1,
@@ -188,5 +214,6 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     ],
     actions: ['getFlag', 'listFlags'],
   },
+  ...CHANGE_EXAMPLES,
   ...CLIENT_EXAMPLES,
 };
