@@ -6,7 +6,7 @@ import { engineOn } from '../properties/engine-under-test.js';
 import { carryOut, operations } from '../properties/random-operations.js';
 import { contentOf, expectConsistent } from './shown-content.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 /** The newest change set that is not about API tokens alone. */
 async function newestSet(flags: Flags): Promise<string | null | undefined> {
@@ -35,7 +35,7 @@ describe('undo in any history', () => {
         await expectConsistent(storage);
         await flags.close();
       }),
-      { numRuns: extent({ short: 5, full: 150 }) },
+      { numRuns: extent({ short: 5, full: 60 }) },
     );
   });
 
