@@ -150,6 +150,13 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
+  history: [
+    (flags) => flags.history({}, { limit: 2 }),
+    (flags) => flags.history(CHECKOUT),
+    async (flags) => (await flags.history({})).next,
+  ],
+  getChangeSet: async (flags) => flags.getChangeSet(await newestSet(flags)),
+  undo: async (flags) => flags.undo(await newestSet(flags)),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),
@@ -186,4 +193,9 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
 
 function report(yes: number) {
   return { appName: 'web', bucket: { start: TIME, stop: TIME, toggles: { checkout: { yes, no: 1 } } } };
+}
+
+async function newestSet(flags: Flags): Promise<string> {
+  const { items } = await flags.history(CHECKOUT, { limit: 1 });
+  return `${items[0]?.id}`;
 }
