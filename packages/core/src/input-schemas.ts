@@ -3,7 +3,7 @@ import { clone, dependency, flagChanges, newFlag } from './flags/flag.schema.js'
 import { constraint, strategy, strategyReplacement } from './flags/strategies.schema.js';
 import { variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
-import { bulkReport, metricsReport, registration } from './metrics/metrics.schema.js';
+import { bulkReport, metricsReport, registration, usageFilter } from './metrics/metrics.schema.js';
 import { member, newProject, projectChanges } from './projects/project.schema.js';
 import { newSegment, segmentChanges } from './segments/segment.schema.js';
 import { newToken } from './tokens/token.schema.js';
@@ -41,6 +41,7 @@ export function inputSchemas(settings: Settings) {
     registration: registration as JsonSchema,
     metricsReport: metricsReport as JsonSchema,
     bulkReport: bulkReport as JsonSchema,
+    usageFilter: usageFilter as JsonSchema,
     newToken: newToken as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
     pageQuery: pageQuery as JsonSchema,

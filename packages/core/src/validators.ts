@@ -9,8 +9,8 @@ import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
 import { inputSchemas } from './input-schemas.js';
-import { findBulkIssues, findPeriodIssues, findRegistrationIssues } from './metrics/metrics.schema.js';
-import type { BulkReport, ClientRegistration, MetricsReport } from './metrics/metrics.types.js';
+import { findBulkIssues, findPeriodIssues, findRegistrationIssues, findUsageIssues } from './metrics/metrics.schema.js';
+import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './metrics/metrics.types.js';
 import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
 import { findTokenIssues } from './tokens/token.schema.js';
@@ -41,6 +41,7 @@ export function createValidators(settings: Settings) {
     registration: createValidator<ClientRegistration>(schemas.registration, findRegistrationIssues),
     metricsReport: createValidator<MetricsReport>(schemas.metricsReport, findPeriodIssues),
     bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkIssues),
+    usageFilter: createValidator<UsageFilter>(schemas.usageFilter, findUsageIssues),
     newToken: createValidator<NewToken>(schemas.newToken, findTokenIssues),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),

@@ -1,15 +1,26 @@
-import { boundedSum, type FlagUsage, type UsageQuery, type UsageReport } from '../metrics-port.js';
+import {
+  boundedSum,
+  type FlagUsage,
+  type ReportedCount,
+  type TimedUsage,
+  type UsageQuery,
+  type UsageReport,
+} from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
-import { prepare, type SqliteDatabase } from './database.js';
+import { addVariants, hourOf } from '../timed-usage.js';
+import { prepare, prepareRaw, type SqliteDatabase } from './database.js';
 import { createRowMerger } from './metrics-batches.js';
+import { parseVariantText, type SqliteTimedUsage, sqliteTimedUsage, toVariantText } from './timed-usage.js';
 
-/** Returns a function that reads a table of applications, flags and counts: all rows, or a page. */
+const LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** Returns a function that reads a table of applications, flags and counts: all pairs, or a page. */
 export function sqliteUsagePages(database: SqliteDatabase, table: string): (query: UsageQuery) => FlagUsage[] {
   const select = (first: string, second: string) =>
     prepare(
       database,
-      `SELECT application, flag, count FROM ${table} WHERE (${first}, ${second}) > (?, ?)
-      ORDER BY ${first}, ${second} LIMIT ?`,
+      `SELECT application, flag, min(total(count), ${LIMIT}) AS count FROM ${table} WHERE (${first}, ${second}) > (?, ?)
+      GROUP BY ${first}, ${second} ORDER BY ${first}, ${second} LIMIT ?`,
     );
   const byApplication = select('application', 'flag');
   const byFlag = select('flag', 'application');
@@ -21,45 +32,159 @@ export function sqliteUsagePages(database: SqliteDatabase, table: string): (quer
   };
 }
 
-export interface SqliteUsage {
-  add(reports: readonly UsageReport[]): void;
+export interface SqliteUsage extends Pick<SqliteTimedUsage, 'drop' | 'forgetSlice'> {
+  /** Returns the number of dropped rows of timed usage. */
+  add(reports: readonly UsageReport[]): number;
   read(query: UsageQuery): FlagUsage[];
+  readTimed: SqliteTimedUsage['read'];
   flagsOf(application: string): string[];
   forget(flag: string): void;
-  /** Deletes a part of an application's usage. Returns whether more is left. */
+  /** Deletes a part of an application's usage, but not its timed usage. Returns whether more is left. */
   removeSlice(application: string): boolean;
 }
 
-/** Sums stop at the largest safe integer, so that no report fails. */
+/** The counts of one hour: a row of `usage_now`. */
+interface CurrentUsage extends ReportedCount {
+  readonly application: string;
+  readonly environment: string;
+  readonly hour: number;
+  /** The sum of all hours. */
+  readonly count: number;
+}
+
+/**
+ * Stores one row per application, flag and environment: the sum of all counts, and the counts of the current hour. So a
+ * report writes one row per flag. The first report of the next hour moves the counts of the hour before.
+ */
 export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsage {
-  const table = `${prefix}usage`;
-  const add = prepare(
-    database,
-    `INSERT INTO ${table} (application, flag, count)
-    VALUES (?, ?, ?)
-    ON CONFLICT (application, flag) DO UPDATE SET count = min(count + excluded.count, ${Number.MAX_SAFE_INTEGER})`,
-  );
-  const findOf = prepare(database, `SELECT flag FROM ${table} WHERE application = ? ORDER BY flag`);
-  const forget = prepare(database, `DELETE FROM ${table} WHERE flag = ?`);
-  const removeSlice = prepare(
-    database,
-    `DELETE FROM ${table} WHERE application = @application AND flag IN (
-      SELECT flag FROM ${table} WHERE application = @application LIMIT ${SLICE_ROWS})`,
-  );
+  const statements = usageStatements(database, `${prefix}usage_now`);
+  const { add, find, put } = statements;
+  const timed = sqliteTimedUsage(database, prefix);
+
+  /** Adds counts of another hour, or with variants. Returns the counts of the earlier hour. */
+  function addSlowly(row: CurrentUsage): CurrentUsage | undefined {
+    const found = find.get(row.application, row.flag, row.environment) as CurrentRow | undefined;
+    const known = found && toCurrent(found);
+    if (known === undefined) {
+      put.run(...parametersOf(row));
+      return undefined;
+    }
+    const count = boundedSum(known.count, row.count);
+    if (known.hour === row.hour) put.run(...parametersOf({ ...addUsage(known, row), count }));
+    else put.run(...parametersOf({ ...(known.hour < row.hour ? row : known), count }));
+    if (known.hour === row.hour) return undefined;
+    return known.hour < row.hour ? known : row;
+  }
 
   return {
     add(reports) {
-      const rows = createRowMerger<string, number>(boundedSum);
-      for (const { application, counts } of reports) {
-        for (const { flag, yes, no } of counts) rows.add(application, flag, boundedSum(yes, no));
+      const past: TimedUsage[] = [];
+      for (const row of currentUsageOf(reports)) {
+        const { application, flag, environment, count, hour, yes, no, variants } = row;
+        const isAdded =
+          variants === undefined && add.run(application, flag, environment, count, hour, yes, no).changes > 0;
+        const earlier = isAdded ? undefined : addSlowly(row);
+        if (earlier !== undefined) past.push(toTimed(earlier));
       }
-      rows.forEach((count, application, flag) => void add.run(application, flag, count));
+      return past.length === 0 ? 0 : timed.add(past, latestOf(reports));
     },
-    read: sqliteUsagePages(database, table),
-    flagsOf: (application) => (findOf.all(application) as { flag: string }[]).map(({ flag }) => flag),
+    read: sqliteUsagePages(database, `${prefix}usage_now`),
+    readTimed: timed.read,
+    flagsOf: (application) => (statements.findOf.all(application) as [string][]).map(([flag]) => flag),
     forget(flag) {
-      forget.run(flag);
+      statements.forget.run(flag);
     },
-    removeSlice: (application) => removeSlice.run({ application }).changes === SLICE_ROWS,
+    forgetSlice: timed.forgetSlice,
+    drop: timed.drop,
+    removeSlice(application) {
+      const page = (statements.page.all(application) as CurrentRow[]).map(toCurrent);
+      for (const { flag, environment } of page) statements.remove.run(application, flag, environment);
+      timed.add(page.filter(({ hour }) => hour > 0).map(toTimed), 0);
+      return page.length === SLICE_ROWS;
+    },
   };
+}
+
+function usageStatements(database: SqliteDatabase, table: string) {
+  const columns = 'application, flag, environment, count, hour, yes, no, variants';
+  return {
+    // Sums stop at the largest safe integer, so that no report fails.
+    add: prepare(
+      database,
+      `INSERT INTO ${table} AS known (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)
+      ON CONFLICT (application, flag, environment) DO UPDATE SET
+        count = min(count + excluded.count, ${LIMIT}),
+        yes = min(yes + excluded.yes, ${LIMIT}),
+        no = min(no + excluded.no, ${LIMIT})
+      WHERE known.hour = excluded.hour`,
+    ),
+    find: prepareRaw(
+      database,
+      `SELECT ${columns} FROM ${table} WHERE application = ? AND flag = ? AND environment = ?`,
+    ),
+    put: prepare(
+      database,
+      `INSERT INTO ${table} (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (application, flag, environment) DO UPDATE SET
+        count = excluded.count, hour = excluded.hour, yes = excluded.yes, no = excluded.no, variants = excluded.variants`,
+    ),
+    findOf: prepareRaw(database, `SELECT DISTINCT flag FROM ${table} WHERE application = ? ORDER BY flag`),
+    forget: prepare(database, `DELETE FROM ${table} WHERE flag = ?`),
+    page: prepareRaw(database, `SELECT ${columns} FROM ${table} WHERE application = ? LIMIT ${SLICE_ROWS}`),
+    remove: prepare(database, `DELETE FROM ${table} WHERE application = ? AND flag = ? AND environment = ?`),
+  };
+}
+
+type CurrentRow = readonly [
+  application: string,
+  flag: string,
+  environment: string,
+  count: number,
+  hour: number,
+  yes: number,
+  no: number,
+  variants: string | null,
+];
+
+function toCurrent([application, flag, environment, count, hour, yes, no, variants]: CurrentRow): CurrentUsage {
+  return { application, flag, environment, count, hour, yes, no, variants: parseVariantText(variants) };
+}
+
+function parametersOf({ application, flag, environment, count, hour, yes, no, variants }: CurrentUsage): CurrentRow {
+  return [application, flag, environment, count, hour, yes, no, toVariantText(variants)];
+}
+
+function toTimed({ application, flag, environment, hour, yes, no, variants = [] }: CurrentUsage): TimedUsage {
+  return { application, flag, environment, start: hour, yes, no, variants };
+}
+
+/** Returns the merged counts of reports, so that each row is written once. */
+function currentUsageOf(reports: readonly UsageReport[]): readonly CurrentUsage[] {
+  const rows = createRowMerger<string, CurrentUsage>(addUsage);
+  for (const report of reports) {
+    const { application, environment = '', counts } = report;
+    const hour = hourOf(report);
+    const key = JSON.stringify([application, environment, hour]);
+    for (const { flag, yes, no, variants } of counts) {
+      const count = boundedSum(yes, no);
+      rows.add(key, flag, { application, flag, environment, hour, count, yes, no, ...(variants && { variants }) });
+    }
+  }
+  const merged: CurrentUsage[] = [];
+  rows.forEach((row) => void merged.push(row));
+  return merged;
+}
+
+function addUsage(one: CurrentUsage, next: CurrentUsage): CurrentUsage {
+  return {
+    ...one,
+    count: boundedSum(one.count, next.count),
+    yes: boundedSum(one.yes, next.yes),
+    no: boundedSum(one.no, next.no),
+    ...(next.variants && { variants: addVariants(one.variants, next.variants) }),
+  };
+}
+
+function latestOf(reports: readonly UsageReport[]): number {
+  return reports.reduce((latest, { at }) => Math.max(latest, at), 0);
 }

@@ -7,7 +7,14 @@ import {
   type LastSeen,
   sortedSums,
 } from '../metrics-composition.js';
-import { boundedSum, counterSecond, type FlagCount, lastSecondUntil, type MetricsStorage } from '../metrics-port.js';
+import {
+  boundedSum,
+  counterSecond,
+  type FlagCount,
+  lastSecondUntil,
+  type MetricsStorage,
+  type TimedUsage,
+} from '../metrics-port.js';
 
 import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { createDroppedCount } from '../unknown-counters.js';
@@ -169,7 +176,10 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
       if (reports.length > 0) return batcher.add(reports);
     },
     register: async (registration) => add(await write(() => metrics.register(registration))),
-    forget: (flag) => write(() => metrics.forget(flag)),
+    async forget(flag) {
+      await runSlices(() => metrics.forgetSlice(flag), inTransactions);
+      return write(() => metrics.forget(flag));
+    },
     async forgetApplication(name) {
       const isKnown = await write(() => metrics.has(name));
       if (isKnown) await runSlices(() => metrics.removeSlice(name), inTransactions);
@@ -186,6 +196,11 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     applications: (query) => readWhenFree(connection, () => metrics.applications(query)),
     application: (name) => readWhenFree(connection, () => metrics.application(name)),
     usage: (query) => readWhenFree(connection, () => metrics.usage(query)),
+    async timedUsage(query) {
+      const found: TimedUsage[] = [];
+      await runSlices(metrics.timedUsage(query, found), inReads);
+      return found;
+    },
     lastSeen(flags) {
       const look = () => metrics.lastSeen(flags);
       // A snapshot takes the file's lock once. Each look-up by itself would take and release it, at several times the cost.
