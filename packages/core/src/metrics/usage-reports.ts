@@ -33,27 +33,33 @@ export function createReportConverter({ replica, settings }: Pick<Engine, 'repli
     return [origin.environment, environment].find(isKnown) ?? settings.environment;
   }
 
+  const variantNames = new Map<string, ReadonlySet<string>>();
+
+  function variantNamesOf(flag: string): ReadonlySet<string> {
+    const known = variantNames.get(flag);
+    if (known) return known;
+    const names = new Set([NO_VARIANT, ...(flags.get(flag)?.variants ?? []).map(({ name }) => name)]);
+    variantNames.set(flag, names);
+    return names;
+  }
+
   /** Returns the counts of the flag's variants. Any other name may be invented. */
-  function variantsOf(flag: string, { variants }: FlagCounts): { readonly variants?: readonly VariantCount[] } {
-    if (variants === undefined) return {};
-    const known = flags.get(flag)?.variants ?? [];
-    const counted = [NO_VARIANT, ...known.map(({ name }) => name)].flatMap((variant) => {
-      const count = Object.hasOwn(variants, variant) ? variants[variant] : undefined;
-      return count === undefined || count === 0 ? [] : [{ variant, count }];
-    });
-    return counted.length === 0 ? {} : { variants: counted };
+  function variantsOf(flag: string, counts: NonNullable<FlagCounts['variants']>): readonly VariantCount[] {
+    const names = variantNamesOf(flag);
+    return Object.entries(counts).flatMap(([variant, count]) =>
+      count > 0 && names.has(variant) ? [{ variant, count }] : [],
+    );
   }
 
   function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
     const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
     for (const flag of Object.keys(toggles)) {
-      const counts = toggles[flag] ?? NONE;
-      const { yes, no } = counts;
+      const { yes, no, variants } = toggles[flag] ?? NONE;
       const project = projectOf(flag);
       if (project === undefined) sorted.unknown.push({ flag, yes, no });
-      else if (projects === undefined || projects.includes(project))
-        sorted.counts.push({ flag, yes, no, ...variantsOf(flag, counts) });
-      else sorted.droppedNames += 1;
+      else if (projects !== undefined && !projects.includes(project)) sorted.droppedNames += 1;
+      else if (variants === undefined) sorted.counts.push({ flag, yes, no });
+      else sorted.counts.push({ flag, yes, no, variants: variantsOf(flag, variants) });
     }
     return sorted;
   }

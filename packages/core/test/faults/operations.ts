@@ -122,6 +122,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     }),
   listSeenFlags: [(flags) => flags.listSeenFlags(), (flags) => flags.listSeenFlags({ limit: 1 })],
   countEvaluations: (flags) => flags.countEvaluations(),
+  listUsage: [(flags) => flags.listUsage({ flag: 'checkout' }), (flags) => flags.listUsage({}, { limit: 1 })],
   listApplications: [(flags) => flags.listApplications(), (flags) => flags.listApplications({}, { limit: 1 })],
   getApplication: (flags) => flags.getApplication({ application: 'web' }),
   listApplicationsByFlag: [

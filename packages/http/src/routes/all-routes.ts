@@ -16,6 +16,7 @@ import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
 import { strategyRoutes } from './strategies.js';
 import { tokenRoutes } from './tokens.js';
+import { usageRoutes } from './usage.js';
 import { variantRoutes } from './variants.js';
 
 /** All routes of the API. */
@@ -30,6 +31,7 @@ export const ROUTES: readonly Route[] = [
   ...memberRoutes,
   ...archiveRoutes,
   ...metricsRoutes,
+  ...usageRoutes,
   ...eventRoutes,
   ...tokenRoutes,
   ...playgroundRoutes,

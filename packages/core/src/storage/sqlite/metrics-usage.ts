@@ -1,10 +1,11 @@
 import {
   boundedSum,
+  type FlagCount,
   type FlagUsage,
-  type ReportedCount,
   type TimedUsage,
   type UsageQuery,
   type UsageReport,
+  type VariantCount,
 } from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
 import { addVariants, hourOf } from '../timed-usage.js';
@@ -44,7 +45,8 @@ export interface SqliteUsage extends Pick<SqliteTimedUsage, 'drop' | 'forgetSlic
 }
 
 /** The counts of one hour: a row of `usage_now`. */
-interface CurrentUsage extends ReportedCount {
+interface CurrentUsage extends FlagCount {
+  readonly variants: readonly VariantCount[] | undefined;
   readonly application: string;
   readonly environment: string;
   readonly hour: number;
@@ -81,8 +83,7 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
       const past: TimedUsage[] = [];
       for (const row of currentUsageOf(reports)) {
         const { application, flag, environment, count, hour, yes, no, variants } = row;
-        const isAdded =
-          variants === undefined && add.run(application, flag, environment, count, hour, yes, no).changes > 0;
+        const isAdded = !variants?.length && add.run(application, flag, environment, count, hour, yes, no).changes > 0;
         const earlier = isAdded ? undefined : addSlowly(row);
         if (earlier !== undefined) past.push(toTimed(earlier));
       }
@@ -159,20 +160,25 @@ function toTimed({ application, flag, environment, hour, yes, no, variants = [] 
 }
 
 /** Returns the merged counts of reports, so that each row is written once. */
-function currentUsageOf(reports: readonly UsageReport[]): readonly CurrentUsage[] {
+function currentUsageOf(reports: readonly UsageReport[]): Iterable<CurrentUsage> {
+  const [report] = reports;
+  if (report !== undefined && reports.length === 1) return currentUsageIn(report);
   const rows = createRowMerger<string, CurrentUsage>(addUsage);
-  for (const report of reports) {
-    const { application, environment = '', counts } = report;
-    const hour = hourOf(report);
-    const key = JSON.stringify([application, environment, hour]);
-    for (const { flag, yes, no, variants } of counts) {
-      const count = boundedSum(yes, no);
-      rows.add(key, flag, { application, flag, environment, hour, count, yes, no, ...(variants && { variants }) });
-    }
+  for (const one of reports) {
+    const key = JSON.stringify([one.application, one.environment, hourOf(one)]);
+    for (const row of currentUsageIn(one)) rows.add(key, row.flag, row);
   }
   const merged: CurrentUsage[] = [];
   rows.forEach((row) => void merged.push(row));
   return merged;
+}
+
+function currentUsageIn(report: UsageReport): readonly CurrentUsage[] {
+  const { application, environment = '', counts } = report;
+  const hour = hourOf(report);
+  return counts.map(({ flag, yes, no, variants }) => {
+    return { application, flag, environment, hour, count: boundedSum(yes, no), yes, no, variants };
+  });
 }
 
 function addUsage(one: CurrentUsage, next: CurrentUsage): CurrentUsage {
@@ -181,7 +187,7 @@ function addUsage(one: CurrentUsage, next: CurrentUsage): CurrentUsage {
     count: boundedSum(one.count, next.count),
     yes: boundedSum(one.yes, next.yes),
     no: boundedSum(one.no, next.no),
-    ...(next.variants && { variants: addVariants(one.variants, next.variants) }),
+    variants: next.variants ? addVariants(one.variants, next.variants) : one.variants,
   };
 }
 
