@@ -11,12 +11,19 @@ import { evaluationOperations } from './evaluation/evaluation.operations.js';
 import { subscribe } from './events/event.operations.js';
 import { createFeed } from './events/feed.js';
 import type { Flags } from './flags.js';
+import { asOf } from './history/as-of.operations.js';
 import { createMetricsRetention } from './metrics/retention.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.js';
 import { createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import { cloneJson } from './replica/clone-json.js';
 import { closeReplica, openReplica } from './replica/replica.js';
+import { assertSchemaFits } from './schema/define-flags.js';
+import { findDrift, settleDrift } from './schema/drift.js';
+import { createPayloadReader } from './schema/payload.js';
+import type { FlagsSchema } from './schema/schema.types.js';
+import { acceptDeclaredProperties } from './schema/typed-evaluation.js';
+import type { TypedFlags } from './schema/typed-flags.types.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';
 import { createTokenFinder } from './tokens/token-finder.js';
@@ -33,6 +40,11 @@ const DAY = 86_400_000;
  * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
  */
+export async function createFlags<Schema extends FlagsSchema>(
+  options: FlagsOptions & { readonly schema: Schema },
+): Promise<TypedFlags<Schema>>;
+/** Opens feature flags whose evaluation accepts any name. */
+export async function createFlags(options: FlagsOptions): Promise<Flags>;
 export async function createFlags(options: FlagsOptions): Promise<Flags> {
   const storage = await resolveStorage(options);
   try {
@@ -79,6 +91,9 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   pollInterval: true,
   applicationRetention: true,
   stateLimit: true,
+  schema: true,
+  onDrift: true,
+  declare: true,
   onError: true,
 };
 
@@ -92,7 +107,9 @@ function invalidOptions(message: string, path = ''): FlagsError {
 }
 
 async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags> {
-  const settings = createSettings(options);
+  const { schema } = options;
+  const settings = createSettings(withEnvironments(options));
+  if (schema) assertSchemaFits(schema, settings);
   const metrics = options.metrics ?? storage.metrics ?? memoryMetrics();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
   const onError = reporter(options.onError ?? warn);
@@ -113,7 +130,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   });
   // With push notifications the replica is almost always current.
   const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
-  const run = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, getCached, size });
+  const run = createCommandRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
   const validate = createValidators(settings);
   const read = createRead(storage);
   const base = {
@@ -126,6 +143,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     replica,
     read,
     findToken: createTokenFinder({ storage, read }),
+    payloads: createPayloadReader(schema),
     now,
     newId,
     isUser,
@@ -144,7 +162,22 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     feed.wake();
     void replica.poller.refresh();
   });
-  return createInterface(engineOf, { name: actor }, () => stopWatching?.());
+  const engine = engineOf({ name: actor });
+  const flags = createInterface({ engineOf, engine, schema, stopWatching: () => stopWatching?.() });
+  if (!schema) return flags;
+  try {
+    await settleDrift(schema, { engine, flags, onError, ...options });
+  } catch (error) {
+    await flags.close();
+    throw error;
+  }
+  return flags;
+}
+
+/** The environments of the schema are the default. */
+function withEnvironments(options: FlagsOptions): FlagsOptions {
+  const environments = options.environments ?? options.schema?.environments?.map((name) => ({ name }));
+  return environments ? { ...options, environments } : options;
 }
 
 function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
@@ -162,20 +195,29 @@ async function addDefaultProject({ change, now }: Engine): Promise<void> {
   });
 }
 
+interface InterfaceParts {
+  readonly engineOf: (actor: ActorIdentity) => Engine;
+  /** The engine of the default actor. */
+  readonly engine: Engine;
+  readonly schema: FlagsSchema | undefined;
+  readonly stopWatching: () => void;
+}
+
 /** Creates the public interface. All actors share the reads; changes are bound to the actor's engine. */
-function createInterface(
-  engineOf: (actor: ActorIdentity) => Engine,
-  actor: ActorIdentity,
-  stopWatching: () => void,
-): Flags {
+function createInterface({ engineOf, engine, schema, stopWatching }: InterfaceParts): Flags {
   const lifetime = createLifetime();
-  const engine = engineOf(actor);
+  const evaluation = evaluationOperations(engine);
   const shared = {
-    ...evaluationOperations(engine),
+    ...(schema ? acceptDeclaredProperties(evaluation, schema) : evaluation),
+    ...(schema && { schema, drift: () => lifetime.track(() => findDrift(schema, engine)) }),
     ...bindReadsAndReports(engine, lifetime),
     subscribe: (...input: Parameters<Flags['subscribe']>) => {
       lifetime.assertOpen();
       return subscribe(engine, ...input);
+    },
+    asOf: (...input: Parameters<Flags['asOf']>) => {
+      lifetime.assertOpen();
+      return asOf(engine, lifetime, ...input);
     },
     settings: engine.settings,
     as: (other: Parameters<Flags['as']>[0]) => withActor(engineOf(toIdentity(other))),

@@ -3,6 +3,8 @@
  * others.
  */
 
+// Built-in strategies, for forms
+export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategy-parameters.js';
 // Validation
 export { type InputSchemas, inputSchemas } from './input-schemas.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';
@@ -21,6 +23,7 @@ export {
 } from './openfeature/resolution.js';
 export type { OpenFeatureContext } from './openfeature/values.js';
 export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
+export { type PayloadReader, type PayloadReading, payloadReaderOf } from './schema/payload.js';
 // Storages
 export {
   type PreparedCommit,

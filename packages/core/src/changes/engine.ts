@@ -4,6 +4,7 @@ import type { Feed } from '../events/feed.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
 import type { Replica } from '../replica/replica.js';
+import type { PayloadReader } from '../schema/payload.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 import type { Token } from '../tokens/token.types.js';
@@ -24,6 +25,7 @@ export interface Engine {
   readonly feed: Feed;
   readonly replica: Replica;
   readonly read: Read;
+  readonly payloads: PayloadReader;
   readonly findToken: FindToken;
   /** Runs a change, attributed to the engine's actor unless the context names another one. */
   readonly change: <State, Event extends DomainEvent>(

@@ -8,6 +8,13 @@ export const LIMITS = {
   shortDescription: 1000,
   /** Descriptions of flags and segments. In ASCII, the document around one still fits in {@link documentBytes}. */
   description: 1_000_000,
+  labelsPerFlag: 20,
+  /** A label of a flag. */
+  flagLabel: 50,
+  owner: 200,
+  /** The text that a list of flags is searched for. */
+  searchText: 500,
+  projectsPerQuery: 100,
   title: 1000,
   /** The longest token secret. */
   secret: 255,

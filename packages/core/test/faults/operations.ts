@@ -3,7 +3,15 @@ import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
 
-type OwnTests = keyof EvaluationOperations | 'subscribe' | 'dataVersion' | 'settings' | 'as' | 'closing' | 'close';
+type OwnTests =
+  | keyof EvaluationOperations
+  | 'subscribe'
+  | 'asOf'
+  | 'dataVersion'
+  | 'settings'
+  | 'as'
+  | 'closing'
+  | 'close';
 
 const SHOP = { project: 'shop' };
 const OLD = { ...SHOP, flag: 'old' };
@@ -50,10 +58,13 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   listFlags: [
     (flags) => flags.listFlags(DEFAULT),
     (flags) => flags.listFlags(DEFAULT, { limit: 1, after: 'checkout' }),
+    (flags) => flags.listFlags({}),
+    (flags) => flags.listFlags({}, { query: 'checkout', sort: 'lastSeenAt', limit: 1 }),
   ],
   getFlag: (flags) => flags.getFlag(CHECKOUT),
   updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
   patchFlag: (flags) => flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/description', value: 'patched' }]),
+  changeLabels: (flags) => flags.changeLabels(CHECKOUT, { add: ['team-shop'] }),
   cloneFlag: (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' }),
   archiveFlag: (flags) => flags.archiveFlag(CHECKOUT),
   locateFlag: (flags) => flags.locateFlag(OLD),
@@ -137,6 +148,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
   {
     isEnabled: (flags) => flags.isEnabled('checkout', {}, { environment: 'development' }),
     getVariant: (flags) => flags.getVariant('checkout', {}, { environment: 'development' }),
+    getPayload: (flags) => flags.getPayload('checkout', {}, { environment: 'development' }),
     forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
     onImpression: (flags) => flags.onImpression(() => undefined)(),

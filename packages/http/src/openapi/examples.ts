@@ -29,6 +29,8 @@ const flag = {
   createdAt: CREATED,
   lastSeenAt: SEEN,
   variants: null,
+  labels: ['team-shop'],
+  owner: 'ada@example.org',
 };
 
 const archivedFlag = {
@@ -89,6 +91,29 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     users: [{ id: 7, roleId: 4 }],
   },
   FlagList: { version: 1, features: [summary] },
+  FeatureList: {
+    version: 1,
+    features: [
+      {
+        name: 'checkout',
+        project: 'default',
+        description: 'The new checkout',
+        type: 'release',
+        stale: false,
+        archived: false,
+        labels: ['team-shop'],
+        owner: 'ada@example.org',
+        revision: 7,
+        createdAt: CREATED,
+        lastSeenAt: SEEN,
+        environments: [
+          { name: 'development', enabled: true, strategyCount: 1, rollout: 100, hasVariants: false },
+          { name: 'production', enabled: false, strategyCount: 1, rollout: 25, hasVariants: false },
+        ],
+      },
+    ],
+    total: 1,
+  },
   Flag: flag,
   FlagDetail: {
     ...flag,
@@ -97,6 +122,8 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
       { name: 'production', enabled: false, strategies: [] },
     ],
   },
+  Tag: { type: 'simple', value: 'team-shop' },
+  TagList: { version: 1, tags: [{ type: 'simple', value: 'team-shop' }] },
   ArchivedFlagList: { version: 1, features: [archivedFlag] },
   Strategy: strategy,
   VariantWeights: {
@@ -188,6 +215,24 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
       },
     ],
     totalEvents: 1,
+  },
+  EventStream:
+    'id:42\ndata:{"id":12,"type":"feature-stale-on","createdBy":"ada@example.org","project":"default","featureName":"checkout"}\n\n',
+  Session: {
+    version: '0.1.0',
+    auth: 'session',
+    actor: 'ada@example.org',
+    environments: [{ name: 'production', displayName: 'Production' }],
+    types: [{ name: 'release', lifetimeDays: 40 }],
+    roles: [{ id: 4, name: 'owner' }],
+    strategies: [
+      {
+        name: 'userWithId',
+        description: 'On for these users.',
+        parameters: [{ name: 'userIds', type: 'list', description: 'Ids of users.' }],
+      },
+    ],
+    actions: ['getFlag', 'listFlags'],
   },
   ...CLIENT_EXAMPLES,
 };

@@ -5,6 +5,7 @@ import { clientReportRoutes } from './client-reports.js';
 import { dependencyRoutes } from './dependencies.js';
 import { environmentRoutes } from './environments.js';
 import { eventRoutes } from './events.js';
+import { featureRoutes } from './features.js';
 import { flagRoutes } from './flags.js';
 import { frontendRoutes } from './frontend.js';
 import { memberRoutes } from './members.js';
@@ -14,7 +15,9 @@ import { openApiRoutes } from './open-api.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
+import { sessionRoutes } from './session.js';
 import { strategyRoutes } from './strategies.js';
+import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
 import { usageRoutes } from './usage.js';
 import { variantRoutes } from './variants.js';
@@ -23,6 +26,8 @@ import { variantRoutes } from './variants.js';
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
+  ...featureRoutes,
+  ...tagRoutes,
   ...strategyRoutes,
   ...environmentRoutes,
   ...variantRoutes,
@@ -39,5 +44,6 @@ export const ROUTES: readonly Route[] = [
   ...clientReportRoutes,
   ...frontendRoutes,
   ...ofrepRoutes,
+  ...sessionRoutes,
   ...openApiRoutes,
 ];

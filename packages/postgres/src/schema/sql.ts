@@ -7,10 +7,9 @@ import {
   migrationStatements,
   SCHEMA_VERSION,
   takeMigrationLock,
-  timedUsageFunctions,
-  timedUsageTables,
   unknownNameTables,
 } from './migrations.js';
+import { timedUsageFunctions, timedUsageTables } from './timed-usage-tables.js';
 
 export interface MigrationSqlOptions {
   /** Default `public`, which must exist. Any other is created if it is missing. */

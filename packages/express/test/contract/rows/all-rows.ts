@@ -5,6 +5,7 @@ import { clientRows } from './client.js';
 import { clientReadingRows } from './client-reading.js';
 import { dependencyRows } from './dependencies.js';
 import { eventRows } from './events.js';
+import { featureRows } from './features.js';
 import { flagChangeRows } from './flag-changes.js';
 import { flagRows } from './flags.js';
 import { frontendRows } from './frontend.js';
@@ -17,6 +18,7 @@ import { projectRows } from './projects.js';
 import { segmentRows } from './segments.js';
 import { strategyRows } from './strategies.js';
 import { switchingRows } from './switching.js';
+import { tagRows } from './tags.js';
 import { tokenRows } from './tokens.js';
 import { variantRows } from './variants.js';
 
@@ -25,6 +27,8 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...projectRows,
   ...flagRows,
   ...flagChangeRows,
+  ...tagRows,
+  ...featureRows,
   ...strategyRows,
   ...switchingRows,
   ...variantRows,

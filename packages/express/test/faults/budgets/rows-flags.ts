@@ -1,4 +1,14 @@
-import { arrayOf, longText, MEBIBYTE, ofValues, operations, padded, within, wrongConstraints } from './bodies.js';
+import {
+  arrayOf,
+  longText,
+  MEBIBYTE,
+  manyParameters,
+  ofValues,
+  operations,
+  padded,
+  within,
+  wrongConstraints,
+} from './bodies.js';
 import { flagName, strategyId } from './definitions.js';
 import type { BudgetRow, Preparation } from './row.js';
 
@@ -6,6 +16,7 @@ const FEATURES = '/api/admin/projects/default/features';
 const STRATEGIES = (flag: string) => `${FEATURES}/${flag}/environments/production/strategies`;
 const flagPath = (number: number) => `${FEATURES}/${flagName(number)}`;
 const strategyPath = (number: number) => `${STRATEGIES(flagName(number))}/${strategyId(number)}`;
+const TAGGED = '/api/admin/features';
 const granted = { isGranted: true } as const;
 /** Of a body whose description is as long as is taken, less a little. */
 const LARGEST_TEXT = 1_000_000;
@@ -38,6 +49,17 @@ const archived = (name: string): readonly Preparation[] => [
 
 export const FLAG_ROWS = {
   listFlags: [],
+  searchFlags: [
+    { name: 'text that no flag has', path: `${TAGGED}?query=${longText(500)}`, ...granted },
+    { name: 'text in descriptions', path: `${TAGGED}?query=${longText(20)}`, ...granted },
+    { name: 'last seen', path: `${TAGGED}?sort=-lastSeenAt&limit=1000`, ...granted },
+    { name: 'by type', path: `${TAGGED}?sort=type&after=release%20flag-00100`, ...granted },
+    { name: 'many labels', path: `${TAGGED}?${manyParameters('label')}` },
+  ],
+  validateFlagName: [
+    { name: 'free', body: () => '{"name":"unheard-of"}', ...granted },
+    { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
+  ],
   createFlag: [
     { name: 'largest', body: () => padded('{"name":"made","description":"…"}', LARGEST_TEXT), ...granted },
     { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
@@ -78,6 +100,21 @@ export const FLAG_ROWS = {
       ...granted,
     },
   ],
+  listFlagTags: [{ name: 'of 1 MiB', path: `${TAGGED}/largest/tags`, ...granted }],
+  addFlagTag: [
+    { name: 'largest', path: `${TAGGED}/largest/tags`, body: () => padded('{"value":"a","ignored":"…"}'), ...granted },
+    { name: 'value of 1 MiB', body: () => padded('{"type":"simple","value":"…"}') },
+  ],
+  updateFlagTags: [
+    { name: 'wrong tags', body: () => within('{"removedTags":[],"addedTags":[', () => '{"type":0,"value":0}', ']}') },
+    {
+      name: 'repeated',
+      path: `${TAGGED}/largest/tags`,
+      body: () => `{"removedTags":[],"addedTags":[${Array.from({ length: 20 }, () => '{"value":"a"}')}]}`,
+      ...granted,
+    },
+  ],
+  removeFlagTag: [{ name: 'of 1 MiB', path: `${TAGGED}/largest/tags/simple/a`, ...granted }],
   archiveFlag: [
     { name: 'of 1 MiB', path: `${FEATURES}/largest-1`, before: [cloned('largest-1')], ...granted },
     { name: 'that others depend on', path: flagPath(21) },
