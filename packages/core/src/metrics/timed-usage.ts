@@ -127,7 +127,7 @@ function toPeriod(row: TimedUsage, unit: TimedUsageQuery['unit']): UsagePeriod {
 }
 
 /** The cursor of the page that follows a row. */
-export function cursorOf({ flag, appName, environment, hour, day }: UsagePeriod): string {
+function cursorOf({ flag, appName, environment, hour, day }: UsagePeriod): string {
   return JSON.stringify([flag, appName, environment, hour ?? day]);
 }
 

@@ -53,7 +53,7 @@ export function mergeTimedUsage(rows: Iterable<TimedUsage>): TimedUsage[] {
   return merged;
 }
 
-export function addTimedUsage(
+function addTimedUsage(
   one: TimedUsage,
   { yes, no, variants }: Omit<TimedUsage, keyof TimedUsageKey>,
 ): TimedUsage {
