@@ -53,10 +53,7 @@ export function mergeTimedUsage(rows: Iterable<TimedUsage>): TimedUsage[] {
   return merged;
 }
 
-function addTimedUsage(
-  one: TimedUsage,
-  { yes, no, variants }: Omit<TimedUsage, keyof TimedUsageKey>,
-): TimedUsage {
+function addTimedUsage(one: TimedUsage, { yes, no, variants }: Omit<TimedUsage, keyof TimedUsageKey>): TimedUsage {
   return {
     ...one,
     yes: boundedSum(one.yes, yes),

@@ -2,8 +2,10 @@ import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
 import {
   boundedSum,
+  type ReportedCount,
   type Retention,
   type TimedUsage,
+  type TimedUsageKey,
   type TimedUsageQuery,
   type UsageReport,
   type VariantCount,
@@ -19,6 +21,10 @@ interface Counts {
   variants: readonly VariantCount[];
 }
 
+type Series = Omit<TimedUsageKey, 'flag'>;
+
+const NO_VARIANTS: readonly VariantCount[] = [];
+
 /** Counts by start, then flag, then application and environment. */
 type Periods = Map<number, Map<string, Map<string, Counts>>>;
 
@@ -31,24 +37,26 @@ export function memoryTimedUsage() {
   const days: Periods = new Map();
   let size = 0;
 
-  function add(periods: Periods, { flag, start, ...added }: TimedUsage): void {
+  function add(periods: Periods, { start, application, environment }: Series, counts: readonly ReportedCount[]): void {
+    if (counts.length === 0) return;
     const flags = periods.get(start) ?? new Map<string, Map<string, Counts>>();
-    if (flags.size === 0) periods.set(start, flags);
-    const all = flags.get(flag) ?? new Map<string, Counts>();
-    if (all.size === 0) flags.set(flag, all);
-    const key = `${added.environment.length} ${added.environment}${added.application}`;
-    const known = all.get(key);
-    if (known === undefined) {
-      size += 1 + added.variants.length;
-      all.set(key, { ...added });
-      return;
+    periods.set(start, flags);
+    const key = `${environment.length} ${environment}${application}`;
+    for (const { flag, yes, no, variants = NO_VARIANTS } of counts) {
+      const all = flags.get(flag) ?? new Map<string, Counts>();
+      const known = all.get(key);
+      if (known === undefined) {
+        flags.set(flag, all.set(key, { application, environment, yes, no, variants: addVariants([], variants) }));
+        size += 1 + variants.length;
+        continue;
+      }
+      known.yes = boundedSum(known.yes, yes);
+      known.no = boundedSum(known.no, no);
+      if (variants.length === 0) continue;
+      size -= known.variants.length;
+      known.variants = addVariants(known.variants, variants);
+      size += known.variants.length;
     }
-    known.yes = boundedSum(known.yes, added.yes);
-    known.no = boundedSum(known.no, added.no);
-    if (added.variants.length === 0) return;
-    size -= known.variants.length;
-    known.variants = addVariants(known.variants, added.variants);
-    size += known.variants.length;
   }
 
   function removeFlag(periods: Periods, start: number, flag: string): readonly Counts[] {
@@ -77,7 +85,10 @@ export function memoryTimedUsage() {
   function moveHour(start: number): boolean {
     const [flag] = hours.get(start)?.keys() ?? [];
     if (flag === undefined) return false;
-    for (const counts of removeFlag(hours, start, flag)) add(days, { flag, start: startOf('day', start), ...counts });
+    const day = startOf('day', start);
+    for (const { application, environment, ...counts } of removeFlag(hours, start, flag)) {
+      add(days, { start: day, application, environment }, [{ flag, ...counts }]);
+    }
     return true;
   }
 
@@ -97,17 +108,7 @@ export function memoryTimedUsage() {
       const isHour = hour >= firstKept('hour', at);
       const start = isHour ? hour : startOf('day', hour);
       if (!isHour && start < firstKept('day', at)) return 0;
-      for (const { flag, yes, no, variants = [] } of counts) {
-        add(isHour ? hours : days, {
-          flag,
-          application,
-          environment,
-          start,
-          yes,
-          no,
-          variants: addVariants([], variants),
-        });
-      }
+      add(isHour ? hours : days, { start, application, environment }, counts);
       return trim();
     },
     read(

@@ -16,11 +16,15 @@ import { parseVariantText, type SqliteTimedUsage, sqliteTimedUsage, toVariantTex
 const LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** Returns a function that reads a table of applications, flags and counts: all pairs, or a page. */
-export function sqliteUsagePages(database: SqliteDatabase, table: string): (query: UsageQuery) => FlagUsage[] {
+export function sqliteUsagePages(
+  database: SqliteDatabase,
+  table: string,
+  count = 'count',
+): (query: UsageQuery) => FlagUsage[] {
   const select = (first: string, second: string) =>
     prepare(
       database,
-      `SELECT application, flag, min(total(count), ${LIMIT}) AS count FROM ${table} WHERE (${first}, ${second}) > (?, ?)
+      `SELECT application, flag, min(total(${count}), ${LIMIT}) AS count FROM ${table} WHERE (${first}, ${second}) > (?, ?)
       GROUP BY ${first}, ${second} ORDER BY ${first}, ${second} LIMIT ?`,
     );
   const byApplication = select('application', 'flag');
@@ -44,52 +48,56 @@ export interface SqliteUsage extends Pick<SqliteTimedUsage, 'drop' | 'forgetSlic
   removeSlice(application: string): boolean;
 }
 
-/** The counts of one hour: a row of `usage_now`. */
+/** A row of `usage_now`. */
 interface CurrentUsage extends FlagCount {
-  readonly variants: readonly VariantCount[] | undefined;
   readonly application: string;
   readonly environment: string;
+  /** The start of the hour that `yes`, `no` and `variants` count. */
   readonly hour: number;
-  /** The sum of all hours. */
+  /** The sum of all other hours. */
   readonly count: number;
+  readonly variants: readonly VariantCount[] | undefined;
 }
 
 /**
- * Stores one row per application, flag and environment: the sum of all counts, and the counts of the current hour. So a
- * report writes one row per flag. The first report of the next hour moves the counts of the hour before.
+ * Stores one row per application, flag and environment: the counts of the current hour, and the sum of the other hours. So
+ * a report writes one row per flag. The first report of the next hour moves the counts of the hour before.
  */
 export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsage {
   const statements = usageStatements(database, `${prefix}usage_now`);
   const { add, find, put } = statements;
   const timed = sqliteTimedUsage(database, prefix);
 
-  /** Adds counts of another hour, or with variants. Returns the counts of the earlier hour. */
+  /** Adds counts with variants, of another hour or of a new row. Returns the counts of the earlier hour. */
   function addSlowly(row: CurrentUsage): CurrentUsage | undefined {
     const found = find.get(row.application, row.flag, row.environment) as CurrentRow | undefined;
-    const known = found && toCurrent(found);
-    if (known === undefined) {
+    if (found === undefined) {
       put.run(...parametersOf(row));
       return undefined;
     }
-    const count = boundedSum(known.count, row.count);
-    if (known.hour === row.hour) put.run(...parametersOf({ ...addUsage(known, row), count }));
-    else put.run(...parametersOf({ ...(known.hour < row.hour ? row : known), count }));
-    if (known.hour === row.hour) return undefined;
-    return known.hour < row.hour ? known : row;
+    const known = toCurrent(found);
+    if (known.hour === row.hour) {
+      put.run(...parametersOf(addUsage(known, row)));
+      return undefined;
+    }
+    const [current, earlier] = known.hour < row.hour ? [row, known] : [known, row];
+    const count = boundedSum(known.count, boundedSum(earlier.yes, earlier.no));
+    put.run(...parametersOf({ ...current, count }));
+    return earlier;
   }
 
   return {
     add(reports) {
       const past: TimedUsage[] = [];
       for (const row of currentUsageOf(reports)) {
-        const { application, flag, environment, count, hour, yes, no, variants } = row;
-        const isAdded = !variants?.length && add.run(application, flag, environment, count, hour, yes, no).changes > 0;
+        const { application, flag, environment, hour, yes, no, variants } = row;
+        const isAdded = !variants?.length && add.run(yes, no, application, flag, environment, hour).changes > 0;
         const earlier = isAdded ? undefined : addSlowly(row);
-        if (earlier !== undefined) past.push(toTimed(earlier));
+        if (earlier !== undefined && earlier.hour > 0) past.push(toTimed(earlier));
       }
       return past.length === 0 ? 0 : timed.add(past, latestOf(reports));
     },
-    read: sqliteUsagePages(database, `${prefix}usage_now`),
+    read: sqliteUsagePages(database, `${prefix}usage_now`, 'count + yes + no'),
     readTimed: timed.read,
     flagsOf: (application) => (statements.findOf.all(application) as [string][]).map(([flag]) => flag),
     forget(flag) {
@@ -108,21 +116,14 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
 
 function usageStatements(database: SqliteDatabase, table: string) {
   const columns = 'application, flag, environment, count, hour, yes, no, variants';
+  const isRow = 'application = ? AND flag = ? AND environment = ?';
   return {
     // Sums stop at the largest safe integer, so that no report fails.
     add: prepare(
       database,
-      `INSERT INTO ${table} AS known (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)
-      ON CONFLICT (application, flag, environment) DO UPDATE SET
-        count = min(count + excluded.count, ${LIMIT}),
-        yes = min(yes + excluded.yes, ${LIMIT}),
-        no = min(no + excluded.no, ${LIMIT})
-      WHERE known.hour = excluded.hour`,
+      `UPDATE ${table} SET yes = min(yes + ?, ${LIMIT}), no = min(no + ?, ${LIMIT}) WHERE ${isRow} AND hour = ?`,
     ),
-    find: prepareRaw(
-      database,
-      `SELECT ${columns} FROM ${table} WHERE application = ? AND flag = ? AND environment = ?`,
-    ),
+    find: prepareRaw(database, `SELECT ${columns} FROM ${table} WHERE ${isRow}`),
     put: prepare(
       database,
       `INSERT INTO ${table} (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -132,7 +133,7 @@ function usageStatements(database: SqliteDatabase, table: string) {
     findOf: prepareRaw(database, `SELECT DISTINCT flag FROM ${table} WHERE application = ? ORDER BY flag`),
     forget: prepare(database, `DELETE FROM ${table} WHERE flag = ?`),
     page: prepareRaw(database, `SELECT ${columns} FROM ${table} WHERE application = ? LIMIT ${SLICE_ROWS}`),
-    remove: prepare(database, `DELETE FROM ${table} WHERE application = ? AND flag = ? AND environment = ?`),
+    remove: prepare(database, `DELETE FROM ${table} WHERE ${isRow}`),
   };
 }
 
@@ -177,14 +178,13 @@ function currentUsageIn(report: UsageReport): readonly CurrentUsage[] {
   const { application, environment = '', counts } = report;
   const hour = hourOf(report);
   return counts.map(({ flag, yes, no, variants }) => {
-    return { application, flag, environment, hour, count: boundedSum(yes, no), yes, no, variants };
+    return { application, flag, environment, hour, count: 0, yes, no, variants };
   });
 }
 
 function addUsage(one: CurrentUsage, next: CurrentUsage): CurrentUsage {
   return {
     ...one,
-    count: boundedSum(one.count, next.count),
     yes: boundedSum(one.yes, next.yes),
     no: boundedSum(one.no, next.no),
     variants: next.variants ? addVariants(one.variants, next.variants) : one.variants,

@@ -34,6 +34,12 @@ function sqliteCounters(database: SqliteDatabase, prefix: string): Counters {
 
   return {
     add(reports) {
+      const [report] = reports;
+      if (report !== undefined && reports.length === 1) {
+        const second = counterSecond(report.stop);
+        for (const { flag, yes, no } of report.counts) add.run(second, flag, yes, no);
+        return;
+      }
       const rows = createRowMerger<number, FlagCount>(addCounts);
       for (const { stop, counts } of reports) {
         for (const count of counts) rows.add(counterSecond(stop), count.flag, count);
@@ -109,6 +115,11 @@ function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
 
   return {
     add(reports) {
+      const [report] = reports;
+      if (report !== undefined && reports.length === 1) {
+        for (const { flag } of report.counts) see.run(flag, report.stop);
+        return;
+      }
       const latest = new Map<string, number>();
       for (const { stop, counts } of reports) {
         for (const { flag } of counts) latest.set(flag, Math.max(latest.get(flag) ?? stop, stop));

@@ -94,8 +94,8 @@ export function unknownNameTables(prefix: string): string {
 /**
  * Tables of timed usage that version 2 adds.
  *
- * `usage_now` replaces `usage`, which is no longer read. It has the sum of all counts, and the counts of the hour that the
- * latest report was in. The counts of earlier releases have no hour. `usage_rows` counts the rows of the other two tables.
+ * `usage_now` replaces `usage`, which is no longer read. It has the counts of the hour that the latest report was in, and
+ * in `count` the sum of the other hours. The counts of earlier releases have no hour. `usage_rows` counts the rows of the other two tables.
  */
 export function timedUsageTables(prefix: string): string {
   const period = (table: string) => `
