@@ -16,7 +16,7 @@ import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from 
 import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
 import { findTokenIssues } from './tokens/token.schema.js';
-import type { NewToken } from './tokens/token.types.js';
+import type { NewToken, TokenRotation } from './tokens/token.types.js';
 import { findPatchIssues } from './validation/json-patch.schema.js';
 import { LIMITS } from './validation/limits.js';
 import { createValidator } from './validation/validator.js';
@@ -46,6 +46,7 @@ export function createValidators(settings: Settings) {
     bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkIssues),
     usageFilter: createValidator<UsageFilter>(schemas.usageFilter, findUsageIssues),
     newToken: createValidator<NewToken>(schemas.newToken, findTokenIssues),
+    tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
     flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),

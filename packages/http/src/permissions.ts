@@ -76,6 +76,7 @@ export type Action =
   | 'resolveFlags'
   | 'listTokens'
   | 'createToken'
+  | 'rotateToken'
   | 'deleteToken'
   | 'listEvents'
   | 'listFlagEvents'

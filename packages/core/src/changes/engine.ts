@@ -32,6 +32,8 @@ export interface Engine {
     change: UnattributedChange<State, Event>,
   ) => Promise<Versioned<State> | undefined>;
   readonly now: () => Date;
+  /** Milliseconds after which a new token expires at the latest; undefined: no limit. */
+  readonly maxTokenLifetime: number | undefined;
   readonly newId: () => string;
   readonly isUser: (userId: number) => Awaitable<boolean>;
 }

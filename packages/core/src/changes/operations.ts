@@ -70,6 +70,7 @@ const CHANGES = {
   updateSegment: segments.updateSegment,
   deleteSegment: segments.deleteSegment,
   createToken: tokens.createToken,
+  rotateToken: tokens.rotateToken,
   deleteToken: tokens.deleteToken,
 } satisfies Partial<OperationTable>;
 

@@ -1,4 +1,4 @@
-import { type DocumentChange, touch, writeIndex } from '../changes/document-change.js';
+import { changeDocument, type DocumentChange, touch, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
 import type { ChangeContext, Page, PageQuery } from '../common.types.js';
@@ -7,6 +7,7 @@ import { assertEnvironment, findProject } from '../flags/find.js';
 import { cutPage, pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
 import { toTimestamp } from '../validation/primitives.js';
+import { invalidInput } from '../validation/validator.js';
 import * as tokenRules from './token.js';
 import {
   createSecret,
@@ -20,7 +21,7 @@ import {
   tokenRegistries,
   toToken,
 } from './token.js';
-import type { CreatedToken, NewToken, Token } from './token.types.js';
+import type { CreatedToken, NewToken, Token, TokenRotation } from './token.types.js';
 
 export async function createToken(engine: Engine, input: NewToken, context?: ChangeContext): Promise<CreatedToken> {
   const { validate, change } = engine;
@@ -32,7 +33,8 @@ export async function createToken(engine: Engine, input: NewToken, context?: Cha
     id: state.id,
     context,
     decide: async (existing, read) => {
-      const sideWrites = await claimScopeAndName(engine, state, read);
+      if (state.environment !== '*') assertEnvironment(engine, state.environment);
+      const sideWrites = await claimScopeAndName(state, read);
       const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
       const others = await listStoredTokens(engine);
       return {
@@ -66,6 +68,71 @@ export async function deleteToken(
   });
 }
 
+/** The overlap of a rotation that names none, in milliseconds. */
+const OVERLAP = 86_400_000;
+
+export async function rotateToken(
+  engine: Engine,
+  id: string,
+  input: TokenRotation = {},
+  context?: ChangeContext,
+): Promise<CreatedToken> {
+  const { read, change, validate, now } = engine;
+  const rotation = validate.tokenRotation(input);
+  const old = await findToken(read, id);
+  const { secret, state } = successorOf(engine, old.state, rotation);
+  await change({
+    aggregate: tokenDocuments,
+    id: state.id,
+    context,
+    decide: async (existing, readAgain) => {
+      const found = await findToken(readAgain, id);
+      const sideWrites = await claimScopeAndName(state, readAgain);
+      const others = (await listStoredTokens(engine)).filter((other) => other.id !== id);
+      const expired = tokenRules.expireToken(found.state, new Date(now().getTime() + (rotation.overlap ?? OVERLAP)));
+      // Without an event, the write still makes concurrent rotations and deletions of the old token conflict.
+      const oldToken = changeDocument(tokenDocuments, { id, found, events: expired });
+      return {
+        events: tokenRules.createToken({ existing: existing?.state, wasDeleted: false, others }, state),
+        sideWrites: [...sideWrites, oldToken ?? touch(tokenDocuments, { id, found })],
+      };
+    },
+  });
+  return { token: toToken(state), secret };
+}
+
+async function findToken(read: Read, id: unknown) {
+  return (typeof id === 'string' ? await read(tokenDocuments, id) : undefined) ?? throwTokenNotFound();
+}
+
+/** Creates a token of the same scope. It lives as long as the old one was meant to, unless the rotation says otherwise. */
+function successorOf(engine: Engine, old: TokenState, { expiresAt }: TokenRotation) {
+  const { name, kind, environment, createdAt } = old;
+  const lifetime = old.expiresAt === null ? undefined : Date.parse(old.expiresAt) - Date.parse(createdAt);
+  const { maxTokenLifetime = Number.POSITIVE_INFINITY, now } = engine;
+  const isLimited = lifetime !== undefined && lifetime <= maxTokenLifetime;
+  const inherited = isLimited ? new Date(now().getTime() + lifetime).toISOString() : null;
+  const projects = old.projects ?? [old.project];
+  return newToken(engine, {
+    name,
+    kind,
+    projects,
+    environment,
+    expiresAt: expiresAt === undefined ? inherited : expiresAt,
+  });
+}
+
+/** Returns when a new token expires: as given, within the longest lifetime. */
+function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null): string | null {
+  const given = expiresAt === null ? null : toTimestamp(expiresAt);
+  if (maxTokenLifetime === undefined) return given;
+  const latest = new Date(now().getTime() + maxTokenLifetime).toISOString();
+  if (given === null) return latest;
+  if (Date.parse(given) <= Date.parse(latest)) return given;
+  const message = `must not be after ${latest}, because tokens live at most ${maxTokenLifetime} milliseconds here`;
+  throw invalidInput([{ message, path: '/expiresAt' }]);
+}
+
 export async function verifyToken({ findToken, now }: Engine, secret: string): Promise<Token | undefined> {
   if (typeof secret !== 'string') return undefined;
   const token = await findToken(hashSecret(secret));
@@ -80,7 +147,8 @@ export async function listStoredTokens({ storage }: Pick<Engine, 'storage'>): Pr
 }
 
 /** Creates the secret and the state of a token. Without an environment, a client or frontend token gets the default. */
-function newToken({ settings, now }: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
+function newToken(engine: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
+  const { settings, now } = engine;
   const { name, kind, expiresAt = null } = input;
   const { environment = kind === 'admin' ? '*' : settings.environment } = input;
   const projects = projectsOf(input);
@@ -95,7 +163,7 @@ function newToken({ settings, now }: Engine, input: NewToken): { readonly secret
     ...(projects.length > 1 && { projects }),
     environment,
     createdAt: now().toISOString(),
-    expiresAt: expiresAt === null ? null : toTimestamp(expiresAt),
+    expiresAt: expiryOf(engine, expiresAt),
     hash,
   };
   return { secret, state };
@@ -108,16 +176,14 @@ function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] 
 }
 
 /**
- * Checks that the environment and the projects exist. Returns the side writes that make concurrent changes conflict:
+ * Checks that the projects exist. Returns the side writes that make concurrent changes conflict:
  * the registry for a new token of the same name, and each of several projects for its deletion.
  */
 async function claimScopeAndName(
-  engine: Engine,
-  { id, project, projects = [], environment }: TokenState,
+  { id, project, projects = [] }: TokenState,
   read: Read,
 ): Promise<readonly DocumentChange[]> {
   if (project !== '*') await findProject(read, { project });
-  if (environment !== '*') assertEnvironment(engine, environment);
   const touched = await Promise.all(projects.map((one) => touchProject(read, one)));
   const found = await read(tokenRegistries, TOKEN_REGISTRY);
   return [...touched, writeIndex(tokenRegistries, { id: TOKEN_REGISTRY, found, next: { lastToken: id } })];

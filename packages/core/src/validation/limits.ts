@@ -21,6 +21,8 @@ export const LIMITS = {
   /** The shortest secret that a new token may have. */
   shortestSecret: 32,
   projectsPerToken: 100,
+  /** Milliseconds that a rotated token stays valid: 90 days. */
+  tokenOverlap: 7_776_000_000,
   strategiesPerEnvironment: 100,
   parameters: 100,
   parameterText: 1_000_000,

@@ -120,6 +120,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
       }),
   ],
   listTokens: [(flags) => flags.listTokens(), (flags) => flags.listTokens({ limit: 1 })],
+  rotateToken: async (flags) => flags.rotateToken((await flags.listTokens())[0]?.id ?? 'unknown'),
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
