@@ -143,17 +143,16 @@ describe('timed usage in SQLite', () => {
 
   const retention = { countersUntil: 0, unseenSince: 0, isFlag: () => true };
 
-  it('is read, pruned and forgotten in slices that leave the event loop to others', async () => {
+  it('is read and pruned in slices that leave the event loop to others', async () => {
     let read: readonly unknown[] = [];
     const reading = await turnsWithin(async () => {
       read = await metrics.timedUsage({ unit: 'hour', from: NOW - HOUR });
     });
     expect(read).toHaveLength(2 * FLAGS);
+    // A slice reads at most a thousand rows, whatever the query selects.
     expect(reading.count).toBeGreaterThan(15);
-    expect(reading.common).toBeLessThan(SHORT);
     const pruning = await turnsWithin(() => metrics.prune({ ...retention, hoursBefore: NOW, daysBefore: NOW }));
     expect(pruning.count).toBeGreaterThan(30);
-    expect(pruning.common).toBeLessThan(SHORT);
     expect(await metrics.timedUsage({ unit: 'hour', from: 0, limit: 1 })).toMatchObject([{ start: NOW }]);
   });
 
@@ -189,11 +188,11 @@ describe('in memory', () => {
   it('timed usage has a bounded size, and drops the oldest rows', async () => {
     const metrics = memoryMetrics();
     const counts = names(10_000).map((flag) => ({ flag, yes: 1, no: 0 }));
-    for (let age = 20; age >= 0; age--) await metrics.record([report({ stop: NOW - age * HOUR, counts })]);
+    for (let age = 11; age >= 0; age--) await metrics.record([report({ stop: NOW - age * HOUR, counts })]);
     const stored = await metrics.timedUsage({ unit: 'hour', from: 0 });
     expect(stored).toHaveLength(LIMITS.usageRowsInMemory);
     expect(Math.min(...stored.map(({ start }) => start))).toBe(NOW - 9 * HOUR);
-    expect(metrics.dropped.usage).toBe(110_000);
+    expect(metrics.dropped.usage).toBe(20_000);
   });
 
   it('pruning leaves the event loop to others after every slice', async () => {
