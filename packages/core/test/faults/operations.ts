@@ -137,6 +137,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
       }),
   ],
   listTokens: [(flags) => flags.listTokens(), (flags) => flags.listTokens({ limit: 1 })],
+  rotateToken: async (flags) => flags.rotateToken((await flags.listTokens())[0]?.id ?? 'unknown'),
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
@@ -157,6 +158,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     }),
   listSeenFlags: [(flags) => flags.listSeenFlags(), (flags) => flags.listSeenFlags({ limit: 1 })],
   countEvaluations: (flags) => flags.countEvaluations(),
+  listUsage: [(flags) => flags.listUsage({ flag: 'checkout' }), (flags) => flags.listUsage({}, { limit: 1 })],
   listApplications: [(flags) => flags.listApplications(), (flags) => flags.listApplications({}, { limit: 1 })],
   getApplication: (flags) => flags.getApplication({ application: 'web' }),
   listApplicationsByFlag: [

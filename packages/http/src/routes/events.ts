@@ -39,6 +39,7 @@ const WIRE_NAMES = {
   'segment-updated': 'segment-updated',
   'segment-deleted': 'segment-deleted',
   'token-created': 'api-token-created',
+  'token-updated': 'api-token-updated',
   'token-deleted': 'api-token-deleted',
 } as const satisfies Record<EventType, string>;
 

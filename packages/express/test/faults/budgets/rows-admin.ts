@@ -60,6 +60,10 @@ export const OTHER_ADMIN_ROWS = {
   listStrategySegments: [],
   listSeenFlags: [],
   countEvaluations: [],
+  listUsage: [{ name: '168 hours', path: '/api/admin/metrics/usage?hours=168', ...granted }],
+  listFlagUsage: [],
+  summarizeFlagUsage: [],
+  listRawFlagUsage: [],
   listApplications: [],
   getApplication: [],
   listApplicationsByFlag: [],
@@ -79,6 +83,7 @@ export const OTHER_ADMIN_ROWS = {
   ],
   listTokens: [],
   createToken: [{ name: 'largest', body: () => padded('{"username":"made","type":"admin","ignored":"…"}') }],
+  rotateToken: [{ name: 'unknown', body: () => padded('{"id":"unknown","ignored":"…"}') }],
   deleteToken: [{ name: 'unknown' }, { name: 'long', path: `/api/admin/api-tokens/${longText(14_000)}` }],
   listEvents: [
     { name: 'limit=1000', path: '/api/admin/events?limit=1000', ...granted },
