@@ -1,4 +1,5 @@
 import type { ReplySchema } from '../route.js';
+import { CHANGE_EXAMPLES } from './change-examples.js';
 import { CLIENT_EXAMPLES } from './client-examples.js';
 
 const CREATED = '2026-01-02T10:00:00.000Z';
@@ -83,6 +84,10 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   },
   Project: project,
   ProjectOverview: { name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
+  HealthReport: {
+    ...{ name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
+    ...{ potentiallyStaleCount: 0, activeCount: 1, staleCount: 0 },
+  },
   MemberList: {
     roles: [
       { id: 4, name: 'owner' },
@@ -124,6 +129,16 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   },
   Tag: { type: 'simple', value: 'team-shop' },
   TagList: { version: 1, tags: [{ type: 'simple', value: 'team-shop' }] },
+  TagTypeList: { version: 1, tagTypes: [{ name: 'simple', description: 'A label of a flag', icon: '#' }] },
+  EnvironmentList: {
+    version: 1,
+    environments: [
+      {
+        ...{ name: 'development', displayName: 'Development', type: 'development' },
+        ...{ enabled: true, protected: true, sortOrder: 1 },
+      },
+    ],
+  },
   ArchivedFlagList: { version: 1, features: [archivedFlag] },
   Strategy: strategy,
   VariantWeights: {
@@ -189,6 +204,8 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
         environment: null,
         data: { stale: true },
         preData: { stale: false },
+        changeSet: '3f0c9e0e-5a53-4d0f-9d0e-5c1c8f2a7b11',
+        reason: null,
       },
     ],
     totalEvents: 1,
@@ -211,5 +228,6 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     ],
     actions: ['getFlag', 'listFlags'],
   },
+  ...CHANGE_EXAMPLES,
   ...CLIENT_EXAMPLES,
 };
