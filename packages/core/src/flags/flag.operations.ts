@@ -2,6 +2,7 @@ import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import type { ChangeContext, FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
 import { clonePatch } from '../replica/clone-json.js';
+import { pickMembers } from '../validation/json.js';
 import { changeFlag, followReferences } from './change-flag.js';
 import { inheritableDependencies, listLiveChildren } from './dependencies.operations.js';
 import { findFlag, findProject, throwFlagNotFound } from './find.js';
@@ -12,9 +13,12 @@ import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';
 
+const INPUT_MEMBERS = ['name', 'description', 'type', 'stale', 'impressionData', 'labels', 'owner'];
+
 /** Copies an input, which the caller may change while the operation runs. */
 function copyInput<Input extends NewFlag | FlagChanges>(input: Input): Input {
-  return input.labels ? { ...input, labels: [...input.labels] } : { ...input };
+  const { labels } = input;
+  return { ...pickMembers(input, INPUT_MEMBERS), ...(labels && { labels: [...labels] }) };
 }
 
 export async function createFlag(

@@ -37,8 +37,9 @@ export async function updateStrategy(
   context?: ChangeContext,
 ): Promise<Strategy> {
   const { validate } = engine;
-  const { name, ...valid } = validate.strategyReplacement(input);
-  const replacement = cloneJson(strategyRules.toStrategy('', { ...valid, name: name ?? '' }));
+  const valid = validate.strategyReplacement(input);
+  const { name } = valid;
+  const replacement = cloneJson(strategyRules.toStrategy('', valid));
   const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
     const named = { ...replacement, name: name ?? strategyRules.findStrategy(flag, ref).name };
     // The rules for parameters depend on the name.

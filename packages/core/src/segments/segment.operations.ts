@@ -11,6 +11,7 @@ import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
 import { pageBounds } from '../pages.js';
 import { cloneJson } from '../replica/clone-json.js';
+import { pickMembers } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import * as segmentRules from './segment.js';
@@ -26,6 +27,7 @@ import {
   unregisterSegment,
 } from './segment-registry.js';
 
+const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
 const FLAGS_AT_ONCE = 16;
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
@@ -168,7 +170,7 @@ export async function createSegment(
   input: NewSegment,
   context?: ChangeContext,
 ): Promise<Segment> {
-  const valid = cloneConstraints(validate.newSegment(input));
+  const valid = copyInput(validate.newSegment(input));
   const createdAt = now().toISOString();
   const created = await change({
     aggregate: segmentDocuments,
@@ -187,7 +189,7 @@ export async function updateSegment(
   context?: ChangeContext,
 ): Promise<Segment> {
   const { validate, change } = engine;
-  const changes = cloneConstraints(validate.segmentChanges(input));
+  const changes = copyInput(validate.segmentChanges(input));
   const updated = await change({
     aggregate: segmentDocuments,
     id: idOfSegment(segment),
@@ -231,9 +233,10 @@ async function register(read: Read, segment: NewSegment, origin: { createdAt: st
   };
 }
 
-/** Clones the constraints, so that later changes by the caller have no effect. */
-function cloneConstraints<T extends SegmentChanges>(input: T): T {
-  return { ...input, ...(input.constraints && { constraints: cloneJson(input.constraints) }) };
+/** Copies an input with its constraints, so that later changes by the caller have no effect. */
+function copyInput<T extends SegmentChanges>(input: T): T {
+  const { constraints } = input;
+  return { ...pickMembers(input, INPUT_MEMBERS), ...(constraints && { constraints: cloneJson(constraints) }) };
 }
 
 /** Throws `project_not_found` if the named project does not exist. */
