@@ -1,10 +1,10 @@
 import { v4 as randomId } from 'uuid';
 import type { Versioned } from './changes/aggregate.js';
-import { createCommandRunner } from './changes/command-runner.js';
 import { type ActorIdentity, attribute, type Engine, toIdentity } from './changes/engine.js';
 import { createLifetime } from './changes/lifetime.js';
 import { bindChanges, bindReadsAndReports } from './changes/operations.js';
-import { createRead } from './changes/reader.js';
+import { createReader } from './changes/reader.js';
+import { createSetRunner, type PreparedChange } from './changes/set-runner.js';
 import { StateSize } from './changes/state-size.js';
 import { FlagsError } from './errors.js';
 import { evaluationOperations } from './evaluation/evaluation.operations.js';
@@ -130,9 +130,9 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   });
   // With push notifications the replica is almost always current.
   const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
-  const run = createCommandRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
+  const runner = createSetRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
   const validate = createValidators(settings);
-  const read = createRead(storage);
+  const reader = createReader(storage);
   const base = {
     settings,
     validate,
@@ -141,8 +141,8 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     retention,
     feed,
     replica,
-    read,
-    findToken: createTokenFinder({ storage, read }),
+    ...reader,
+    findToken: createTokenFinder({ storage, read: reader.read }),
     payloads: createPayloadReader(schema),
     now,
     newId,
@@ -150,7 +150,12 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   };
   const engineOf = (actor: ActorIdentity): Engine => ({
     ...base,
-    change: async (change) => run({ ...change, context: attribute(change.context, actor) }),
+    async run(changes, context) {
+      const committed = await runner.run(changes, attribute(context, actor));
+      if (committed.deletedFlags.length > 0) await retention.forget(committed.deletedFlags);
+      return committed;
+    },
+    plan: async (changes, context) => runner.plan(changes, attribute(context, actor)),
   });
   try {
     await addDefaultProject(engineOf({ name: actor }));
@@ -185,14 +190,18 @@ function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown
 }
 
 /** Creates the default project unless it exists. Another process may create it at the same moment. */
-async function addDefaultProject({ change, now }: Engine): Promise<void> {
+async function addDefaultProject({ run, now }: Engine): Promise<void> {
   const createdAt = now().toISOString();
-  await change({
-    aggregate: projectDocuments,
-    id: DEFAULT_PROJECT,
-    context: undefined,
-    decide: (found) => (found ? [] : createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt)),
-  });
+  const change: PreparedChange = {
+    subject: { kind: projectDocuments.kind, id: DEFAULT_PROJECT },
+    async decide(copy) {
+      if (await copy.read(projectDocuments, DEFAULT_PROJECT)) return;
+      const events = createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt);
+      await copy.apply(projectDocuments, DEFAULT_PROJECT, events);
+    },
+    result: () => undefined,
+  };
+  await run([change], undefined);
 }
 
 interface InterfaceParts {

@@ -213,7 +213,10 @@ export interface DocumentTouch {
 /** Deletes a document. The storage keeps its revision, and removes body and summary. */
 export interface DocumentDeletion {
   readonly key: DocumentKey;
-  /** The revision that the caller read, at least 1. */
+  /**
+   * The revision that the caller read. 0 means that the document must not exist: a change set creates and deletes it, and
+   * its events need a revision. The storage then counts one.
+   */
   readonly expected: number;
   readonly deleted: true;
 }

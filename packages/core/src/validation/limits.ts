@@ -34,6 +34,11 @@ export const LIMITS = {
   dependencies: 100,
   /** One stored document: bytes of its JSON in UTF-8. */
   documentBytes: 1_048_576,
+  changesPerSet: 500,
+  /** All documents and events of one change set, and of one group of commits: bytes of their JSON. */
+  changeSetBytes: 8_388_608,
+  /** Why a change set was made. */
+  reason: 1000,
   patchOperations: 1000,
   /** Characters of JSON that one patch may copy: each `copy` can double a document. */
   patchCopies: 500_000,
@@ -75,6 +80,9 @@ export const LIMITS = {
   unknownNames: 10_000,
   /** Estimated bytes of all applications, instances and usage in the memory metrics. */
   applicationsInMemory: 33_554_432,
+  previewContexts: 1000,
+  /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */
+  previewResults: 200_000,
   eventsPerPage: 1000,
   itemsPerPage: 1000,
   /** Bytes of JSON on one page. A page has at least one item, whatever its size. */
