@@ -1,4 +1,13 @@
-import { longText, MEBIBYTE, manyParameters, ofValues, padded, within, wrongConstraints } from './bodies.js';
+import {
+  longText,
+  MEBIBYTE,
+  manyParameters,
+  ofValues,
+  padded,
+  within,
+  withUnknown,
+  wrongConstraints,
+} from './bodies.js';
 import type { BudgetRow } from './row.js';
 
 const granted = { isGranted: true } as const;
@@ -41,6 +50,7 @@ export const OTHER_ADMIN_ROWS = {
   createSegment: [
     { name: '49,000 values', body: () => ofValues('{"name":"made","constraints":'), ...granted },
     { name: 'wrong constraints', body: () => wrongConstraints().replace('default', 'wrong') },
+    { name: 'unknown members', body: () => withUnknown('"name":"unknown","constraints":[]'), ...granted },
   ],
   getSegment: [],
   updateSegment: [
