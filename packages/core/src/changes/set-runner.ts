@@ -7,12 +7,13 @@ import { checkpointsOf } from '../history/past-state.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import type { KeyedUpdate, Versioned } from './aggregate.js';
+import type { DocumentChange } from './draft.js';
 import { createKeyedMutex } from './keyed-mutex.js';
 import { type DocumentReader, nameOf } from './reader.js';
 import { locateRefusal } from './refusal-path.js';
 import { assertExpected, assertRevision, type ExpectedRevision } from './revisions.js';
 import { assertDocumentSize, isLarge, type StateSize } from './state-size.js';
-import { createWorkingCopy, type DocumentChange, type RunnableCopy, type WorkingCopy } from './working-copy.js';
+import { createWorkingCopy, type RunnableCopy, type WorkingCopy } from './working-copy.js';
 
 /** A set fails with `too_much_contention` after this many conflicts. */
 const ATTEMPTS = 20;
@@ -111,7 +112,7 @@ export function createSetRunner(environment: ChangeEnvironment): SetRunner {
   const runRetryExclusive = createKeyedMutex(isStorageFailure);
 
   async function run(changes: readonly PreparedChange[], context: SetContext): Promise<CommittedSet> {
-    const set = { changes, context, id: context.id ?? randomUUID(), at: environment.now().toISOString() };
+    const set = { changes, context, id: context.id ?? newSetId(), at: environment.now().toISOString() };
     const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
     if (firstOutcome !== 'lost') return firstOutcome;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -132,6 +133,11 @@ export function createSetRunner(environment: ChangeEnvironment): SetRunner {
       return decided;
     },
   };
+}
+
+/** Returns a UUID as a flat string. Node builds it from many parts, which every stored event would keep in memory. */
+function newSetId(): string {
+  return Buffer.from(randomUUID(), 'latin1').toString('latin1');
 }
 
 /** Queued sets fail with the same error. Otherwise each would wait for the storage's timeout, one after another. */

@@ -19,31 +19,33 @@ export interface SetSize {
 const UNMEASURED_EVENTS = 3;
 
 export function createSetSize(): SetSize {
-  const unmeasured: DomainEvent[] = [];
-  let events = 0;
-  let documents = 0;
-  let bytes = 0;
+  return new Meter();
+}
 
-  function measureEvents(): void {
-    for (const { data, before } of unmeasured.splice(0)) bytes += Buffer.byteLength(JSON.stringify([data, before]));
+class Meter implements SetSize {
+  private readonly unmeasured: DomainEvent[] = [];
+  private events = 0;
+  private documents = 0;
+  private bytes = 0;
+
+  addEvent(event: DomainEvent): void {
+    this.events += 1;
+    this.unmeasured.push(event);
+    if (this.events > UNMEASURED_EVENTS) this.assertSize(undefined);
   }
 
-  return {
-    addEvent(event) {
-      events += 1;
-      unmeasured.push(event);
-      if (events <= UNMEASURED_EVENTS) return;
-      measureEvents();
-      assertSize(bytes, undefined);
-    },
-    addDocument(text, path) {
-      documents += 1;
-      bytes += text.length;
-      if (documents === 1 && events <= UNMEASURED_EVENTS) return;
-      measureEvents();
-      assertSize(bytes, path);
-    },
-  };
+  addDocument(text: string, path: string | undefined): void {
+    this.documents += 1;
+    this.bytes += text.length;
+    if (this.documents > 1 || this.events > UNMEASURED_EVENTS) this.assertSize(path);
+  }
+
+  private assertSize(path: string | undefined): void {
+    for (const { data, before } of this.unmeasured.splice(0)) {
+      this.bytes += Buffer.byteLength(JSON.stringify([data, before]));
+    }
+    assertSize(this.bytes, path);
+  }
 }
 
 function assertSize(bytes: number, path: string | undefined): void {

@@ -6,8 +6,8 @@ import { segmentDocuments } from '../segments/segment.js';
 import { segmentRegistries } from '../segments/segment-registry.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
+import type { DocumentChange } from './draft.js';
 import { nameOf } from './reader.js';
-import type { DocumentChange } from './working-copy.js';
 
 /** The document kinds that count towards the state size. */
 const DEFINITION_KINDS: readonly string[] = [flagDocuments, segmentDocuments, projectDocuments].map(({ kind }) => kind);

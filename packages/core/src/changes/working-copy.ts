@@ -1,56 +1,28 @@
 import { compareCodePoints } from '../collections.js';
+import type { Awaitable } from '../common.types.js';
 import type { DomainEvent } from '../events/event.types.js';
-import type {
-  DocumentCheck,
-  DocumentDeletion,
-  DocumentKey,
-  DocumentPut,
-  DocumentTouch,
-  ListedDocument,
-  ListQuery,
-  Storage,
-  StoredDocument,
-  Vacancy,
-} from '../storage/port.js';
+import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import type { Aggregate, Documents, Versioned } from './aggregate.js';
+import {
+  currentOf,
+  type DocumentChange,
+  type Draft,
+  type DraftedEntry,
+  type Entry,
+  isWritten,
+  toChange,
+  toListed,
+  toVersioned,
+} from './draft.js';
 import { assertText, type DocumentReader, nameOf, type Read } from './reader.js';
 import { createSetSize } from './set-size.js';
-
-/** The write of one document in a commit. It folds all changes that a set makes to the document. */
-export interface DocumentChange {
-  /** Includes the JSON text, because the size is checked before the commit. */
-  readonly write: DocumentDeletion | DocumentTouch | (DocumentPut & { readonly text: string });
-  /** Empty for an index document, and for a document that is written to make concurrent changes conflict. */
-  readonly events: readonly DomainEvent[];
-  /** The stored document, if there is one. */
-  readonly found: Versioned<unknown> | undefined;
-  /** The new state; undefined for a deletion. */
-  readonly next: unknown;
-  /** The place in the caller's input of the last change that has written the document. */
-  readonly path: string | undefined;
-}
 
 /** An event of a set with its document. */
 export interface RecordedEvent {
   readonly subject: DocumentKey;
   readonly project: string | null;
   readonly event: DomainEvent;
-}
-
-/** A document that the set has written so far. */
-interface Draft {
-  readonly key: DocumentKey;
-  readonly documents: Documents<unknown> & Partial<Pick<Aggregate<unknown, DomainEvent>, 'summarize'>>;
-  readonly found: Versioned<unknown> | undefined;
-  readonly events: DomainEvent[];
-  /** The stored revision; after the commit the new one. */
-  revision: number;
-  /** Undefined after a deletion. */
-  state: unknown;
-  path: string | undefined;
-  /** False for a document that only gets a new revision. */
-  isChanged: boolean;
 }
 
 /**
@@ -68,7 +40,7 @@ export interface WorkingCopy extends DocumentReader {
     aggregate: Aggregate<State, Event>,
     id: string,
     events: readonly Event[],
-  ): Promise<void>;
+  ): Awaitable<void>;
   /** Writes an index document: it has no events, and indexes or guards other documents. */
   put<State>(documents: Documents<State>, id: string, state: State): Promise<void>;
   /** Deletes an index document, if it exists. */
@@ -93,7 +65,7 @@ export interface RunnableCopy extends WorkingCopy {
   /** Sets the place of the change that is decided next, in the caller's input. */
   begin(path: string | undefined): void;
   /** Returns the writes, one for each document. */
-  toChanges(): Promise<readonly DocumentChange[]>;
+  toChanges(): Awaitable<readonly DocumentChange[]>;
   /** Returns checks for all documents found, except the written ones. Writes check the revision themselves. */
   toChecks(): readonly DocumentCheck[];
   toVacancies(): readonly Vacancy[];
@@ -105,178 +77,199 @@ export interface RunnableCopy extends WorkingCopy {
 const DOCUMENTS_PER_STEP = 4;
 
 export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): RunnableCopy {
-  const readings = new Map<string, Promise<Versioned<unknown> | undefined>>();
-  const found: DocumentCheck[] = [];
-  const drafts = new Map<string, Draft>();
-  const events: RecordedEvent[] = [];
-  const vacancies: Vacancy[] = [];
-  let current: string | undefined;
-  const size = createSetSize();
+  return new SetCopy(storage);
+}
 
-  async function load(key: DocumentKey): Promise<Versioned<unknown> | undefined> {
-    // A change may read hundreds of large segments, and a storage in this process reads synchronously.
-    if (timeSlice.isOver()) await timeSlice.next();
-    const document = toVersioned(await storage.get(key));
-    if (document) found.push({ key, expected: document.revision });
-    return document;
+/** A class, because every single change creates one: closures would cost more than the change. */
+class SetCopy implements RunnableCopy {
+  readonly events: RecordedEvent[] = [];
+  readonly read: Read;
+  private readonly entries = new Map<string, Entry>();
+  private readonly drafted: DraftedEntry[] = [];
+  private readonly size = createSetSize();
+  private vacancies: readonly Vacancy[] = [];
+  private path: string | undefined;
+
+  constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {
+    this.read = <State>({ kind }: Documents<State>, id: string) => {
+      const entry = this.entryOf(kind, id);
+      return this.load(entry) as Promise<Versioned<State> | undefined>;
+    };
   }
 
-  function readStored(key: DocumentKey, name: string): Promise<Versioned<unknown> | undefined> {
-    const reading = readings.get(name) ?? load(key);
-    readings.set(name, reading);
-    return reading;
+  /** Callers may take it from the copy. */
+  get list(): DocumentReader['list'] {
+    return (query) => this.listWritten(query);
   }
 
-  function read<State>({ kind }: Documents<State>, id: string): Promise<Versioned<State> | undefined> {
+  get unchecked(): DocumentReader {
+    const read = async <State>({ kind }: Documents<State>, id: string) => {
+      assertText(kind, id);
+      const entry = this.entries.get(nameOf({ kind, id }));
+      const document = entry?.isLoaded ? currentOf(entry) : toVersioned(await this.storage.get({ kind, id }));
+      return document as Versioned<State> | undefined;
+    };
+    return { read, list: this.list };
+  }
+
+  apply<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    events: readonly Event[],
+  ): Awaitable<void> {
+    if (events.length === 0) return;
+    const entry = this.entryOf(aggregate.kind, id);
+    const applyNow = () => this.applyTo(this.draftOf(entry, aggregate as Documents<never>), { aggregate, events });
+    return entry.isLoaded ? applyNow() : this.load(entry).then(applyNow);
+  }
+
+  async put<State>(documents: Documents<State>, id: string, state: State): Promise<void> {
+    const entry = this.entryOf(documents.kind, id);
+    await this.load(entry);
+    const { draft } = this.draftOf(entry, documents as Documents<never>);
+    draft.state = state;
+    draft.isChanged = true;
+  }
+
+  async remove<State>(documents: Documents<State>, id: string): Promise<void> {
+    if (await this.read(documents, id)) await this.put(documents as Documents<unknown>, id, undefined);
+  }
+
+  async touch<State>(documents: Documents<State>, id: string): Promise<void> {
+    if (await this.read(documents, id)) this.draftOf(this.entryOf(documents.kind, id), documents as Documents<never>);
+  }
+
+  requireVacant(vacancy: Vacancy): void {
+    this.vacancies = [...this.vacancies, vacancy];
+  }
+
+  written<State>({ kind }: Documents<State>): ReadonlyMap<string, State | undefined> {
+    const own = this.drafted.filter(({ key }) => key.kind === kind);
+    return new Map(own.map(({ key, draft }) => [key.id, draft.state as State | undefined]));
+  }
+
+  async storedRevision({ kind, id }: DocumentKey): Promise<number | undefined> {
+    const entry = this.entryOf(kind, id);
+    await this.load(entry);
+    return entry.found?.revision;
+  }
+
+  begin(path: string | undefined): void {
+    this.path = path;
+  }
+
+  toChanges(): Awaitable<readonly DocumentChange[]> {
+    const written = this.drafted.filter(isWritten);
+    if (written.length <= DOCUMENTS_PER_STEP) return written.map((entry) => this.toChange(entry));
+    return this.toManyChanges(written);
+  }
+
+  toChecks(): readonly DocumentCheck[] {
+    const checks: DocumentCheck[] = [];
+    for (const { key, found, draft } of this.entries.values()) {
+      if (found && !draft) checks.push({ key, expected: found.revision });
+    }
+    return checks;
+  }
+
+  /** A parent that the set fills again is not vacant: its own document makes concurrent changes conflict. */
+  toVacancies(): readonly Vacancy[] {
+    return this.vacancies.filter(
+      ({ kind, parent }) =>
+        !this.drafted.some(({ key, draft: { documents, state } }) => {
+          return key.kind === kind && state !== undefined && documents.parentOf(state) === parent;
+        }),
+    );
+  }
+
+  settle(revisions: readonly number[]): void {
+    for (const [index, { draft }] of this.drafted.filter(isWritten).entries()) draft.revision = revisions[index] ?? 0;
+  }
+
+  private entryOf(kind: string, id: string): Entry {
     assertText(kind, id);
     const key = { kind, id };
     const name = nameOf(key);
-    const draft = drafts.get(name);
-    return (draft ? Promise.resolve(currentOf(draft)) : readStored(key, name)) as Promise<Versioned<State> | undefined>;
+    const known = this.entries.get(name);
+    if (known) return known;
+    const entry = { key, loading: undefined, isLoaded: false, found: undefined, draft: undefined };
+    this.entries.set(name, entry);
+    return entry;
   }
 
-  async function readUnchecked<State>({ kind }: Documents<State>, id: string): Promise<Versioned<State> | undefined> {
-    assertText(kind, id);
-    const draft = drafts.get(nameOf({ kind, id }));
-    const document = draft ? currentOf(draft) : toVersioned(await storage.get({ kind, id }));
-    return document as Versioned<State> | undefined;
+  /** Resolves to the document as the set has left it. */
+  private load(entry: Entry): Promise<Versioned<unknown> | undefined> {
+    if (entry.isLoaded) return Promise.resolve(currentOf(entry));
+    entry.loading ??= this.loadStored(entry);
+    return entry.loading;
   }
 
-  async function list(query: ListQuery): Promise<ListedDocument[]> {
-    const listed = await storage.list(query);
-    const own = [...drafts.values()].filter(({ key }) => key.kind === query.kind);
+  private async loadStored(entry: Entry): Promise<Versioned<unknown> | undefined> {
+    // A change may read hundreds of large segments, and a storage in this process reads synchronously.
+    if (this.entries.size > DOCUMENTS_PER_STEP && timeSlice.isOver()) await timeSlice.next();
+    entry.found = toVersioned(await this.storage.get(entry.key));
+    entry.isLoaded = true;
+    return entry.found;
+  }
+
+  private async listWritten(query: ListQuery): Promise<ListedDocument[]> {
+    const listed = await this.storage.list(query);
+    const own = this.drafted.filter(({ key }) => key.kind === query.kind);
     if (own.length === 0) return listed;
     const written = new Set(own.map(({ key }) => key.id));
     const others = listed.filter(({ key }) => !written.has(key.id));
-    return [...others, ...own.flatMap((draft) => toListed(draft, query))].sort((one, other) =>
+    return [...others, ...own.flatMap((entry) => toListed(entry, query))].sort((one, other) =>
       compareCodePoints(one.key.id, other.key.id),
     );
   }
 
-  async function draftOf<State>(documents: Documents<State>, id: string): Promise<Draft> {
-    const key = { kind: documents.kind, id };
-    const name = nameOf(key);
-    const stored = drafts.get(name)?.found ?? (await readStored(key, name));
-    const known = drafts.get(name);
-    const draft = known ?? {
-      key,
-      documents: documents as Documents<unknown>,
-      found: stored,
+  /** The document must be loaded. */
+  private draftOf(entry: Entry, documents: Documents<never>): DraftedEntry {
+    const { draft, found } = entry;
+    if (draft) {
+      draft.path = this.path;
+      return entry as DraftedEntry;
+    }
+    entry.draft = {
+      documents: documents as unknown as Draft['documents'],
       events: [],
-      revision: stored?.revision ?? 0,
-      state: stored?.state,
-      path: current,
+      revision: found?.revision ?? 0,
+      state: found?.state,
+      path: this.path,
       isChanged: false,
     };
-    if (!known) drafts.set(name, draft);
-    draft.path = current;
-    return draft;
+    this.drafted.push(entry as DraftedEntry);
+    return entry as DraftedEntry;
   }
 
-  async function changedDraftOf<State>(documents: Documents<State>, id: string): Promise<Draft> {
-    const draft = await draftOf(documents, id);
+  private applyTo<State, Event extends DomainEvent>(
+    { key, draft }: DraftedEntry,
+    { aggregate, events }: { readonly aggregate: Aggregate<State, Event>; readonly events: readonly Event[] },
+  ): void {
     draft.isChanged = true;
-    return draft;
+    for (const event of events) {
+      const before = draft.state as State | undefined;
+      const after = aggregate.evolve(before, event);
+      const known = after ?? before;
+      draft.state = after;
+      draft.events.push(event);
+      this.events.push({ subject: key, project: known === undefined ? null : aggregate.projectOf(known), event });
+      this.size.addEvent(event);
+    }
   }
 
-  function isWritten({ state, found: stored, events: own }: Draft): boolean {
-    return state !== undefined || stored !== undefined || own.length > 0;
+  private toChange(entry: DraftedEntry): DocumentChange {
+    const change = toChange(entry);
+    if ('text' in change.write) this.size.addDocument(change.write.text, change.path);
+    return change;
   }
 
-  return {
-    events,
-    read,
-    list,
-    unchecked: { read: readUnchecked, list },
-    async storedRevision(key) {
-      assertText(key.kind, key.id);
-      const name = nameOf(key);
-      const draft = drafts.get(name);
-      return (draft ? draft.found : await readStored(key, name))?.revision;
-    },
-    begin(path) {
-      current = path;
-    },
-    async apply(aggregate, id, applied) {
-      if (applied.length === 0) return;
-      const draft = await changedDraftOf(aggregate, id);
-      for (const event of applied) {
-        const before = draft.state as Parameters<typeof aggregate.evolve>[0];
-        const after = aggregate.evolve(before, event);
-        const known = after ?? before;
-        draft.state = after;
-        draft.events.push(event);
-        events.push({ subject: draft.key, project: known === undefined ? null : aggregate.projectOf(known), event });
-        size.addEvent(event);
-      }
-    },
-    async put(documents, id, state) {
-      (await changedDraftOf(documents, id)).state = state;
-    },
-    async remove(documents, id) {
-      if (await read(documents, id)) (await changedDraftOf(documents, id)).state = undefined;
-    },
-    async touch(documents, id) {
-      if (await read(documents, id)) await draftOf(documents, id);
-    },
-    requireVacant: (vacancy) => void vacancies.push(vacancy),
-    written<State>({ kind }: Documents<State>) {
-      const own = [...drafts.values()].filter(({ key }) => key.kind === kind);
-      return new Map(own.map(({ key, state }) => [key.id, state as State | undefined]));
-    },
-    async toChanges() {
-      const changes: DocumentChange[] = [];
-      for (const draft of drafts.values()) {
-        if (!isWritten(draft)) continue;
-        if (changes.length >= DOCUMENTS_PER_STEP && timeSlice.isOver()) await timeSlice.next();
-        const change = toChange(draft);
-        changes.push(change);
-        if ('text' in change.write) size.addDocument(change.write.text, draft.path);
-      }
-      return changes;
-    },
-    toChecks: () => (drafts.size === 0 ? found : found.filter(({ key }) => !drafts.has(nameOf(key)))),
-    /** A parent that the set fills again is not vacant: its own document makes concurrent changes conflict. */
-    toVacancies() {
-      const own = [...drafts.values()];
-      const isFilled = ({ kind, parent }: Vacancy) =>
-        own.some(
-          ({ key, documents, state }) =>
-            key.kind === kind && state !== undefined && documents.parentOf(state) === parent,
-        );
-      return vacancies.filter((vacancy) => !isFilled(vacancy));
-    },
-    settle(revisions) {
-      const written = [...drafts.values()].filter(isWritten);
-      for (const [index, draft] of written.entries()) draft.revision = revisions[index] ?? 0;
-    },
-  };
-}
-
-function toVersioned(document: StoredDocument | undefined): Versioned<unknown> | undefined {
-  return document && { state: document.body, revision: document.revision };
-}
-
-function currentOf({ state, revision }: Draft): Versioned<unknown> | undefined {
-  return state === undefined ? undefined : { state, revision };
-}
-
-function toListed({ key, documents, state, revision }: Draft, { parent, part }: ListQuery): ListedDocument[] {
-  if (state === undefined) return [];
-  const own = documents.parentOf(state);
-  if (parent !== undefined && parent !== own) return [];
-  const content = part === 'body' ? state : (documents.summarize?.(state) ?? null);
-  return [{ key, parent: own, revision, content }];
-}
-
-function toChange({ key, documents, found, state, events, path, isChanged }: Draft): DocumentChange {
-  const expected = found?.revision ?? 0;
-  if (!isChanged) return { write: { key, expected, touch: true }, events, found, next: state, path };
-  if (state === undefined) {
-    return { write: { key, expected, deleted: true }, events, found, next: undefined, path };
+  private async toManyChanges(written: readonly DraftedEntry[]): Promise<readonly DocumentChange[]> {
+    const changes: DocumentChange[] = [];
+    for (const entry of written) {
+      if (timeSlice.isOver()) await timeSlice.next();
+      changes.push(this.toChange(entry));
+    }
+    return changes;
   }
-  const summary = documents.summarize?.(state) ?? null;
-  const parent = documents.parentOf(state);
-  const write = { key, expected, parent, body: state, text: JSON.stringify(state), summary };
-  return { write, events, found, next: state, path };
 }

@@ -15,9 +15,9 @@ import type { Strategy } from './strategy.types.js';
  * archives such a parent then conflicts, and decides again. So does a change that adds a dependency to such a parent.
  */
 export async function applyToFlag(copy: WorkingCopy, name: string, events: readonly FlagEvent[]): Promise<void> {
+  if (!events.some(mayRefer)) return copy.apply(flagDocuments, name, events);
   const before = (await copy.read(flagDocuments, name))?.state;
   await copy.apply(flagDocuments, name, events);
-  if (!events.some(mayRefer)) return;
   const after = (await copy.read(flagDocuments, name))?.state;
   const hasMoved = before !== undefined && after !== undefined && before.project !== after.project;
   const [from, to] = [referencesOf(before), referencesOf(after)];

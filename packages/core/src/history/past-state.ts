@@ -1,5 +1,5 @@
 import type { Aggregate, Versioned } from '../changes/aggregate.js';
-import type { DocumentChange } from '../changes/working-copy.js';
+import type { DocumentChange } from '../changes/draft.js';
 import type { DomainEvent, EventType } from '../events/event.types.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
