@@ -3,10 +3,10 @@ import { clone, dependency, flagChanges, flagQuery, labelChanges, move, newFlag,
 import { constraint, environment, strategy, strategyReplacement } from './flags/strategies.schema.js';
 import { variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
-import { bulkReport, metricsReport, registration } from './metrics/metrics.schema.js';
+import { bulkReport, metricsReport, registration, usageFilter } from './metrics/metrics.schema.js';
 import { member, newProject, projectChanges } from './projects/project.schema.js';
 import { newSegment, segmentChanges } from './segments/segment.schema.js';
-import { newToken } from './tokens/token.schema.js';
+import { newToken, tokenRotation } from './tokens/token.schema.js';
 import { deepFreeze } from './validation/json.js';
 import { jsonPatch } from './validation/json-patch.schema.js';
 import { type JsonSchema, pageQuery } from './validation/primitives.js';
@@ -45,7 +45,9 @@ export function inputSchemas(settings: Settings) {
     registration: registration as JsonSchema,
     metricsReport: metricsReport as JsonSchema,
     bulkReport: bulkReport as JsonSchema,
+    usageFilter: usageFilter as JsonSchema,
     newToken: newToken as JsonSchema,
+    tokenRotation: tokenRotation as JsonSchema,
     flagQuery: flagQuery as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
     pageQuery: pageQuery as JsonSchema,

@@ -59,6 +59,11 @@ export interface FlagsOptions {
    */
   readonly stateLimit?: number;
   /**
+   * Milliseconds, at least 1,000. New tokens expire after this time at the latest, and by default. Existing tokens keep
+   * their expiry. Default: no limit.
+   */
+  readonly maxTokenLifetime?: number;
+  /**
    * Declares the flags, environments and context properties of the application: see `defineFlags`. Evaluation then
    * accepts declared names only. Default: any name.
    */
@@ -99,7 +104,14 @@ type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'fla
 type Details = Partial<
   Pick<
     FlagsOptions,
-    'appName' | 'instanceId' | 'pollInterval' | 'usageInterval' | 'applicationRetention' | 'stateLimit' | 'declare'
+    | 'appName'
+    | 'instanceId'
+    | 'pollInterval'
+    | 'usageInterval'
+    | 'applicationRetention'
+    | 'stateLimit'
+    | 'maxTokenLifetime'
+    | 'declare'
   >
 >;
 
@@ -114,8 +126,10 @@ const MAX_DELAY = 2 ** 31 - 1;
 export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
-  const { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit, declare } = options;
-  const details = { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit, declare };
+  const { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit } = options;
+  const { maxTokenLifetime, declare } = options;
+  const intervals = { pollInterval, usageInterval, applicationRetention, maxTokenLifetime };
+  const details = { appName, instanceId, ...intervals, stateLimit, declare };
   const valid = validate({ environments, roles, flagTypes, environment, ...details });
   return deepFreeze({
     environment: valid.environment,
@@ -136,6 +150,7 @@ const validate = createValidator<Configuration>(
       usageInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
       applicationRetention: { type: 'number', minimum: 0 },
       declare: { type: 'string', enum: ['report', 'create'] },
+      maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
       stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
       environments: listOf({ name, displayName: text(100) }, ['name']),
       roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),

@@ -17,12 +17,12 @@ import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
 import { inputSchemas } from './input-schemas.js';
-import { findBulkIssues, findPeriodIssues, findRegistrationIssues } from './metrics/metrics.schema.js';
-import type { BulkReport, ClientRegistration, MetricsReport } from './metrics/metrics.types.js';
+import { findBulkIssues, findPeriodIssues, findRegistrationIssues, findUsageIssues } from './metrics/metrics.schema.js';
+import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './metrics/metrics.types.js';
 import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
 import { findTokenIssues } from './tokens/token.schema.js';
-import type { NewToken } from './tokens/token.types.js';
+import type { NewToken, TokenRotation } from './tokens/token.types.js';
 import { findPatchIssues } from './validation/json-patch.schema.js';
 import { LIMITS } from './validation/limits.js';
 import { createValidator } from './validation/validator.js';
@@ -53,7 +53,9 @@ export function createValidators(settings: Settings) {
     registration: createValidator<ClientRegistration>(schemas.registration, findRegistrationIssues),
     metricsReport: createValidator<MetricsReport>(schemas.metricsReport, findPeriodIssues),
     bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkIssues),
+    usageFilter: createValidator<UsageFilter>(schemas.usageFilter, findUsageIssues),
     newToken: createValidator<NewToken>(schemas.newToken, findTokenIssues),
+    tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
     flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),

@@ -29,6 +29,8 @@ export interface Engine extends DocumentReader {
   /** Decides a change set without a commit. */
   readonly plan: (changes: readonly PreparedChange[], context?: UnattributedContext) => Promise<DecidedSet>;
   readonly now: () => Date;
+  /** Milliseconds after which a new token expires at the latest; undefined: no limit. */
+  readonly maxTokenLifetime: number | undefined;
   readonly newId: () => string;
   readonly isUser: (userId: number) => Awaitable<boolean>;
 }

@@ -9,6 +9,7 @@ import { undo } from '../history/undo.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import { countEvaluations } from '../metrics/metrics.operations.js';
 import * as reports from '../metrics/reports.operations.js';
+import { listUsage } from '../metrics/timed-usage.js';
 import * as usage from '../metrics/usage.js';
 import * as members from '../projects/members.operations.js';
 import * as projects from '../projects/project.operations.js';
@@ -78,6 +79,7 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   reportMetricsInBulk: reports.reportMetricsInBulk,
   countEvaluations,
   listSeenFlags: usage.listSeenFlags,
+  listUsage,
   listApplications: applications.listApplications,
   getApplication: applications.getApplication,
   deleteApplication: applications.deleteApplication,

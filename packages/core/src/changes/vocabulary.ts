@@ -116,5 +116,6 @@ export const SINGLE_ONLY = {
   patchVariants: ofBoth(variants.patchVariants),
   removeDependencies: ofRef(dependencies.removeDependencies),
   createToken: ofInput(tokens.createToken),
+  rotateToken: ofBoth(tokens.rotateToken),
   deleteToken: ofRef(tokens.deleteToken),
 } satisfies Readonly<Record<string, ChangeOperation>>;

@@ -25,8 +25,9 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
-    const { names, reports } = engine.metrics.dropped;
-    return names + reports > 0 ? Object.freeze({ ...status, dropped: { names, reports } }) : status;
+    const { names, reports, usage = 0 } = engine.metrics.dropped;
+    if (names + reports + usage === 0) return status;
+    return Object.freeze({ ...status, dropped: { names, reports, ...(usage > 0 && { usage }) } });
   };
   const describe = (status: EvaluationStatus) => withDropped(withWalBytes(engine.storage, status));
 

@@ -55,8 +55,8 @@ export interface EvaluationStatus {
   /** Size of the SQLite write-ahead log in bytes; absent for other storages. */
   readonly walBytes?: number;
   /**
-   * What this process has dropped of client metrics because of limits: `names` of unknown flags, and `reports` of
-   * additional applications. Absent if nothing was dropped.
+   * What this process has dropped of client metrics because of limits: `names` of unknown flags, `reports` of
+   * additional applications, and the oldest rows of `usage` over time. Absent if nothing was dropped.
    */
   readonly dropped?: DroppedMetrics;
 }

@@ -1,4 +1,4 @@
-import type { CompiledFlag } from './compiled-flag.js';
+import type { CompiledFlag, FlagSource } from './compiled-flag.js';
 import type { FlagDefinition } from './definitions.types.js';
 
 const CHUNK_BITS = 6;
@@ -65,6 +65,11 @@ export class FlagTable {
   compiled(name: string): CompiledFlag | undefined {
     const number = this.numbers.get(name);
     return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.compiled[number & IN_CHUNK];
+  }
+
+  /** The flags that are compiled, for compilations that reuse their parts. */
+  get compiledFlags(): FlagSource {
+    return { get: (name) => this.compiled(name) };
   }
 
   private compileIn({ entries, compiled }: Chunk, slot: number): CompiledFlag | undefined {

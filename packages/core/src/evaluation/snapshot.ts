@@ -19,7 +19,7 @@ import type {
 } from './evaluated.types.js';
 import { explainFlag, explainUnknown, tryRead } from './explain.js';
 import type { FlagExplanation, RolloutExplanation } from './explanation.types.js';
-import { FlagTable, SegmentUsers, type TableEntry } from './flag-table.js';
+import { type Compile, FlagTable, SegmentUsers, type TableEntry } from './flag-table.js';
 import { notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
 import { UsageCounters } from './usage.js';
 import { type CompiledVariant, OFF } from './variants.js';
@@ -153,7 +153,7 @@ export class Snapshot {
   with(change: SnapshotChange): Snapshot {
     const { segments, changed } = this.changedSegments(change);
     const { compiler, counters } = this.runtime;
-    const before = { get: (name: string) => this.flags.compiled(name) };
+    const before = this.flags.compiledFlags;
     const changes = new Map<string, TableEntry | undefined>();
     for (const name of change.removedFlags ?? []) {
       counters.retire(name);
@@ -170,7 +170,7 @@ export class Snapshot {
     for (const [name, { definition }] of this.usersOf(changed)) {
       if (!changes.has(name)) changes.set(name, compiler.flag(definition, { segments, flags: before }));
     }
-    const flags = this.flags.with(changes, (definition) => compiler.flag(definition, { segments, flags: NO_FLAGS }));
+    const flags = this.flags.with(changes, compileWith(compiler, segments));
     return new Snapshot(this.runtime, flags, segments, this.usersAfter(flags, changes));
   }
 
@@ -240,6 +240,11 @@ export class Snapshot {
     for (const [name, flag] of anew ? flags : changes) if (flag) users.add(name, flag);
     return users;
   }
+}
+
+/** A function of its own: a closure within a method would keep every earlier snapshot alive. */
+function compileWith(compiler: FlagCompiler, segments: Segments): Compile {
+  return (definition) => compiler.flag(definition, { segments, flags: NO_FLAGS });
 }
 
 /** What a hashing strategy draws for a context. */

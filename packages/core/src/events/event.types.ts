@@ -59,6 +59,7 @@ export const EVENT_TYPES = [
   'segment-updated',
   'segment-deleted',
   'token-created',
+  'token-updated',
   'token-deleted',
 ] as const;
 

@@ -5,6 +5,7 @@ import type { FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
 import { clonePatch } from '../replica/clone-json.js';
 import { assertSegmentsMovable } from '../segments/segment-access.js';
 import type { DocumentKey } from '../storage/port.js';
+import { pickMembers } from '../validation/json.js';
 import { applyToFlag, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import { findFlag, findProject, throwFlagNotFound } from './find.js';
@@ -15,9 +16,12 @@ import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';
 
+const INPUT_MEMBERS = ['name', 'description', 'type', 'stale', 'impressionData', 'labels', 'owner'];
+
 /** Copies an input, which the caller may change while the operation runs. */
 function copyInput<Input extends NewFlag | FlagChanges>(input: Input): Input {
-  return input.labels ? { ...input, labels: [...input.labels] } : { ...input };
+  const { labels } = input;
+  return { ...pickMembers(input, INPUT_MEMBERS), ...(labels && { labels: [...labels] }) };
 }
 
 export async function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Promise<PreparedChange<Flag>> {

@@ -5,7 +5,7 @@ import { applyPatch } from '../validation/json-patch.js';
 import { LIMITS } from '../validation/limits.js';
 import { environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
-import type { Constraint, Strategy, StrategyInput } from './strategy.types.js';
+import type { Constraint, Strategy, StrategyInput, StrategyReplacement } from './strategy.types.js';
 
 const CHANGEABLE = [
   'name',
@@ -24,9 +24,9 @@ export interface StrategyLocation {
   readonly strategy: string;
 }
 
-/** Creates a strategy from its input, without unknown members and with defaults. */
-export function toStrategy(id: string, input: StrategyInput): Strategy {
-  const { name, parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
+/** Creates a strategy from its input, without unknown members and with defaults. The name is empty if there is none. */
+export function toStrategy(id: string, input: StrategyReplacement): Strategy {
+  const { name = '', parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
   return {
     id,
     name,

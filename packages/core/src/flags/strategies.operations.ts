@@ -32,8 +32,9 @@ export function addStrategy(engine: Engine, ref: EnvironmentRef, input: Strategy
 
 export function updateStrategy(engine: Engine, ref: StrategyRef, input: StrategyReplacement): PreparedChange<Strategy> {
   const { validate } = engine;
-  const { name, ...valid } = validate.strategyReplacement(input);
-  const replacement = cloneJson(strategyRules.toStrategy('', { ...valid, name: name ?? '' }));
+  const valid = validate.strategyReplacement(input);
+  const { name } = valid;
+  const replacement = cloneJson(strategyRules.toStrategy('', valid));
   return changeEnvironment(engine, ref, {
     decide(flag) {
       const named = { ...replacement, name: name ?? strategyRules.findStrategy(flag, ref).name };

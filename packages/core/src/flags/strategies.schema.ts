@@ -146,14 +146,17 @@ function findValueIssues(
   return holds(value) ? [] : [{ message: `must be ${description}`, path }];
 }
 
+const NO_VALUES = 'must have at least one value';
+
 function* findNetworkIssues(values: readonly string[], path: string): Generator<ErrorDetail> {
+  if (values.length === 0) yield { message: NO_VALUES, path };
   const message = 'must be an IP address, or a network such as 10.0.0.0/8 or 2001:db8::/32';
   for (const [i, value] of values.entries()) if (!isIpAddressOrCidr(value)) yield { message, path: `${path}/${i}` };
 }
 
 /** SDKs disagree about empty values: some match every text, others ignore them. */
 function* findEmptyValues(values: readonly string[], path: string): Generator<ErrorDetail> {
-  if (values.length === 0) yield { message: 'must have at least one value', path };
+  if (values.length === 0) yield { message: NO_VALUES, path };
   for (const [i, value] of values.entries())
     if (value === '') yield { message: 'must not be empty', path: `${path}/${i}` };
 }

@@ -1,20 +1,20 @@
 import { hostname } from 'node:os';
 import type { KeyedUpdate, Versioned } from '../changes/aggregate.js';
 import type { StateSize } from '../changes/state-size.js';
-import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
+import type { FlagUsage } from '../evaluation/usage.js';
 import { newestPosition } from '../events/feed-cursor.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
-import { startUsageRecorder, type UsageRecorder } from '../metrics/usage-recorder.js';
+import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../metrics/usage-recorder.js';
 import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
+import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { deepFreeze, type MergeSources, mergeJson } from '../validation/json.js';
 import { type ChangePoller, startChangePoller } from './change-poller.js';
@@ -44,8 +44,8 @@ export interface EvaluationState {
    * no evaluation sees some of the documents without the others. Notifies listeners after the last document.
    */
   applyUpdates(updates: readonly KeyedUpdate[]): void;
-  /** Returns and resets the evaluation counts of all environments, one sum per flag. */
-  drain(): readonly FlagCount[];
+  /** Returns and resets the evaluation counts, one sum per environment and flag. */
+  drain(): readonly EnvironmentCount[];
 }
 
 export interface EvaluationStateOptions {
@@ -143,7 +143,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
       version += 1;
       onChange();
     },
-    drain: () => sum([...views.values()].flatMap(({ counters }) => counters.drain())),
+    drain: () => [...views].flatMap(([environment, { counters }]) => countsOf(environment, counters.drain())),
   };
 }
 
@@ -162,12 +162,10 @@ function toViewChange({ kind, id }: DocumentKey): ViewChange | undefined {
   return kind === segmentDocuments.kind ? { segment: id } : undefined;
 }
 
-function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
-  return [...groupBy(counts, ({ flag }) => flag)].map(([flag, parts]) => ({
-    flag,
-    yes: parts.reduce((total, { yes }) => total + yes, 0),
-    no: parts.reduce((total, { no }) => total + no, 0),
-  }));
+function countsOf(environment: string, usage: readonly FlagUsage[]): readonly EnvironmentCount[] {
+  return usage.map(({ flag, yes, no, variants }) => {
+    return { environment, flag, yes, no, ...(variants.length > 0 && { variants }) };
+  });
 }
 
 /** The in-memory copy of the storage, and its evaluation. */

@@ -12,6 +12,7 @@ import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
 import { pageBounds } from '../pages.js';
 import { cloneJson } from '../replica/clone-json.js';
+import { pickMembers } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import * as segmentRules from './segment.js';
@@ -27,6 +28,7 @@ import {
   unregisterSegment,
 } from './segment-registry.js';
 
+const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
 const FLAGS_AT_ONCE = 16;
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
@@ -165,7 +167,7 @@ function throwSegmentNotFound(segment: number): never {
 }
 
 export function createSegment({ validate, now }: Engine, input: NewSegment): PreparedChange<Segment> {
-  const valid = cloneConstraints(validate.newSegment(input));
+  const valid = copyInput(validate.newSegment(input));
   const createdAt = now().toISOString();
   let id = 0;
   return {
@@ -183,7 +185,7 @@ export function createSegment({ validate, now }: Engine, input: NewSegment): Pre
 }
 
 export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): PreparedChange<Segment> {
-  const changes = cloneConstraints(engine.validate.segmentChanges(input));
+  const changes = copyInput(engine.validate.segmentChanges(input));
   const id = idOfSegment(ref.segment);
   return {
     subject: { kind: segmentDocuments.kind, id },
@@ -214,9 +216,10 @@ export function deleteSegment(_: Engine, ref: SegmentRef): PreparedChange<void> 
   };
 }
 
-/** Clones the constraints, so that later changes by the caller have no effect. */
-function cloneConstraints<T extends SegmentChanges>(input: T): T {
-  return { ...input, ...(input.constraints && { constraints: cloneJson(input.constraints) }) };
+/** Copies an input with its constraints, so that later changes by the caller have no effect. */
+function copyInput<T extends SegmentChanges>(input: T): T {
+  const { constraints } = input;
+  return { ...pickMembers(input, INPUT_MEMBERS), ...(constraints && { constraints: cloneJson(constraints) }) };
 }
 
 /** Throws `project_not_found` if the named project does not exist. */

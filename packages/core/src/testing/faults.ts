@@ -231,6 +231,7 @@ const METHODS: AllMethods<MetricsStorage> = {
   applications: true,
   application: true,
   usage: true,
+  timedUsage: true,
   lastSeen: true,
   forget: true,
   forgetApplication: true,

@@ -8,6 +8,7 @@ import { assertEnvironment, findProject } from '../flags/find.js';
 import { cutPage, pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
 import { toTimestamp } from '../validation/primitives.js';
+import { invalidInput } from '../validation/validator.js';
 import * as tokenRules from './token.js';
 import {
   createSecret,
@@ -21,7 +22,7 @@ import {
   tokenRegistries,
   toToken,
 } from './token.js';
-import type { CreatedToken, NewToken, Token } from './token.types.js';
+import type { CreatedToken, NewToken, Token, TokenRotation } from './token.types.js';
 
 export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
   const valid = engine.validate.newToken(input);
@@ -31,7 +32,8 @@ export function createToken(engine: Engine, input: NewToken): PreparedChange<Cre
     subject: { kind: tokenDocuments.kind, id: state.id },
     async decide(copy) {
       const existing = await copy.read(tokenDocuments, state.id);
-      await claimScopeAndName(engine, state, copy);
+      if (state.environment !== '*') assertEnvironment(engine, state.environment);
+      await claimScopeAndName(state, copy);
       const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
       const others = await listStoredTokens(copy);
       const events = tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state);
@@ -64,6 +66,55 @@ export async function deleteToken(
   };
 }
 
+/** The overlap of a rotation that names none, in milliseconds. */
+const OVERLAP = 86_400_000;
+
+export async function rotateToken(
+  engine: Engine,
+  id: string,
+  input: TokenRotation = {},
+): Promise<PreparedChange<CreatedToken>> {
+  const { read, validate, now } = engine;
+  const { overlap = OVERLAP, expiresAt } = validate.tokenRotation(input);
+  const known = (typeof id === 'string' ? await read(tokenDocuments, id) : undefined) ?? throwTokenNotFound();
+  const { secret, state } = successorOf(engine, known.state, expiresAt);
+  const end = new Date(now().getTime() + overlap);
+  return {
+    subject: { kind: tokenDocuments.kind, id: state.id },
+    async decide(copy) {
+      const old = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
+      await claimScopeAndName(state, copy);
+      const others = (await listStoredTokens(copy)).filter((other) => other.id !== id);
+      const created = tokenRules.createToken({ existing: undefined, wasDeleted: false, others }, state);
+      await copy.apply(tokenDocuments, state.id, created);
+      await copy.apply(tokenDocuments, id, tokenRules.expireToken(old.state, end));
+    },
+    result: () => ({ token: toToken(state), secret }),
+  };
+}
+
+/** Creates a token of the same scope. By default it lives as long as the old one was meant to. */
+function successorOf(engine: Engine, old: TokenState, expiresAt: string | null | undefined) {
+  const { name, kind, environment } = old;
+  const lifetime = old.expiresAt === null ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
+  const { maxTokenLifetime = Number.POSITIVE_INFINITY, now } = engine;
+  const isLimited = lifetime !== undefined && lifetime <= maxTokenLifetime;
+  const inherited = isLimited ? new Date(now().getTime() + lifetime).toISOString() : null;
+  const scope = { name, kind, environment, projects: old.projects ?? [old.project] };
+  return newToken(engine, { ...scope, expiresAt: expiresAt === undefined ? inherited : expiresAt });
+}
+
+/** Returns when a new token expires: as given, within the longest lifetime. */
+function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null): string | null {
+  const given = expiresAt === null ? null : toTimestamp(expiresAt);
+  if (maxTokenLifetime === undefined) return given;
+  const latest = new Date(now().getTime() + maxTokenLifetime).toISOString();
+  if (given === null) return latest;
+  if (Date.parse(given) <= Date.parse(latest)) return given;
+  const message = `must not be after ${latest}, because tokens live at most ${maxTokenLifetime} milliseconds here`;
+  throw invalidInput([{ message, path: '/expiresAt' }]);
+}
+
 export async function verifyToken({ findToken, now }: Engine, secret: string): Promise<Token | undefined> {
   if (typeof secret !== 'string') return undefined;
   const token = await findToken(hashSecret(secret));
@@ -78,7 +129,8 @@ export async function listStoredTokens({ list }: Pick<DocumentReader, 'list'>): 
 }
 
 /** Creates the secret and the state of a token. Without an environment, a client or frontend token gets the default. */
-function newToken({ settings, now }: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
+function newToken(engine: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
+  const { settings, now } = engine;
   const { name, kind, expiresAt = null } = input;
   const { environment = kind === 'admin' ? '*' : settings.environment } = input;
   const projects = projectsOf(input);
@@ -93,7 +145,7 @@ function newToken({ settings, now }: Engine, input: NewToken): { readonly secret
     ...(projects.length > 1 && { projects }),
     environment,
     createdAt: now().toISOString(),
-    expiresAt: expiresAt === null ? null : toTimestamp(expiresAt),
+    expiresAt: expiryOf(engine, expiresAt),
     hash,
   };
   return { secret, state };
@@ -106,16 +158,11 @@ function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] 
 }
 
 /**
- * Checks that the environment and the projects exist. Writes documents that make concurrent changes conflict: the
+ * Checks that the projects exist. Writes documents that make concurrent changes conflict: the
  * registry for a new token of the same name, and each of several projects for its deletion.
  */
-async function claimScopeAndName(
-  engine: Engine,
-  { id, project, projects = [], environment }: TokenState,
-  copy: WorkingCopy,
-): Promise<void> {
+async function claimScopeAndName({ id, project, projects = [] }: TokenState, copy: WorkingCopy): Promise<void> {
   if (project !== '*') await findProject(copy.read, { project });
-  if (environment !== '*') assertEnvironment(engine, environment);
   for (const one of projects) {
     await findProject(copy.read, { project: one });
     await copy.touch(projectDocuments, one);

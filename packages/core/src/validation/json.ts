@@ -40,6 +40,16 @@ export function pickChanged<T extends object>(
   return Object.keys(data).length > 0 ? { data, before } : undefined;
 }
 
+/**
+ * Copies the members of an input that are known and present. Inputs are not copied whole, because a request may have a
+ * hundred thousand unknown members.
+ */
+export function pickMembers<T extends object>(input: T, members: readonly string[]): T {
+  const given = input as Readonly<Record<string, unknown>>;
+  const present = members.filter((member) => given[member] !== undefined);
+  return Object.fromEntries(present.map((member) => [member, given[member]])) as T;
+}
+
 /** Freezes a value recursively. Assumes that a frozen object is frozen throughout. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

@@ -21,6 +21,8 @@ export const LIMITS = {
   /** The shortest secret that a new token may have. */
   shortestSecret: 32,
   projectsPerToken: 100,
+  /** Milliseconds that a rotated token stays valid: 90 days. */
+  tokenOverlap: 7_776_000_000,
   strategiesPerEnvironment: 100,
   parameters: 100,
   parameterText: 1_000_000,
@@ -78,6 +80,16 @@ export const LIMITS = {
   unknownNamesPerBatch: 1000,
   /** Names of unknown flags, for all applications. */
   unknownNames: 10_000,
+  /** Timed usage keeps so many hours, the current one among them. */
+  usageHours: 168,
+  /** Timed usage keeps so many days, the current one among them. */
+  usageDays: 30,
+  /** Stored rows: one per hour, flag, application and environment. Metrics drop the oldest rows beyond this number. */
+  usageHourRows: 700_000,
+  /** The same for days. */
+  usageDayRows: 300_000,
+  /** Hours and days together in the memory metrics; each variant counts as one more. */
+  usageRowsInMemory: 100_000,
   /** Estimated bytes of all applications, instances and usage in the memory metrics. */
   applicationsInMemory: 33_554_432,
   previewContexts: 1000,

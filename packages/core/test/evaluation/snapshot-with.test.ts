@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
@@ -223,6 +226,22 @@ describe('flags that are not compiled yet', () => {
     snapshot.isEnabled('checkout');
     snapshot.with({ flags: [flag({ enabled: false })] }).isEnabled('checkout');
     expect(counters.drain()).toMatchObject([{ flag: 'checkout', yes: 1, no: 1 }]);
+  });
+});
+
+describe('a snapshot with a change', () => {
+  it('keeps no earlier snapshot alive', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const first = new WeakRef(snapshotOf([flag()]).with({ uncompiledFlags: [flag({ name: 'other' })] }));
+    const last = first
+      .deref()
+      ?.with({ segments: [{ id: 1, constraints: [] }] })
+      .with({ flags: [flag()] });
+    await setImmediate();
+    collectGarbage();
+    expect(first.deref()).toBeUndefined();
+    expect(last?.isEnabled('other')).toBe(true);
   });
 });
 

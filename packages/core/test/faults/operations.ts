@@ -20,7 +20,6 @@ const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
 const TIME = '2026-03-01T12:00:00.000Z';
-const KNOWN_CHANGE_SET = '0b6d2c2e-3d0b-4c0d-9d53-0a1a4d9a6c11';
 
 /** Changes of several documents. */
 const CHANGES: readonly Change[] = [
@@ -54,12 +53,6 @@ export async function furnish(flags: Flags): Promise<void> {
   });
   await flags.registerApplication({ appName: 'web', strategies: ['default'], started: TIME, interval: 60_000 });
   await flags.reportMetrics(report(3));
-  const description = {
-    op: 'updateFlag',
-    ref: { ...DEFAULT, flag: 'parent' },
-    input: { description: 'A parent' },
-  } as const;
-  await flags.apply([description], { id: KNOWN_CHANGE_SET });
 }
 
 /** Every operation that reads or changes what is stored: one that is added does not compile until it is here. */
@@ -144,6 +137,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
       }),
   ],
   listTokens: [(flags) => flags.listTokens(), (flags) => flags.listTokens({ limit: 1 })],
+  rotateToken: async (flags) => flags.rotateToken((await flags.listTokens())[0]?.id ?? 'unknown'),
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
@@ -164,6 +158,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     }),
   listSeenFlags: [(flags) => flags.listSeenFlags(), (flags) => flags.listSeenFlags({ limit: 1 })],
   countEvaluations: (flags) => flags.countEvaluations(),
+  listUsage: [(flags) => flags.listUsage({ flag: 'checkout' }), (flags) => flags.listUsage({}, { limit: 1 })],
   listApplications: [(flags) => flags.listApplications(), (flags) => flags.listApplications({}, { limit: 1 })],
   getApplication: (flags) => flags.getApplication({ application: 'web' }),
   listApplicationsByFlag: [

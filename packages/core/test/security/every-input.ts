@@ -1,4 +1,4 @@
-import type { Flags, JsonPatch } from '../../src/index.js';
+import type { Change, Flags, JsonPatch } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 
 const STOP = '2026-01-01T00:00:00Z';
@@ -43,6 +43,14 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     take: (flags, input) => flags.configureEnvironment(PRODUCTION, input),
   },
   apply: { input: CHANGES, take: (flags, input) => flags.apply(input) },
+  preview: {
+    input: CHANGES,
+    take: (flags, input) => flags.preview(input, { environment: 'production', contexts: [{ userId: '7' }] }),
+  },
+  undo: {
+    input: { actor: 'ada', reason: 'x' },
+    take: async (flags, input) => flags.undo(`${(await flags.apply(CHANGES as Change[])).id}`, input),
+  },
   plan: { input: CHANGES, take: (flags, input) => flags.plan(input) },
   addStrategy: { input: STRATEGY, take: (flags, input) => flags.addStrategy(PRODUCTION, input) },
   updateStrategy: {

@@ -79,6 +79,10 @@ const PROBES: Readonly<Record<string, Probe>> = {
     for (const id of projects) await flags.createProject({ id, name: id });
     await flags.createToken({ name: 'a', kind: 'client', projects });
   },
+  async tokenOverlap(flags, amount) {
+    const { token } = await flags.createToken({ name: 'a', kind: 'client' });
+    await flags.rotateToken(token.id, { overlap: amount });
+  },
   async strategiesPerEnvironment(flags, amount) {
     for (let count = 0; count < amount; count++) await flags.addStrategy(PRODUCTION, { name: 'default' });
   },

@@ -189,6 +189,7 @@ const UNDOING: Readonly<Record<EventType, Action | undefined>> = {
   'segment-updated': 'updateSegment',
   'segment-deleted': 'createSegment',
   'token-created': undefined,
+  'token-updated': undefined,
   'token-deleted': undefined,
 };
 

@@ -157,6 +157,29 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   },
   SeenToggles: [{ appName: 'web', seenToggles: ['checkout'], metricsCount: 10 }],
   FeatureMetrics: { lastHour: counts, lastMinute: { checkout: { yes: 0, no: 0 } } },
+  UsageList: {
+    version: 1,
+    usage: [
+      {
+        ...{ feature: 'checkout', environment: 'production', appName: 'web' },
+        ...{ hour: '2026-03-01T12:00:00.000Z', yes: 8, no: 2, variants: { blue: 8 } },
+      },
+    ],
+  },
+  UsageSummary: {
+    ...{ version: 1, maturity: 'stable', featureName: 'checkout' },
+    lastHourUsage: [{ environment: 'production', timestamp: '2026-03-01T12:00:00.000Z', yes: 8, no: 2 }],
+    seenApplications: ['web'],
+  },
+  RawUsageList: {
+    ...{ version: 1, maturity: 'stable' },
+    data: [
+      {
+        ...{ featureName: 'checkout', appName: 'web', environment: 'production' },
+        ...{ timestamp: '2026-03-01T12:00:00.000Z', yes: 8, no: 2 },
+      },
+    ],
+  },
   ApplicationList: {
     applications: [
       {

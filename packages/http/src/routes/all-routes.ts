@@ -21,6 +21,7 @@ import { sessionRoutes } from './session.js';
 import { strategyRoutes } from './strategies.js';
 import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
+import { usageRoutes } from './usage.js';
 import { variantRoutes } from './variants.js';
 
 /** All routes of the API. */
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...memberRoutes,
   ...archiveRoutes,
   ...metricsRoutes,
+  ...usageRoutes,
   ...eventRoutes,
   ...tokenRoutes,
   ...playgroundRoutes,

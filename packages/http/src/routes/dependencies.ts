@@ -16,8 +16,8 @@ function dependencySchema(dependency: JsonSchema): JsonSchema {
   return { type: 'object', properties: { feature: propertyOf(dependency, 'flag'), ...rest }, required: ['feature'] };
 }
 
-function dependencyFromWire({ feature, ...rest }: WireDependency): DependencyInput {
-  return { ...rest, flag: feature };
+function dependencyFromWire({ feature, enabled, variants }: WireDependency): DependencyInput {
+  return { flag: feature, ...(enabled !== undefined && { enabled }), ...(variants !== undefined && { variants }) };
 }
 
 export function dependencyToWire({ flag, enabled, variants }: Dependency) {

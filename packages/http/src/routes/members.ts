@@ -47,8 +47,9 @@ function namedListTag(members: readonly Member[], users: Users): string {
 }
 
 function contradictions(path: Readonly<Record<string, unknown>>, body: unknown): readonly ErrorDetail[] {
-  return Object.entries(body ?? {})
-    .filter(([name, value]) => Object.hasOwn(path, name) && path[name] !== undefined && path[name] !== value)
+  const given = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.entries(path)
+    .filter(([name, value]) => value !== undefined && given[name] !== undefined && given[name] !== value)
     .map(([name]) => ({ message: 'contradicts the path', path: `/${name}` }));
 }
 

@@ -7,6 +7,7 @@ import {
   operations,
   padded,
   within,
+  withUnknown,
   wrongConstraints,
 } from './bodies.js';
 import { flagName, strategyId } from './definitions.js';
@@ -59,6 +60,7 @@ export const FLAG_ROWS = {
   validateFlagName: [
     { name: 'free', body: () => '{"name":"unheard-of"}', ...granted },
     { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
+    { name: 'unknown members', body: () => withUnknown('"name":"unknown-members"'), ...granted },
   ],
   createFlag: [
     { name: 'largest', body: () => padded('{"name":"made","description":"…"}', LARGEST_TEXT), ...granted },
@@ -146,6 +148,12 @@ export const STRATEGY_ROWS = {
       ...granted,
     },
     { name: 'wrong constraints', body: wrongConstraints },
+    {
+      name: 'unknown members',
+      path: STRATEGIES(flagName(51)),
+      body: () => withUnknown('"name":"default"'),
+      ...granted,
+    },
     {
       name: 'numbers as values',
       body: () =>

@@ -142,6 +142,38 @@ export const metricsSchemas = {
 
   YesNo: strictObject({ yes: count, no: count }),
 
+  UsageList: strictObject({ version, usage: listOf(referTo('UsagePeriod')) }),
+
+  UsagePeriod: strictObject(
+    {
+      feature: text,
+      environment: text,
+      appName: text,
+      yes: count,
+      no: count,
+      variants: { ...mapOf(count), description: 'Counts by variant; `disabled` stands for no variant.' },
+    },
+    {
+      hour: { ...timestamp, description: 'The start of the hour, unless days are listed.' },
+      day: { ...timestamp, description: 'The start of the day (UTC), where days are listed.' },
+    },
+  ),
+
+  UsageSummary: strictObject({
+    version,
+    maturity: text,
+    featureName: text,
+    lastHourUsage: listOf(strictObject({ environment: text, timestamp, yes: count, no: count })),
+    seenApplications: listOf(text),
+  }),
+
+  RawUsageList: strictObject({ version, maturity: text, data: listOf(referTo('RawUsage')) }),
+
+  RawUsage: strictObject(
+    { featureName: text, appName: text, environment: text, timestamp, yes: count, no: count },
+    { variants: mapOf(count) },
+  ),
+
   ApplicationList: strictObject({ applications: listOf(referTo('ApplicationSummary')) }),
 
   ApplicationSummary: strictObject({
