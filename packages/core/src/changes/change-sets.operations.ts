@@ -7,7 +7,6 @@ import type { StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { tokenDocuments } from '../tokens/token.js';
 import { LIMITS } from '../validation/limits.js';
-import { readChangeSetId, readChanges, readExpectedRevisions, readReason } from './change-set.schema.js';
 import type {
   ApplyOptions,
   Change,
@@ -18,6 +17,7 @@ import type {
   PlannedEvent,
 } from './change-set.types.js';
 import type { Engine } from './engine.js';
+import { readChangeSetId, readChanges, readExpectedRevisions, readReason } from './read-changes.js';
 import { nameOf } from './reader.js';
 import { locateRefusal } from './refusal-path.js';
 import type { PreparedChange } from './set-runner.js';
@@ -87,7 +87,7 @@ export async function readCommitted(engine: Engine, id: string): Promise<ChangeS
 }
 
 /** Reads a change set from its events. Resolves to undefined if there is none of this id. */
-export async function readChangeSet({ storage }: Engine, id: string): Promise<ChangeSet | undefined> {
+async function readChangeSet({ storage }: Engine, id: string): Promise<ChangeSet | undefined> {
   const stored: StoredEvent[] = [];
   for (;;) {
     const after = stored.at(-1)?.position;
