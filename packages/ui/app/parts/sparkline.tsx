@@ -1,0 +1,41 @@
+import { useResource } from '../api/resource.js';
+import type { UsageRow } from '../api/types.js';
+import { compact, plural } from '../words.js';
+
+const HOURS = 24;
+
+/** Evaluations of a flag in the last 24 hours, one bar per hour. */
+export function Sparkline({ flag }: { readonly flag: string }) {
+  const { data } = useResource('listFlagUsage', { params: { flag }, query: { hours: HOURS } });
+  if (data === undefined) return <span class="sparkline" />;
+  const sums = sumByHour(data.usage, HOURS, Date.now());
+  const total = sums.reduce((sum, { yes, no }) => sum + yes + no, 0);
+  const most = Math.max(1, ...sums.map(({ yes, no }) => yes + no));
+  return (
+    <span class="sparkline" title={`${plural(total, 'evaluation')} in 24 hours`}>
+      <svg viewBox={`0 0 ${HOURS * 3} 16`} preserveAspectRatio="none" aria-hidden="true">
+        {sums.map(({ yes, no }, index) => {
+          const height = total === 0 ? 0 : Math.max(yes + no > 0 ? 1 : 0, ((yes + no) / most) * 16);
+          return <rect key={index} x={index * 3} y={16 - height} width="2" height={height} />;
+        })}
+      </svg>
+      <span class="hidden">{plural(total, 'evaluation')}</span>
+      <span aria-hidden="true" class="sparkline-total">
+        {total === 0 ? '' : compact(total)}
+      </span>
+    </span>
+  );
+}
+
+/** Sums usage over environments and applications, hour by hour, the oldest first. Absent hours are zeros. */
+export function sumByHour(rows: readonly UsageRow[], hours: number, now: number): { yes: number; no: number }[] {
+  const latest = Math.floor(now / 3_600_000);
+  const sums = Array.from({ length: hours }, () => ({ yes: 0, no: 0 }));
+  for (const { hour, yes, no } of rows) {
+    const sum = sums[hours - 1 - (latest - Math.floor(Date.parse(hour ?? '') / 3_600_000))];
+    if (sum === undefined) continue;
+    sum.yes += yes;
+    sum.no += no;
+  }
+  return sums;
+}
