@@ -11,6 +11,7 @@ import { evaluationOperations } from './evaluation/evaluation.operations.js';
 import { subscribe } from './events/event.operations.js';
 import { createFeed } from './events/feed.js';
 import type { Flags } from './flags.js';
+import { asOf } from './history/as-of.operations.js';
 import { createMetricsRetention } from './metrics/retention.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.js';
 import { createSettings, type FlagsOptions } from './options.js';
@@ -113,7 +114,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   });
   // With push notifications the replica is almost always current.
   const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
-  const run = createCommandRunner({ storage, now, feed, applyUpdate: replica.state.applyUpdate, getCached, size });
+  const run = createCommandRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
   const validate = createValidators(settings);
   const read = createRead(storage);
   const base = {
@@ -176,6 +177,10 @@ function createInterface(
     subscribe: (...input: Parameters<Flags['subscribe']>) => {
       lifetime.assertOpen();
       return subscribe(engine, ...input);
+    },
+    asOf: (...input: Parameters<Flags['asOf']>) => {
+      lifetime.assertOpen();
+      return asOf(engine, lifetime, ...input);
     },
     settings: engine.settings,
     as: (other: Parameters<Flags['as']>[0]) => withActor(engineOf(toIdentity(other))),

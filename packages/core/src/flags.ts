@@ -1,3 +1,4 @@
+import type { ChangeHistoryOperations } from './changes/change-set.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import type { EventOperations } from './events/event.types.js';
 import type { DependencyOperations } from './flags/dependency.types.js';
@@ -55,6 +56,7 @@ export interface Flags
     MemberOperations,
     TokenOperations,
     EventOperations,
+    Pick<ChangeHistoryOperations, 'asOf'>,
     MetricsOperations {
   /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;

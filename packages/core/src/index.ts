@@ -1,4 +1,5 @@
 // Opening flags
+export type * from './changes/change-set.types.js';
 export type * from './common.types.js';
 export { createFlags } from './create-flags.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
@@ -41,6 +42,7 @@ export type {
   DocumentDeletion,
   DocumentKey,
   DocumentPut,
+  DocumentTouch,
   DocumentWrite,
   EventFilter,
   EventPage,

@@ -1,5 +1,5 @@
 import { eventQuery } from './events/event.schema.js';
-import { clone, dependency, flagChanges, newFlag } from './flags/flag.schema.js';
+import { clone, dependency, flagChanges, labelChanges, newFlag } from './flags/flag.schema.js';
 import { constraint, strategy, strategyReplacement } from './flags/strategies.schema.js';
 import { variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
@@ -25,6 +25,7 @@ export function inputSchemas(settings: Settings) {
   return deepFreeze({
     newFlag: newFlag(flagTypes) as JsonSchema,
     flagChanges: flagChanges(flagTypes) as JsonSchema,
+    labelChanges: labelChanges as JsonSchema,
     clone: clone as JsonSchema,
     strategy: strategy as JsonSchema,
     strategyReplacement: strategyReplacement as JsonSchema,

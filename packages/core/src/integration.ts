@@ -3,6 +3,8 @@
  * others.
  */
 
+// Built-in strategies, for forms
+export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategy-parameters.js';
 // Validation
 export { type InputSchemas, inputSchemas } from './input-schemas.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';

@@ -2,7 +2,8 @@ import type { JsonPatch, PageQuery } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
 import type { EventQuery } from './events/event.types.js';
 import type { DependencyInput } from './flags/dependency.types.js';
-import type { FlagChanges, NewFlag } from './flags/flag.types.js';
+import { findLabelIssues } from './flags/flag.schema.js';
+import type { FlagChanges, LabelChanges, NewFlag } from './flags/flag.types.js';
 import { findConstraintIssues, findCostIssues, findStrategyIssues, issuesOrElse } from './flags/strategies.schema.js';
 import type { StrategyInput, StrategyReplacement } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
@@ -25,8 +26,9 @@ export type Validators = ReturnType<typeof createValidators>;
 export function createValidators(settings: Settings) {
   const schemas = inputSchemas(settings);
   return {
-    newFlag: createValidator<NewFlag>(schemas.newFlag),
-    flagChanges: createValidator<FlagChanges>(schemas.flagChanges),
+    newFlag: createValidator<NewFlag>(schemas.newFlag, findLabelIssues),
+    flagChanges: createValidator<FlagChanges>(schemas.flagChanges, findLabelIssues),
+    labelChanges: createValidator<LabelChanges>(schemas.labelChanges),
     clone: createValidator<{ readonly name: string }>(schemas.clone),
     strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyIssues),
     strategyReplacement: createValidator<StrategyReplacement>(schemas.strategyReplacement, findStrategyIssues),

@@ -5,7 +5,6 @@ describe('the rows', () => {
   it('have an action each', () => {
     const actions = ROUTES.map(({ action }) => action);
     expect(new Set(actions).size).toBe(actions.length);
-    expect(actions).toHaveLength(64);
   });
 
   it('have a method and path each', () => {

@@ -2,9 +2,8 @@ import { type Flags, TOKEN_KINDS, type Token, type TokenKind } from '@flags/core
 import { callHost, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
-import { type Action, EVERYTHING, type Scope, scopeOf } from './permissions.js';
+import { type Access, type Action, EVERYTHING, NOTHING, type Scope, scopeOf } from './permissions.js';
 import type { FlagsRequest } from './request.js';
-import type { Access } from './route.js';
 
 /** Returns the token kinds that this part of the API accepts. */
 export function kindsFor(access: Access): readonly TokenKind[] {
@@ -105,6 +104,8 @@ export interface Principal {
   readonly scope: Scope;
   /** The API token of the caller. */
   readonly token?: Token;
+  /** The gate refused the caller. Only open routes answer it. */
+  readonly isOutsider?: true;
   /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
   check(action: Action, project: string | null): Promise<void>;
   /** Checks again whether the caller may do this. The token may have expired, or the permission may be gone. */
@@ -169,6 +170,25 @@ function createGateOf<A extends Actor, Native>(
       ...(hasSecret && { hasValidToken: () => tokenIn(request, flags).then((found) => found !== undefined, isFault) }),
     };
   };
+}
+
+const OUTSIDER: Principal = {
+  name: 'outsider',
+  scope: NOTHING,
+  isOutsider: true,
+  check: async () => {
+    throw unauthenticated('Sign in first.');
+  },
+  isStillAllowed: async () => false,
+};
+
+/** Lets callers that the gate refuses in as outsiders. Faults still reject. */
+export function openGate<Native>(gate: Gate<Native>): Gate<Native> {
+  return (request, access) =>
+    gate(request, access).catch((error) => {
+      if (error instanceof HttpError) return OUTSIDER;
+      throw error;
+    });
 }
 
 /** Only an `HttpError` revokes access. Other errors, such as a busy storage, prove nothing about the caller. */

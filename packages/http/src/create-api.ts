@@ -9,10 +9,10 @@ import { createEndpoint, type EndpointParts } from './endpoint.js';
 import { errorReply } from './error-reply.js';
 import { HostFault } from './errors.js';
 import { openApiDocument } from './openapi/document.js';
-import type { AuthMode } from './openapi/security.js';
 import {
   type Actor,
   assertOptions,
+  authModeOf,
   bodyLimitOf,
   type FlagsApiOptions,
   heartbeatIntervalOf,
@@ -23,7 +23,10 @@ import { type FlagsReply, type Reply, type Serialized, serialized, toFlagsReply 
 import type { FlagsRequest } from './request.js';
 import { createResponseCaches } from './response-cache.js';
 import { ROUTES } from './routes/all-routes.js';
+import { eventToWire } from './routes/events.js';
+import { adminActionsOf } from './routes/session.js';
 import { accessOf, createRouteLookup, decodeParams } from './routing.js';
+import { createEventHub } from './streaming/event-hub.js';
 import { createHub } from './streaming/hub.js';
 
 /**
@@ -43,7 +46,7 @@ export interface FlagsApi<Native = unknown> {
    */
   corsHeaders(request: FlagsRequest<Native>): Readonly<Record<string, string>>;
   /**
-   * Ends all streams (`/api/client/streaming`) and refuses new ones with `closed`.
+   * Ends all streams (`/api/client/streaming`, `/api/admin/event-stream`) and refuses new ones with `closed`.
    *
    * Other requests still get their replies. Call it before you close the server, which waits for open connections.
    * `flags.close()` also ends the streams. Repeated calls do nothing.
@@ -145,7 +148,10 @@ export function createFlagsApi<A extends Actor, Native>(
         throw toErrorObject(error);
       }
     },
-    close: () => parts.hub.close(),
+    close() {
+      parts.hub.close();
+      parts.eventHub.close();
+    },
   };
 }
 
@@ -159,14 +165,17 @@ function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions
   const inputs = inputSchemas(flags.settings);
   const cacheFor = createResponseCaches();
   const auth = authModeOf(options.auth);
+  const heartbeatInterval = heartbeatIntervalOf(options);
   let document: Serialized | undefined;
   return {
     flags,
     inputs,
+    admin: { auth, actions: adminActionsOf(ROUTES) },
     readBody: createBodyReader(bodyLimitOf(options)),
     documents: createClientDocuments(flags, cacheFor('client')),
     replies: cacheFor('admin'),
-    hub: createHub(flags, { heartbeatInterval: heartbeatIntervalOf(options), cache: cacheFor('stream') }),
+    hub: createHub(flags, { heartbeatInterval, cache: cacheFor('stream') }),
+    eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
     openApi() {
       document ??= serialized(
         JSON.stringify(openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth })),
@@ -174,9 +183,4 @@ function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions
       return document;
     },
   };
-}
-
-function authModeOf(auth: string | object): AuthMode {
-  if (typeof auth === 'function') return 'host';
-  return typeof auth === 'object' ? 'session' : (auth as AuthMode);
 }

@@ -1,4 +1,4 @@
-import type { Gate } from './auth.js';
+import { type Gate, openGate } from './auth.js';
 import { coalescePerTick } from './coalesce-per-tick.js';
 import type { Cors } from './cors.js';
 import type { Endpoint } from './endpoint.js';
@@ -38,6 +38,7 @@ export function createDispatch<Native>({
   checkHost,
 }: DispatchParts<Native>): Dispatch<Native> {
   const turn = coalescePerTick();
+  const letIn = openGate(gate);
   return async (request) => {
     const { path } = request;
     const access = accessOf(path);
@@ -52,7 +53,7 @@ export function createDispatch<Native>({
     if (found) request.onMatch?.(found.route.path, params);
     // Batches simultaneous reads. Other requests wait for their bodies anyway.
     if (found?.route.method === 'GET') await turn();
-    const principal = await gate(request, access);
+    const principal = await (found?.route.isOpen ? letIn : gate)(request, access);
     const endpoint = found && endpoints.get(found.route);
     return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
   };

@@ -9,12 +9,13 @@ import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { nextTurn } from './coalesce-per-tick.js';
 import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
 import { invalidInput } from './errors.js';
-import { permissionProject, readThenCheck } from './permission.js';
+import { checkPermission, readThenCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
 import type { ResponseCache } from './response-cache.js';
-import type { Route, RouteBody, RouteResult } from './route.js';
+import { type AdminFacts, permissionOf, type Route, type RouteBody, type RouteResult } from './route.js';
+import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
 
 const NO_STORE = { 'cache-control': 'no-store' };
@@ -26,10 +27,12 @@ const PROCESS_ID = randomUUID();
 export interface EndpointParts {
   readonly flags: Flags;
   readonly inputs: InputSchemas;
+  readonly admin: AdminFacts;
   readonly readBody: BodyReader;
   readonly openApi: () => Serialized;
   readonly documents: ClientDocuments;
   readonly hub: Hub;
+  readonly eventHub: EventHub;
   readonly replies: ResponseCache<Reply>;
 }
 
@@ -48,19 +51,22 @@ export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
 /** Creates the endpoint of a route: check the permission, read the body, run the operation. */
 export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
-  const { flags, inputs, readBody, documents, hub, openApi } = parts;
+  const { flags, inputs, admin, readBody, documents, hub, eventHub, openApi } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
   async function answer({ request, params, principal, dataVersion, project: asked = null }: Exchange): Promise<Reply> {
     const query = readQuery(request.rawQuery);
     const read = async () => (route.body === undefined ? undefined : checkBody(await readBody(request)));
-    const { body, project } = route.permissionByBody
-      ? await readThenCheck(route, principal, read)
-      : { body: await read(), project: asked };
+    const { body, project } =
+      route.permissionBy === 'body'
+        ? await readThenCheck(route, principal, read)
+        : { body: await read(), project: asked };
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
     const result = await route.handle({
       flags: flags.as(principal.token ?? principal.name),
+      principal,
+      admin,
       scope: principal.scope,
       tokenId: principal.token?.id,
       tokenKind: principal.token?.kind,
@@ -73,11 +79,12 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       context: ifRevision === undefined ? {} : { ifRevision },
       documents,
       hub,
+      eventHub,
       openApi,
       clientIp: () => request.ip(),
       lastEventId: headerOf(request, 'last-event-id'),
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
-      isStillAdmitted: () => principal.isStillAllowed(route.action, project),
+      isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
     });
     return replyTo(request, route, { result, dataVersion });
   }
@@ -93,8 +100,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     route.cacheBy === undefined ? answerWhole : cacheReplies({ answer, readDataVersion, cache: parts.replies });
   return async (exchange) => {
     const { request, params, principal } = exchange;
-    const project = await permissionProject(route, flags, params);
-    if (!route.permissionByBody) await principal.check(route.action, project);
+    const project = await checkPermission(route, { flags, params, principal });
     return toConditionalReply(request, route, await answerCached({ ...exchange, project }));
   };
 }

@@ -37,6 +37,9 @@ export type Authorize<A extends Actor> = (
 /** Built-in authentication supplies only a name, so `authorize` may not require more from an actor. */
 export type BuiltInAuth<A extends Actor> = Actor extends A ? 'token' | 'none' : never;
 
+/** How requests authenticate: not at all, by API token, by the host application, or by session or API token. */
+export type AuthMode = 'none' | 'token' | 'host' | 'session';
+
 /** Authentication by sessions (people) and API tokens (programs). */
 export interface SessionAuth<A extends Actor, Native = unknown> {
   /** Returns the signed-in user of a request, or null when nobody is signed in. */
@@ -126,6 +129,11 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
 export interface CorsOptions {
   /** Origins as browsers send them, such as `https://shop.example.org`; or `*` for every origin. */
   readonly origins: readonly string[] | '*';
+}
+
+export function authModeOf(auth: string | object): AuthMode {
+  if (typeof auth === 'function') return 'host';
+  return typeof auth === 'object' ? 'session' : (auth as AuthMode);
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;

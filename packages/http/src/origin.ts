@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { HttpError } from './errors.js';
+import type { Access } from './permissions.js';
 import type { FlagsRequest } from './request.js';
-import type { Access } from './route.js';
 
 /** Throws `host_not_allowed` when the `Host` header names another server. */
 export type HostCheck = (request: Pick<FlagsRequest, 'host'>) => void;

@@ -1,12 +1,35 @@
 import { type Flags, isFlagsError } from '@flags/core';
 import type { Principal } from './auth.js';
-import { ERROR_KINDS } from './errors.js';
-import type { Route } from './route.js';
+import { ERROR_KINDS, HttpError } from './errors.js';
+import type { Action } from './permissions.js';
+import { allPages } from './query.js';
+import { permissionOf, type Route } from './route.js';
 
 type Params = Readonly<Record<string, string>>;
 
+/** Checks the permission of a request, unless its body names the project. Resolves to the project of the check. */
+export async function checkPermission(
+  route: Route,
+  { flags, params, principal }: { readonly flags: Flags; readonly params: Params; readonly principal: Principal },
+): Promise<string | null> {
+  if (route.permissionBy === 'anyProject') return firstPermittedProject(permissionOf(route), principal, flags);
+  const project = await permissionProject(route, flags, params);
+  if (route.permissionBy === undefined && !route.isOpen) await principal.check(permissionOf(route), project);
+  return project;
+}
+
+/** Returns null for a caller with the permission for the instance, else the first project that it may see. */
+async function firstPermittedProject(action: Action, principal: Principal, flags: Flags): Promise<string | null> {
+  if (await isPermitted(principal, action, null)) return null;
+  for await (const { id } of allPages((page) => flags.listProjects(page))) {
+    if (await isPermitted(principal, action, id)) return id;
+  }
+  await principal.check(action, null);
+  return null;
+}
+
 /** Returns the project of the permission check; null for the instance. */
-export async function permissionProject(route: Route, flags: Flags, params: Params): Promise<string | null> {
+async function permissionProject(route: Route, flags: Flags, params: Params): Promise<string | null> {
   if (params.projectId !== undefined) return params.projectId;
   try {
     return (await route.projectOf?.(flags, params)) ?? null;
@@ -21,10 +44,11 @@ export async function permissionProject(route: Route, flags: Flags, params: Para
  * bad body.
  */
 export async function readThenCheck(
-  { action }: Route,
+  route: Route,
   principal: Principal,
   read: () => Promise<unknown>,
 ): Promise<{ readonly body: unknown; readonly project: string | null }> {
+  const action = permissionOf(route);
   let body: unknown;
   try {
     body = await read();
@@ -35,6 +59,21 @@ export async function readThenCheck(
   const project = projectIn(body) ?? null;
   await principal.check(action, project);
   return { body, project };
+}
+
+/** Returns whether the caller has the permission. Errors of `authorize` reject: they prove nothing about the caller. */
+export async function isPermitted(
+  principal: Pick<Principal, 'check'>,
+  action: Action,
+  project: string | null,
+): Promise<boolean> {
+  try {
+    await principal.check(action, project);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
 }
 
 /** Returns the project in a body: null for the instance, undefined when the body names none. */

@@ -21,6 +21,10 @@ export type Action =
   | 'patchFlag'
   | 'cloneFlag'
   | 'archiveFlag'
+  | 'listFlagTags'
+  | 'addFlagTag'
+  | 'updateFlagTags'
+  | 'removeFlagTag'
   | 'listArchivedFlags'
   | 'listProjectArchivedFlags'
   | 'reviveFlag'
@@ -71,6 +75,12 @@ export type Action =
   | 'listFlagEvents'
   | 'getOpenApi';
 
+/** The unique name of a route in the OpenAPI document. It differs from the action where routes share a permission. */
+export type Operation = Action | 'getSession' | 'streamEvents';
+
+/** A part of the API. `ofrep` accepts the tokens of `client` and `frontend`. */
+export type Access = 'admin' | 'client' | 'frontend' | 'ofrep';
+
 /** The projects and environments that a request may see. Callers without a token see all of them. */
 export interface Scope {
   /** Project ids; `*` means all projects. */
@@ -78,6 +88,9 @@ export interface Scope {
   /** The name of an environment; `*` means all environments. */
   readonly environment: string;
 }
+
+/** The scope of a caller that the gate refuses. */
+export const NOTHING: Scope = { projects: [], environment: '' };
 
 export const EVERYTHING: Scope = { projects: '*', environment: '*' };
 

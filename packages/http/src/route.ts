@@ -1,11 +1,14 @@
 import type { ChangeContext, DataVersionScope, ErrorCode, Flags, TokenKind } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { Principal } from './auth.js';
 import type { JsonChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
-import type { Action, Scope } from './permissions.js';
+import type { AuthMode } from './options.js';
+import type { Access, Action, Operation, Scope } from './permissions.js';
 import type { Serialized } from './reply.js';
 import type { ReplySink } from './request.js';
+import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -18,8 +21,10 @@ export interface Route {
    * agree on those.
    */
   readonly path: string;
-  /** The unique name of the operation. */
-  readonly action: Action;
+  /** The unique name of the operation. Unless `permission` is present, it is the action that `authorize` is asked for. */
+  readonly action: Operation;
+  /** The action that `authorize` is asked for, where several routes share one. */
+  readonly permission?: Action;
   readonly summary: string;
   readonly tag: Tag;
   /** The part of the API, which determines the accepted token kinds. */
@@ -58,19 +63,27 @@ export interface Route {
    * as null. The operation repeats the refusal after the permission check.
    */
   projectOf?(flags: Flags, params: Readonly<Record<string, string>>): Promise<string | null>;
-  /** The body names the project of the permission check, so the endpoint reads the body first. */
-  readonly permissionByBody?: true;
+  /**
+   * Also answers callers that the gate refuses, and asks `authorize` for nothing. The handler distinguishes callers by
+   * `principal.isOutsider`.
+   */
+  readonly isOpen?: true;
+  /**
+   * How the permission check finds its project if neither the path nor `projectOf` names it.
+   *
+   * - `body`: the body names it, so the endpoint reads the body first.
+   * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
+   */
+  readonly permissionBy?: 'body' | 'anyProject';
   /** A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
 }
-
-/** `ofrep` accepts the tokens of `client` and `frontend`. */
-export type Access = 'admin' | 'client' | 'frontend' | 'ofrep';
 
 export type Tag =
   | 'Projects'
   | 'Members'
   | 'Flags'
+  | 'Tags'
   | 'Archive'
   | 'Strategies'
   | 'Environments'
@@ -84,6 +97,7 @@ export type Tag =
   | 'Playground'
   | 'API tokens'
   | 'Events'
+  | 'Session'
   | 'OpenAPI';
 
 /** A documented query parameter. Other parameters are ignored. */
@@ -126,6 +140,8 @@ export type ReplySchema =
   | 'FlagList'
   | 'Flag'
   | 'FlagDetail'
+  | 'Tag'
+  | 'TagList'
   | 'ArchivedFlagList'
   | 'Strategy'
   | 'VariantWeights'
@@ -142,6 +158,8 @@ export type ReplySchema =
   | 'TokenList'
   | 'CreatedToken'
   | 'EventList'
+  | 'EventStream'
+  | 'Session'
   | 'ClientFeatures'
   | 'ClientFeature'
   | 'FeatureStream'
@@ -151,10 +169,26 @@ export type ReplySchema =
   | 'Playground'
   | 'OpenApiDocument';
 
+/** What an administrator may learn about the API itself. */
+export interface AdminFacts {
+  readonly auth: AuthMode;
+  readonly actions: readonly AdminAction[];
+}
+
+/** An action of the admin API. Requests for actions of the instance name no project. */
+export interface AdminAction {
+  readonly action: Action;
+  readonly isOfInstance: boolean;
+}
+
 /** The framework-independent request of a handler. */
 export interface RouteRequest<Parameter extends string = string> {
   /** The engine on behalf of the actor. */
   readonly flags: Flags;
+  /** The caller, and its permissions. */
+  readonly principal: Principal;
+  /** How requests authenticate, and the actions of the admin API. */
+  readonly admin: AdminFacts;
   /** The scope of the API token. */
   readonly scope: Scope;
   /** The id of the actor's API token. */
@@ -182,6 +216,7 @@ export interface RouteRequest<Parameter extends string = string> {
   readonly lastEventId: string | undefined;
   /** Authenticates and authorizes the caller again. */
   readonly isStillAdmitted: () => Promise<boolean>;
+  readonly eventHub: EventHub;
   /** Verifies the API token again; absent without a token. */
   readonly hasValidToken: (() => Promise<boolean>) | undefined;
 }
@@ -211,6 +246,11 @@ export interface RouteResult {
 
 /** The query parameters that lead from this page to the next one. */
 export type NextPage = Readonly<Record<string, string>>;
+
+/** Returns the action that `authorize` is asked for. Open routes have none. */
+export function permissionOf({ action, permission }: Route): Action {
+  return permission ?? (action as Action);
+}
 
 type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParameterOf<`/${Rest}`>

@@ -1,5 +1,6 @@
 import { HttpError, invalidInput } from './errors.js';
-import type { Access, Route } from './route.js';
+import type { Access } from './permissions.js';
+import type { Route } from './route.js';
 
 /** A route whose path matches, and its path parameters, still percent-encoded. */
 export interface FoundRoute {

@@ -1,4 +1,5 @@
 import type { DomainEvent } from '../events/event.types.js';
+import type { DocumentKey } from '../storage/port.js';
 
 /** A kind of document, as reads need it. */
 export interface Documents<State> {
@@ -24,6 +25,12 @@ export interface DocumentUpdate {
   readonly state: unknown;
   /** The earlier document that the new state shares parts with. */
   readonly before?: Versioned<unknown> | undefined;
+}
+
+/** An update and the document that it belongs to. */
+export interface KeyedUpdate {
+  readonly key: DocumentKey;
+  readonly update: DocumentUpdate;
 }
 
 /** A document's state and revision. */

@@ -3,8 +3,9 @@ import type { ChangeContext } from '../common.types.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { Feed } from '../events/feed.js';
+import { checkpointsOf } from '../history/past-state.js';
 import type { DocumentKey, NewEvent, Storage, Vacancy } from '../storage/port.js';
-import type { Aggregate, Documents, DocumentUpdate, Versioned } from './aggregate.js';
+import type { Aggregate, Documents, KeyedUpdate, Versioned } from './aggregate.js';
 import { changeDocument, type DocumentChange } from './document-change.js';
 import { createKeyedMutex } from './keyed-mutex.js';
 import { createTrackingReader, nameOf, type Read, type TrackingReader } from './reader.js';
@@ -61,8 +62,8 @@ export interface ChangeEnvironment {
   readonly storage: Storage;
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'ready' | 'wake'>;
-  /** Applies every written document to the replica. */
-  readonly applyUpdate: (key: DocumentKey, update: DocumentUpdate) => void;
+  /** Applies the written documents to the replica, at once. */
+  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
   /**
    * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
    * replica learns of other processes' commits by polling only.
@@ -176,7 +177,7 @@ async function decide<State, Event extends DomainEvent>(
 }
 
 async function commit<State>(
-  { storage, feed, applyUpdate, size }: ChangeEnvironment,
+  { storage, feed, applyUpdates, size }: ChangeEnvironment,
   { own, changes, vacant, context, reader }: PreparedCommit<State>,
   at: string,
 ): Outcome<State> {
@@ -186,16 +187,19 @@ async function commit<State>(
     if (changes.some(isLarge)) await setImmediate();
     await feed.ready();
     const result = await storage.commit({
-      writes: changes.map(({ write }) => write),
+      writes: [...changes.map(({ write }) => write), ...checkpointsOf(changes)],
       checks: reader.checksBeside(changes.map(({ write }) => write.key)),
       vacant,
       events: changes.flatMap((one) => toNewEvents(one, { at, context })),
     });
     if (!result.ok) return 'lost';
     size?.record(changes, result.revisions);
-    for (const [index, { write, found, next }] of changes.entries()) {
-      applyUpdate(write.key, { revision: result.revisions[index] ?? 0, state: next, before: found });
-    }
+    const applying = applyUpdates(
+      changes.map(({ write: { key }, found, next }, index) => {
+        return { key, update: { revision: result.revisions[index] ?? 0, state: next, before: found } };
+      }),
+    );
+    if (applying) await applying;
     feed.wake();
     return own?.next === undefined ? undefined : { state: own.next, revision: result.revisions[0] ?? 0 };
   } finally {

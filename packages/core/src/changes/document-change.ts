@@ -1,11 +1,11 @@
 import type { DomainEvent } from '../events/event.types.js';
-import type { DocumentDeletion, DocumentKey, DocumentPut } from '../storage/port.js';
+import type { DocumentDeletion, DocumentKey, DocumentPut, DocumentTouch } from '../storage/port.js';
 import type { Aggregate, Documents, Versioned } from './aggregate.js';
 
 /** The write and the events of one document in a commit. */
 export interface DocumentChange<State = unknown> {
   /** Includes the JSON text, because the size is checked before the commit. */
-  readonly write: DocumentDeletion | (DocumentPut & { readonly text: string });
+  readonly write: DocumentDeletion | DocumentTouch | (DocumentPut & { readonly text: string });
   readonly events: readonly DomainEvent[];
   readonly project: string | null;
   /** The document before the change, if the new state shares parts with it. */
@@ -67,14 +67,13 @@ export function removeIndex<State>(
 }
 
 /**
- * Writes a document with its state unchanged. The new revision makes concurrent changes that have read the document
- * conflict, so that they decide again.
+ * Gives a document a new revision. Concurrent changes that have read the document then conflict, so that they decide
+ * again.
  */
-export function touch<State, Event extends DomainEvent>(
-  aggregate: Aggregate<State, Event>,
+export function touch<State>(
+  { kind }: Documents<State>,
   { id, found }: { id: string; found: Versioned<State> },
 ): DocumentChange<State> {
-  const { state, revision } = found;
-  const write = toWrite(aggregate, { key: { kind: aggregate.kind, id }, expected: revision, next: state });
-  return { write, events: [], project: null, found, next: state };
+  const write = { key: { kind, id }, expected: found.revision, touch: true } as const;
+  return { write, events: [], project: null, found, next: found.state };
 }

@@ -28,7 +28,7 @@ async function dataVersion(
   return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / 1000)}`;
 }
 
-type OtherMembers = 'settings' | 'as' | 'closing' | 'close' | 'subscribe' | keyof EvaluationOperations;
+type OtherMembers = 'settings' | 'as' | 'closing' | 'close' | 'subscribe' | 'asOf' | keyof EvaluationOperations;
 type OperationName = Exclude<keyof Flags, OtherMembers>;
 
 /** A public operation as a function of the engine and the method's parameters. */
@@ -49,6 +49,7 @@ const CHANGES = {
   createFlag: flags.createFlag,
   updateFlag: flags.updateFlag,
   patchFlag: flags.patchFlag,
+  changeLabels: flags.changeLabels,
   cloneFlag: flags.cloneFlag,
   archiveFlag: flags.archiveFlag,
   reviveFlag: flags.reviveFlag,

@@ -1,4 +1,5 @@
 import type { DocumentCheck, DocumentKey, Storage } from '../storage/port.js';
+import { timeSlice } from '../time-slice.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Documents, Versioned } from './aggregate.js';
 
@@ -29,6 +30,8 @@ export function createTrackingReader(storage: Pick<Storage, 'get'>): TrackingRea
   const found: DocumentCheck[] = [];
 
   async function readAndTrack(key: DocumentKey): Promise<Versioned<unknown> | undefined> {
+    // A change may read hundreds of large segments, and a storage in this process reads synchronously.
+    if (timeSlice.isOver()) await timeSlice.next();
     const document = await storage.get(key);
     if (!document) return undefined;
     found.push({ key, expected: document.revision });

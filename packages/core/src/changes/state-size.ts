@@ -40,7 +40,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 const LARGE = 100_000;
 
 export function isLarge({ write }: DocumentChange): boolean {
-  return !('deleted' in write) && write.text.length > LARGE;
+  return 'text' in write && write.text.length > LARGE;
 }
 
 /**
@@ -69,7 +69,7 @@ function isNeverRefused(events: DocumentChange['events']): boolean {
 }
 
 function bytesOf(write: DocumentChange['write']): number {
-  return 'deleted' in write ? 0 : Buffer.byteLength(write.text);
+  return 'text' in write ? Buffer.byteLength(write.text) : 0;
 }
 
 /** Returns the size of a document's JSON in bytes. */
@@ -125,7 +125,8 @@ export class StateSize {
   /** Counts a commit of this process. */
   record(changes: readonly DocumentChange[], revisions: readonly number[]): void {
     for (const [index, { write }] of changes.entries()) {
-      this.set(write.key, { bytes: bytesOf(write), revision: revisions[index] ?? 0 });
+      const bytes = 'touch' in write ? this.bytesOf(write.key) : bytesOf(write);
+      this.set(write.key, { bytes, revision: revisions[index] ?? 0 });
     }
   }
 
@@ -140,7 +141,7 @@ export class StateSize {
   }
 
   private growthBy(changes: readonly DocumentChange[]): number {
-    const definitions = changes.filter(({ write }) => DEFINITION_KINDS.includes(write.key.kind));
+    const definitions = changes.filter(({ write }) => !('touch' in write) && DEFINITION_KINDS.includes(write.key.kind));
     return definitions.reduce((sum, { write }) => sum + bytesOf(write) - this.bytesOf(write.key), 0);
   }
 

@@ -16,6 +16,7 @@ export async function listEvents({ validate, storage }: Engine, input: EventQuer
     filter: toFilter(query),
     limit,
     offset,
+    ...(query.after !== undefined && { after: query.after }),
     maxBytes: LIMITS.pageSize,
     total: true,
   });

@@ -10,6 +10,7 @@ export const eventQuery: ObjectSchema<EventQuery> = {
     type: { type: 'string', enum: EVENT_TYPES },
     from: dateTime,
     to: dateTime,
+    after: { type: 'string', maxLength: LIMITS.label },
     limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
     offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },

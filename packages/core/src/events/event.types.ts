@@ -16,6 +16,10 @@ export interface FlagsEvent {
    */
   readonly actorTokenId: string | null;
   readonly actorTokenKind: TokenKind | null;
+  /** The id of the change set that the event belongs to; null in events of releases without change sets. */
+  readonly changeSet: string | null;
+  /** Why the actor made the change set; null without a reason. */
+  readonly reason: string | null;
   readonly project: string | null;
   readonly flag: string | null;
   readonly environment: string | null;
@@ -70,6 +74,8 @@ export interface EventQuery {
   readonly to?: string;
   /** Maximum number of events, 0–1000. Default: 100. Large events shorten a page, see {@link EventLog.events}. */
   readonly limit?: number;
+  /** Only events after this {@link FlagsEvent.position}. */
+  readonly after?: string;
   /** The number of events to skip. Default: 0. */
   readonly offset?: number;
 }

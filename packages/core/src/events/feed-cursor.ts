@@ -16,14 +16,32 @@ export interface FeedRange {
   readonly limit: number;
 }
 
-/** Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one. */
+/**
+ * Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one.
+ * The rest of the last change set follows.
+ */
 async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
-  return (await storage.events({ ...toQuery(range), maxBytes: LIMITS.pageSize })).events;
+  return readWholeSets(storage, { ...toQuery(range), maxBytes: LIMITS.pageSize });
 }
 
 /** Reads the same events without their data, for readers that only need to know which documents changed. */
 export async function readFeedHeads(storage: Storage, range: FeedRange): Promise<readonly StoredEventHead[]> {
-  return (await storage.events({ ...toQuery(range), withoutData: true })).events;
+  return readWholeSets(storage, { ...toQuery(range), withoutData: true });
+}
+
+/**
+ * Extends a page to the end of its last change set, so that no reader stops within a set. A change set is limited to some
+ * megabytes.
+ */
+async function readWholeSets(storage: Storage, query: StoredEventQuery): Promise<readonly StoredEvent[]> {
+  const { events } = await storage.events(query);
+  const last = events.at(-1);
+  if (!last || last.changeSet === null) return events;
+  // Only a limit ends a page without data. The bytes of a page with data may end it anywhere.
+  if (query.withoutData && events.length < query.limit) return events;
+  const { maxBytes: _maxBytes, ...unbounded } = query;
+  const rest = { after: last.position, filter: { changeSet: last.changeSet }, limit: Number.MAX_SAFE_INTEGER };
+  return [...events, ...(await storage.events({ ...unbounded, ...rest })).events];
 }
 
 export type StoredEventHead = Omit<StoredEvent, 'data' | 'before'>;

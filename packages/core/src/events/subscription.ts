@@ -9,6 +9,7 @@ import { createFeedCursor } from './feed-cursor.js';
 /** Converts a stored event to a public one, without the hash of a token. */
 export function toFlagsEvent(event: StoredEvent): FlagsEvent {
   const { id, position, type, at, actor, project, environment, subject, data, before, revision } = event;
+  const { changeSet, reason } = event;
   const { actorTokenId = null, actorTokenKind = null } = event;
   const shown = subject.kind === tokenDocuments.kind ? withoutHash : (value: unknown) => value;
   return {
@@ -19,6 +20,8 @@ export function toFlagsEvent(event: StoredEvent): FlagsEvent {
     actor,
     actorTokenId,
     actorTokenKind: actorTokenKind as TokenKind | null,
+    changeSet,
+    reason,
     project,
     flag: subject.kind === flagDocuments.kind ? subject.id : null,
     environment,

@@ -1,9 +1,8 @@
-import type { Aggregate, Versioned } from '../changes/aggregate.js';
+import type { Documents, Versioned } from '../changes/aggregate.js';
 import { type DocumentChange, removeIndex, touch, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
 import type { Read } from '../changes/reader.js';
 import type { Awaitable, ChangeContext, FlagRef } from '../common.types.js';
-import type { DomainEvent } from '../events/event.types.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { assertSegmentsUsable } from '../segments/segment-access.js';
 import { assertInProject, throwFlagNotFound } from './find.js';
@@ -72,13 +71,13 @@ function without<T>(items: readonly T[], others: readonly T[]): readonly T[] {
   return items.filter((item) => !others.includes(item));
 }
 
-async function touchExisting<State, Event extends DomainEvent>(
+async function touchExisting<State>(
   read: Read,
-  aggregate: Aggregate<State, Event>,
+  documents: Documents<State>,
   id: string,
 ): Promise<DocumentChange | undefined> {
-  const found = await read(aggregate, id);
-  return found && touch(aggregate, { id, found });
+  const found = await read(documents, id);
+  return found && touch(documents, { id, found });
 }
 
 async function writeEdge(read: Read, next: DependencyEdge): Promise<DocumentChange> {

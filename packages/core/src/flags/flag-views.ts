@@ -2,7 +2,7 @@ import type { Versioned } from '../changes/aggregate.js';
 import type { Settings } from '../flags.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { ListedDocument } from '../storage/port.js';
-import { dependenciesOf, type FlagState, orderedEnvironmentOf } from './flag.js';
+import { dependenciesOf, type FlagState, orderedEnvironmentOf, ownershipOf } from './flag.js';
 import type { ArchivedFlag, Flag, FlagDetail, FlagSummary } from './flag.types.js';
 import type { ArchivedDetails, StoredFlagSummary } from './flag-documents.js';
 
@@ -44,6 +44,7 @@ export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: st
     createdAt,
     lastSeenAt,
     variants,
+    ...ownershipOf(state),
     revision,
   };
 }

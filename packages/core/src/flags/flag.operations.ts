@@ -6,11 +6,16 @@ import { changeFlag, followReferences } from './change-flag.js';
 import { inheritableDependencies, listLiveChildren } from './dependencies.operations.js';
 import { findFlag, findProject, throwFlagNotFound } from './find.js';
 import type { FlagState } from './flag.js';
-import type { Flag, FlagChanges, FlagDetail, NewFlag } from './flag.types.js';
+import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import { flagDocuments } from './flag-documents.js';
 import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
 import * as lifecycle from './lifecycle.decide.js';
-import { changeMetadata, patchMetadata } from './metadata.decide.js';
+import * as metadata from './metadata.decide.js';
+
+/** Copies an input, which the caller may change while the operation runs. */
+function copyInput<Input extends NewFlag | FlagChanges>(input: Input): Input {
+  return input.labels ? { ...input, labels: [...input.labels] } : { ...input };
+}
 
 export async function createFlag(
   engine: Engine,
@@ -19,7 +24,7 @@ export async function createFlag(
   context?: ChangeContext,
 ): Promise<Flag> {
   const { validate, metrics, change, now } = engine;
-  const { type = defaultType(engine), ...rest } = validate.newFlag(input);
+  const { type = defaultType(engine), ...rest } = copyInput(validate.newFlag(input));
   const createdAt = now().toISOString();
   const lastSeenAt = await readLastSeenAt(metrics, rest.name);
   const created = await change({
@@ -51,9 +56,11 @@ export async function updateFlag(
   context?: ChangeContext,
 ): Promise<Flag> {
   const { validate, metrics } = engine;
-  const changes = validate.flagChanges(input);
+  const changes = copyInput(validate.flagChanges(input));
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
-  const updated = await changeFlag(engine, { ref, context }, (flag) => changeMetadata(flag, changes, lastSeenAt));
+  const updated = await changeFlag(engine, { ref, context }, (flag) =>
+    metadata.changeMetadata(flag, changes, lastSeenAt),
+  );
   return toFlag(updated, lastSeenAt);
 }
 
@@ -67,9 +74,25 @@ export async function patchFlag(
   const patch = clonePatch(validate.jsonPatch(input));
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   const patched = await changeFlag(engine, { ref, context }, (flag) =>
-    patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
+    metadata.patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
   );
   return toFlag(patched, lastSeenAt);
+}
+
+export async function changeLabels(
+  engine: Engine,
+  ref: FlagRef,
+  input: LabelChanges,
+  context?: ChangeContext,
+): Promise<Flag> {
+  const { validate, metrics } = engine;
+  const { add = [], remove = [] } = validate.labelChanges(input);
+  const changes = { add: [...add], remove: [...remove] };
+  const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
+  const changed = await changeFlag(engine, { ref, context }, (flag) =>
+    metadata.changeLabels(flag, changes, { lastSeenAt, validate: validate.flagChanges }),
+  );
+  return toFlag(changed, lastSeenAt);
 }
 
 const PREFERRED_TYPE = 'release';

@@ -1,9 +1,12 @@
+import type { ErrorDetail } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
-import { type JsonSchema, name, type ObjectSchema } from '../validation/primitives.js';
+import { type JsonSchema, name, type ObjectSchema, text } from '../validation/primitives.js';
 import type { DependencyInput } from './dependency.types.js';
-import type { FlagChanges, NewFlag } from './flag.types.js';
+import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
 
 const description: JsonSchema = { type: ['string', 'null'], maxLength: LIMITS.description };
+const labels: JsonSchema = { type: 'array', maxItems: LIMITS.labelsPerFlag, items: text(LIMITS.flagLabel) };
+const owner: JsonSchema = { ...text(LIMITS.owner), type: ['string', 'null'] };
 
 export function newFlag(flagTypes: readonly string[]): ObjectSchema<NewFlag> {
   return {
@@ -13,6 +16,8 @@ export function newFlag(flagTypes: readonly string[]): ObjectSchema<NewFlag> {
       description,
       type: { type: 'string', enum: flagTypes },
       impressionData: { type: 'boolean' },
+      labels,
+      owner,
     },
     required: ['name'],
   };
@@ -26,9 +31,23 @@ export function flagChanges(flagTypes: readonly string[]): ObjectSchema<FlagChan
       type: { type: 'string', enum: flagTypes },
       stale: { type: 'boolean' },
       impressionData: { type: 'boolean' },
+      labels,
+      owner,
     },
   };
 }
+
+/** Finds repeated labels: `uniqueItems` would compare every two items of a list of any length. */
+export function findLabelIssues({ labels = [] }: FlagChanges): readonly ErrorDetail[] {
+  return labels.flatMap((label, index) =>
+    labels.indexOf(label) < index ? [{ message: 'must be unique among the labels', path: `/labels/${index}` }] : [],
+  );
+}
+
+export const labelChanges: ObjectSchema<LabelChanges> = {
+  type: 'object',
+  properties: { add: labels, remove: labels },
+};
 
 export const clone: ObjectSchema<{ readonly name: string }> = {
   type: 'object',

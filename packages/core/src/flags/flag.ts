@@ -30,6 +30,9 @@ export interface FlagMetadata {
   readonly description: string | null;
   readonly type: string;
   readonly impressionData: boolean;
+  /** In the order of the caller. Labels and owner are absent in older flags; read both by {@link ownershipOf}. */
+  readonly labels?: readonly string[];
+  readonly owner?: string | null;
 }
 
 /** `enabled` implies at least one strategy. */
@@ -61,7 +64,7 @@ interface Archived {
   readonly archivedAt?: string;
 }
 
-/** The flag without its environments. Events of release 0.1 contain only the changed metadata. */
+/** The flag without its environments. Events of release 0.1 contain only the changed metadata, and no labels or owner. */
 export type FlagUpdate = Partial<FlagMetadata> & Partial<FlagHead>;
 
 interface FlagHead
@@ -154,11 +157,13 @@ function evolveEnvironmentState(
 }
 
 /** Only the metadata changes; the event contains the other members for information. */
-function metadataOf({ description, type, impressionData }: FlagUpdate): Partial<FlagMetadata> {
+function metadataOf({ description, type, impressionData, labels, owner }: FlagUpdate): Partial<FlagMetadata> {
   return {
     ...(description !== undefined && { description }),
     ...(type !== undefined && { type }),
     ...(impressionData !== undefined && { impressionData }),
+    ...(labels !== undefined && { labels }),
+    ...(owner !== undefined && { owner }),
   };
 }
 
@@ -193,6 +198,13 @@ function bySortOrder(one: Strategy, other: Strategy): number {
 export function dependenciesOf({ dependencies = [] }: FlagState): readonly Dependency[] {
   return dependencies;
 }
+
+/** Returns the labels and the owner of a flag, which may be older than both. */
+export function ownershipOf({ labels = [], owner = null }: Pick<FlagState, 'labels' | 'owner'>): Required<Ownership> {
+  return { labels, owner };
+}
+
+type Ownership = Pick<FlagMetadata, 'labels' | 'owner'>;
 
 /** Returns the names of the environments in which the flag is enabled. */
 export function enabledEnvironments(flag: FlagState): readonly string[] {

@@ -20,6 +20,10 @@ export interface Flag {
   readonly lastSeenAt: string | null;
   /** Empty if the flag has no variants. */
   readonly variants: readonly Variant[];
+  /** In the given order, without duplicates. */
+  readonly labels: readonly string[];
+  /** A user, a team or a mail address; null if nobody owns the flag. */
+  readonly owner: string | null;
   /**
    * Increases with every change of the flag, and when another flag becomes its child; never with metrics. Pass it as
    * `ifRevision`.
@@ -77,14 +81,27 @@ export interface NewFlag {
   readonly type?: string;
   /** Default: false. */
   readonly impressionData?: boolean;
+  /** At most 20, each of 1–50 characters and unique. Flags keep their order. Default: `[]`. */
+  readonly labels?: readonly string[];
+  /** 1–200 characters. Default: null. */
+  readonly owner?: string | null;
 }
 
-/** Absent members stay unchanged. A `null` description clears it. */
+/** Absent members stay unchanged. A `null` description or owner clears it. */
 export interface FlagChanges {
   readonly description?: string | null;
   readonly type?: string;
   readonly stale?: boolean;
   readonly impressionData?: boolean;
+  /** Replaces all labels. */
+  readonly labels?: readonly string[];
+  readonly owner?: string | null;
+}
+
+/** Labels to add and to remove. A label in both lists is added. */
+export interface LabelChanges {
+  readonly add?: readonly string[];
+  readonly remove?: readonly string[];
 }
 
 export interface FlagOperations {
@@ -121,7 +138,8 @@ export interface FlagOperations {
   getFlag(ref: FlagRef): Promise<FlagDetail>;
 
   /**
-   * Changes a flag's description, type, staleness or impression data. Records no event if nothing changes.
+   * Changes a flag's description, type, staleness, impression data, labels or owner. Records no event if nothing
+   * changes.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `flag_archived`, `revision_mismatch`
    * @example
@@ -132,8 +150,8 @@ export interface FlagOperations {
   /**
    * Changes a flag by a JSON Patch (RFC 6902): all operations or none.
    *
-   * The patch may change `/description`, `/type`, `/stale` and `/impressionData`. Changes of `/name`, `/project`,
-   * `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored.
+   * The patch may change `/description`, `/type`, `/stale`, `/impressionData`, `/labels` (and single labels, by their
+   * indexes) and `/owner`. Changes of `/name`, `/project`, `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored.
    *
    * @throws FlagsError as {@link FlagOperations.updateFlag}, and `invalid_patch`, `patch_test_failed`
    * @example
@@ -144,7 +162,19 @@ export interface FlagOperations {
   patchFlag(ref: FlagRef, patch: JsonPatch, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Copies a flag's description, type, strategies and variants to a new flag. The copy is off everywhere, not stale,
+   * Adds labels to a flag and removes others, in one change. Added labels come last. Ignores labels to add that the flag
+   * has, and labels to remove that it has not. Records no event if nothing changes.
+   *
+   * Concurrent calls all take effect: each starts from the labels that the others have left.
+   *
+   * @throws FlagsError as {@link FlagOperations.updateFlag}; `invalid_input` also for too many labels
+   * @example
+   * const { labels } = await flags.changeLabels({ project: 'default', flag: 'checkout' }, { add: ['team-shop'] });
+   */
+  changeLabels(ref: FlagRef, changes: LabelChanges, context?: ChangeContext): Promise<Flag>;
+
+  /**
+   * Copies a flag's description, type, labels, owner, strategies and variants to a new flag. The copy is off everywhere, not stale,
    * and has new strategy ids.
    *
    * A `groupId` parameter equal to the source's name becomes the new name. Dependencies on archived or deleted parents

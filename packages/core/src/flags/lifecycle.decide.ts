@@ -1,6 +1,6 @@
 import { FlagsError } from '../errors.js';
 import type { Dependency } from './dependency.types.js';
-import { type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagState } from './flag.js';
+import { type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagState, ownershipOf } from './flag.js';
 import type { NewFlag } from './flag.types.js';
 import type { Parameters, Strategy } from './strategy.types.js';
 
@@ -29,6 +29,7 @@ export function createFlag(
     createdAt: origin.createdAt,
     variants: [],
     environments: [],
+    ...ownershipOf(input),
   };
   return [{ type: 'flag-created', data, before: null }];
 }

@@ -2,12 +2,27 @@ import type { JsonPatch } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { isSameJson, pickChanged } from '../validation/json.js';
 import { applyPatch } from '../validation/json-patch.js';
-import type { FlagEvent, FlagMetadata, FlagState, FlagUpdate } from './flag.js';
-import type { FlagChanges } from './flag.types.js';
+import { type FlagEvent, type FlagMetadata, type FlagState, type FlagUpdate, ownershipOf } from './flag.js';
+import type { FlagChanges, LabelChanges } from './flag.types.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 
-const METADATA = ['description', 'type', 'impressionData'] as const satisfies readonly (keyof FlagMetadata)[];
-const CHANGEABLE = ['description', 'type', 'stale', 'impressionData'] as const satisfies readonly (keyof FlagChanges)[];
+const METADATA = [
+  'description',
+  'type',
+  'impressionData',
+  'labels',
+  'owner',
+] as const satisfies readonly (keyof FlagMetadata)[];
+const CHANGEABLE = [
+  'description',
+  'type',
+  'stale',
+  'impressionData',
+  'labels',
+  'owner',
+] as const satisfies readonly (keyof FlagChanges)[];
+/** The values of members that a patch removes. Other members cannot be removed. */
+const CLEARED = { description: null, labels: [], owner: null };
 const READ_ONLY = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
 
 /**
@@ -16,7 +31,7 @@ const READ_ONLY = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
  */
 export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt: string | null): FlagEvent[] {
   assertNotArchived(flag);
-  const changed = pickChanged<FlagMetadata>(flag, changes, METADATA);
+  const changed = pickChanged<FlagMetadata>({ ...flag, ...ownershipOf(flag) }, changes, METADATA);
   const before = toUpdate(flag, lastSeenAt);
   return [
     ...(changed ? [{ type: 'flag-updated' as const, data: { ...before, ...changed.data }, before }] : []),
@@ -24,9 +39,22 @@ export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt
   ];
 }
 
+/** Adds and removes labels. Keeps the order; an added label comes last. Ignores labels that are there, or are not. */
+export function changeLabels(
+  flag: FlagState,
+  { add = [], remove = [] }: LabelChanges,
+  { lastSeenAt, validate }: Pick<FlagPatch, 'lastSeenAt' | 'validate'>,
+): FlagEvent[] {
+  const labels = new Set(ownershipOf(flag).labels);
+  for (const label of remove) labels.delete(label);
+  for (const label of add) labels.add(label);
+  return changeMetadata(flag, validate({ labels: [...labels] }), lastSeenAt);
+}
+
 function toUpdate(flag: FlagState, lastSeenAt: string | null): FlagUpdate {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = flag;
-  return { name, project, description, type, stale, impressionData, archived, createdAt, lastSeenAt, variants };
+  const head = { name, project, description, type, stale, impressionData, archived, createdAt, lastSeenAt, variants };
+  return { ...head, ...ownershipOf(flag) };
 }
 
 function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
@@ -46,7 +74,8 @@ export interface FlagPatch {
 export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: FlagPatch): FlagEvent[] {
   assertNotArchived(flag);
   const { name, project, createdAt, description, type, stale, impressionData } = flag;
-  const view = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt, description, type, stale, impressionData };
+  const kept = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt };
+  const view = { ...kept, description, type, stale, impressionData, ...ownershipOf(flag) };
   const result = applyPatch(view, patch, { changeable: CHANGEABLE, readOnly: READ_ONLY }) as Fields;
   return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))), lastSeenAt);
 }
@@ -59,12 +88,12 @@ function changesBetween(before: Fields, after: Fields): Fields {
   return Object.fromEntries(changed.map((field) => [field, after[field]]));
 }
 
-/** Removing the description clears it. Other fields cannot be removed. */
+/** Removing the description, the labels or the owner clears them. Other fields cannot be removed. */
 function withoutGaps(result: Fields): Fields {
-  const removed = CHANGEABLE.filter((field) => field !== 'description' && !Object.hasOwn(result, field));
+  const removed = CHANGEABLE.filter((field) => !Object.hasOwn(CLEARED, field) && !Object.hasOwn(result, field));
   if (removed.length > 0) {
     const details = removed.map((field) => ({ message: 'cannot be removed', path: `/${field}` }));
     throw new FlagsError('invalid_patch', `The patch cannot be applied: /${removed[0]} cannot be removed.`, details);
   }
-  return { description: null, ...result };
+  return { ...CLEARED, ...result };
 }

@@ -89,6 +89,18 @@ export interface Strategy extends StrategyInput {
   readonly constraints: readonly Constraint[];
 }
 
+/** A flag's configuration in one environment: whole, with the strategies in the order of their evaluation. */
+export interface EnvironmentInput {
+  /** Needs at least one strategy. */
+  readonly enabled: boolean;
+  readonly strategies: readonly ConfiguredStrategy[];
+}
+
+/** A strategy of a configuration. With the id of an existing strategy, it replaces that one; otherwise it is new. */
+export interface ConfiguredStrategy extends StrategyInput {
+  readonly id?: string;
+}
+
 export interface StrategyOperations {
   /**
    * Adds a strategy to a flag in one environment, after those with the same `sortOrder`.

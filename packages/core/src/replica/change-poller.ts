@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DocumentUpdate } from '../changes/aggregate.js';
+import type { KeyedUpdate } from '../changes/aggregate.js';
 import { nameOf } from '../changes/reader.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
+import { hasHistory, stateAt } from '../history/past-state.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 
 export interface PollingOptions {
@@ -84,8 +85,8 @@ export interface ChangePollerOptions {
   readonly after: string | undefined;
   /** Whether this revision of a document is newer than the known one. */
   readonly isNewer: (key: DocumentKey, revision: number) => boolean;
-  /** Applies a document that another process wrote; its state is undefined after a deletion. */
-  readonly applyUpdate: (key: DocumentKey, update: DocumentUpdate) => void;
+  /** Applies documents that other processes wrote, at once. The state is undefined after a deletion. */
+  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => void;
   /** Called with the first error of a series of failed polls. */
   readonly onError: (error: unknown) => void;
 }
@@ -146,26 +147,38 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
 }
 
 /** Returns a function that reads all events since its last call, and applies the changed documents. */
-function createCatchUp({ storage, isNewer, applyUpdate, ...start }: ChangePollerOptions): () => Promise<void> {
+function createCatchUp({ storage, isNewer, applyUpdates, ...start }: ChangePollerOptions): () => Promise<void> {
   let { after } = start;
 
-  /** Reads documents concurrently, and applies them in the order of the events. */
-  async function follow(events: readonly StoredEventHead[]): Promise<void> {
-    const found = await Promise.all(
-      events.map(async ({ subject, revision }) => ({ subject, revision, document: await storage.get(subject) })),
-    );
-    for (const { subject, revision, document } of found) {
-      applyUpdate(subject, { revision: document?.revision ?? revision, state: document?.body });
+  /**
+   * Returns the document after the last event of its step. A document that was changed since then is computed from the
+   * log: together with the others, its current state would show a part of a later change set.
+   */
+  async function readUpdate({ subject: key, revision }: StoredEventHead, until: string): Promise<KeyedUpdate> {
+    const document = await storage.get(key);
+    if (document?.revision === revision) return { key, update: { revision, state: document.body } };
+    if (!hasHistory(key)) return { key, update: { revision: document?.revision ?? revision, state: document?.body } };
+    return { key, update: { revision, state: (await stateAt(storage, key, { until }))?.state } };
+  }
+
+  /** Reads the documents concurrently, then applies all of them at once. */
+  async function follow({ events, position }: FeedStep): Promise<void> {
+    const changed = events.filter(({ subject, revision }) => isNewer(subject, revision));
+    const updates: KeyedUpdate[] = [];
+    for (let first = 0; first < changed.length; first += CONCURRENT_READS) {
+      const batch = changed.slice(first, first + CONCURRENT_READS);
+      updates.push(...(await Promise.all(batch.map((event) => readUpdate(event, position)))));
     }
+    applyUpdates(updates);
   }
 
   return async () => {
     for (;;) {
       const events = await readFeedHeads(storage, { after, limit: BATCH });
-      const changed = latestOfEach(events).filter(({ subject, revision }) => isNewer(subject, revision));
-      for (let first = 0; first < changed.length; first += CONCURRENT_READS)
-        await follow(changed.slice(first, first + CONCURRENT_READS));
-      after = events.at(-1)?.position ?? after;
+      for (const step of stepsOf(events)) {
+        await follow(step);
+        after = step.position;
+      }
       if (events.length < BATCH) return;
       // Yields, because a synchronous storage would block the event loop until the last event.
       await setImmediate();
@@ -173,12 +186,44 @@ function createCatchUp({ storage, isNewer, applyUpdate, ...start }: ChangePoller
   };
 }
 
-/** Returns the event with the highest revision of each document: one read per document is enough. */
-function latestOfEach(events: readonly StoredEventHead[]): readonly StoredEventHead[] {
+/** Events that are followed at once. */
+interface FeedStep {
+  /** One event of each document: that of the highest revision. */
+  readonly events: readonly StoredEventHead[];
+  /** The position of the last event. */
+  readonly position: string;
+}
+
+/**
+ * Divides a page into steps of some documents. A step ends at the end of a change set, and no later step of the page
+ * changes its documents again: one read per document is enough, and every step leaves a state that the log had.
+ */
+function stepsOf(events: readonly StoredEventHead[]): readonly FeedStep[] {
+  const latest = latestOfEach(events);
+  const lastIndexes = new Map(events.map(({ subject }, index) => [nameOf(subject), index]));
+  const steps: FeedStep[] = [];
+  let found: StoredEventHead[] = [];
+  let end = 0;
+  for (const [index, event] of events.entries()) {
+    const name = nameOf(event.subject);
+    const lastIndex = lastIndexes.get(name) ?? index;
+    end = Math.max(end, lastIndex);
+    if (lastIndex === index) found.push(latest.get(name) ?? event);
+    const next = events[index + 1];
+    const isWithinSet = next !== undefined && event.changeSet !== null && next.changeSet === event.changeSet;
+    if (index < end || isWithinSet || (next && found.length < CONCURRENT_READS)) continue;
+    steps.push({ events: found, position: event.position });
+    found = [];
+  }
+  return steps;
+}
+
+/** Returns the event with the highest revision of each document. */
+function latestOfEach(events: readonly StoredEventHead[]): ReadonlyMap<string, StoredEventHead> {
   const latest = new Map<string, StoredEventHead>();
   for (const event of events) {
     const name = nameOf(event.subject);
     if (event.revision >= (latest.get(name)?.revision ?? 0)) latest.set(name, event);
   }
-  return [...latest.values()];
+  return latest;
 }

@@ -125,7 +125,7 @@ export type ViewChange = { readonly flag: string } | { readonly segment: string 
  */
 export function createEnvironmentView(
   environment: string,
-  documents: DocumentCache,
+  documents: Pick<DocumentCache, 'flags' | 'segments'>,
   { flags = documents.flags.keys(), ...options }: ViewOptions & { readonly flags?: Iterable<string> },
 ): EnvironmentView {
   const counters = new UsageCounters();

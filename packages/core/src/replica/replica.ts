@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { DocumentUpdate, Versioned } from '../changes/aggregate.js';
+import type { KeyedUpdate, Versioned } from '../changes/aggregate.js';
 import type { StateSize } from '../changes/state-size.js';
 import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
@@ -38,8 +38,11 @@ export interface EvaluationState {
   configurationOf(environment: string): EnvironmentConfiguration | undefined;
   /** Like `configurationOf`, but the first call compiles in time slices. */
   loadConfiguration(environment: string): Promise<EnvironmentConfiguration | undefined>;
-  /** Applies the new state of a document. Ignores an update that is not newer. */
-  applyUpdate(key: DocumentKey, update: DocumentUpdate): void;
+  /**
+   * Applies the new states of the documents of a commit, or of several. Ignores an update that is not newer. Synchronous:
+   * no evaluation sees some of the documents without the others. Notifies listeners after the last document.
+   */
+  applyUpdates(updates: readonly KeyedUpdate[]): void;
   /** Returns and resets the evaluation counts of all environments, one sum per flag. */
   drain(): readonly FlagCount[];
 }
@@ -96,6 +99,17 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
     onDeleted(change.flag);
   }
 
+  /** Returns whether evaluation changes. */
+  function applyUpdate({ key, update: { revision, state, before } }: KeyedUpdate): boolean {
+    const change = toViewChange(key);
+    if (!change || !documents.isNewer(key, revision)) return false;
+    if (state === undefined) forget(change);
+    // The caller of a change holds parts of the written state. A copy protects evaluation from the caller's changes.
+    if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return false;
+    for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
+    return true;
+  }
+
   function configurationOf(environment: string): EnvironmentConfiguration {
     const known = configurations.get(environment);
     if (known) return known;
@@ -113,13 +127,8 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
       await loadOnce(environment);
       return configurationOf(environment);
     },
-    applyUpdate(key, { revision, state, before }) {
-      const change = toViewChange(key);
-      if (!change || !documents.isNewer(key, revision)) return;
-      if (state === undefined) forget(change);
-      // The caller of a change holds parts of the written state. A copy protects evaluation from the caller's changes.
-      if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return;
-      for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
+    applyUpdates(updates) {
+      if (updates.filter(applyUpdate).length === 0) return;
       configurations.clear();
       version += 1;
       onChange();
@@ -155,7 +164,14 @@ function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
 export interface Replica {
   readonly state: EvaluationState;
   readonly documents: DocumentCache;
+  /** How this process compiles flags: for snapshots of other states than the current one. */
+  readonly view: ViewOptions;
   readonly poller: ChangePoller;
+  /**
+   * Applies the documents of an own commit. Follows the feed first if another process has changed one of them: alone, the
+   * document would show a part of the other's change set.
+   */
+  readonly applyCommit: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
   readonly usage: UsageRecorder;
   readonly impressions: Listeners<Impression>;
   /** Notified after every change of a flag or segment. */
@@ -219,13 +235,20 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
     pollInterval,
     after,
     isNewer: (key, revision) => documents.isNewer(key, revision) || (size?.isNewer(key, revision) ?? false),
-    applyUpdate(key, update) {
-      size?.applyUpdate(key, update);
-      state.applyUpdate(key, update);
+    applyUpdates(updates) {
+      for (const { key, update } of updates) size?.applyUpdate(key, update);
+      state.applyUpdates(updates);
     },
     onError,
   });
-  return { state, documents, poller, usage, impressions, changes };
+  const hasMissed = ({ key, update: { before } }: KeyedUpdate) => before && documents.isNewer(key, before.revision);
+  const applyCommit = (updates: readonly KeyedUpdate[]) => {
+    if (!updates.some(hasMissed)) return state.applyUpdates(updates);
+    return poller.refresh().then(() => state.applyUpdates(updates));
+  };
+  // The documents were read one kind after the other. The feed brings all of them to one state.
+  await poller.refresh();
+  return { state, documents, view, poller, applyCommit, usage, impressions, changes };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

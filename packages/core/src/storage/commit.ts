@@ -27,7 +27,7 @@ function findOccupant(
   writes: readonly PreparedWrite[],
   state: CurrentState,
 ): DocumentKey | undefined {
-  const own = writes.filter(({ key }) => key.kind === kind);
+  const own = writes.filter(({ key, content }) => key.kind === kind && content !== 'unchanged');
   const put = own.find((write) => write.content !== null && write.parent === parent);
   if (put) return put.key;
   const replaced = new Set(own.map(({ key }) => key.id));
@@ -89,9 +89,10 @@ export interface PreparedCommit {
 export interface PreparedWrite {
   readonly key: DocumentKey;
   readonly expected: number;
+  /** null unless the document is put. */
   readonly parent: string | null;
-  /** null deletes the document. */
-  readonly content: PreparedContent | null;
+  /** null deletes the document; `unchanged` gives it a new revision only. */
+  readonly content: PreparedContent | 'unchanged' | null;
 }
 
 /** JSON texts. */
@@ -100,7 +101,9 @@ export interface PreparedContent {
   readonly summary: string;
 }
 
-export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before'> {
+export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | 'changeSet' | 'reason'> {
+  readonly changeSet: string | null;
+  readonly reason: string | null;
   /** JSON text. */
   readonly data: string;
   /** JSON text. */
@@ -125,7 +128,7 @@ export function prepareCommit({ writes, checks = [], vacant = [], events }: Comm
     vacant: vacant.map(({ kind, parent }) => ({ kind, parent })),
     events: events.map((event) => {
       const write = writeOf(event, written);
-      return prepareEvent(event, { write, body: bodyOf(writes[write]), text: prepared[write]?.content?.body });
+      return prepareEvent(event, { write, body: bodyOf(writes[write]), text: textOf(prepared[write]) });
     }),
   };
 }
@@ -139,9 +142,11 @@ function claim(claimed: DocumentMap<number>, key: DocumentKey, write: number): v
 
 function prepareWrite(write: DocumentWrite): PreparedWrite {
   const key = copyKey(write.key);
-  if ('deleted' in write) return { key, expected: write.expected, parent: null, content: null };
+  const { expected } = write;
+  if ('deleted' in write) return { key, expected, parent: null, content: null };
+  if ('touch' in write) return { key, expected, parent: null, content: 'unchanged' };
   const content = { body: write.text ?? toJson(write.body), summary: toJson(write.summary) };
-  return { key, expected: write.expected, parent: write.parent, content };
+  return { key, expected, parent: write.parent, content };
 }
 
 /** The write of an event's subject. */
@@ -162,9 +167,23 @@ function bodyOf(write: DocumentWrite | undefined): unknown {
   return write && 'body' in write ? write.body : undefined;
 }
 
+function textOf(write: PreparedWrite | undefined): string | undefined {
+  return write?.content && write.content !== 'unchanged' ? write.content.body : undefined;
+}
+
 /** The data of a creation event is the document's body: its text is reused. */
 function prepareEvent(event: NewEvent, subject: PreparedSubject): PreparedEvent {
-  const { type, at, actor, actorTokenId, actorTokenKind, project, environment } = event;
+  const {
+    type,
+    at,
+    actor,
+    actorTokenId,
+    actorTokenKind,
+    project,
+    environment,
+    changeSet = null,
+    reason = null,
+  } = event;
   const data = subject.text !== undefined && event.data === subject.body ? subject.text : toJson(event.data);
   const values = { data, before: toJson(event.before) };
   return {
@@ -173,6 +192,8 @@ function prepareEvent(event: NewEvent, subject: PreparedSubject): PreparedEvent 
     actor,
     ...(actorTokenId !== undefined && { actorTokenId }),
     ...(actorTokenKind !== undefined && { actorTokenKind }),
+    changeSet,
+    reason,
     subject: copyKey(event.subject),
     project,
     environment,

@@ -76,7 +76,7 @@ export interface Storage {
    * A feed reader passes the position of the last event that it got as `after`. It then gets every event exactly once,
    * while any number of writers commit.
    *
-   * @throws FlagsError `invalid_input` (`after` is not a position of this storage)
+   * @throws FlagsError `invalid_input` (`after` or `until` is not a position of this storage)
    * @example
    * const { events } = await storage.events({ order: 'oldest-first', after: position, limit: 200 });
    */
@@ -174,7 +174,7 @@ export interface Commit {
   readonly events: readonly NewEvent[];
 }
 
-export type DocumentWrite = DocumentPut | DocumentDeletion;
+export type DocumentWrite = DocumentPut | DocumentTouch | DocumentDeletion;
 
 /** Creates or replaces a document. */
 export interface DocumentPut {
@@ -188,6 +188,17 @@ export interface DocumentPut {
   readonly text?: string;
   /** A small JSON value for lists. */
   readonly summary: unknown;
+}
+
+/**
+ * Gives an existing document a new revision, and keeps everything else. A concurrent commit that expects the earlier
+ * revision then conflicts. The storage neither reads nor writes the body.
+ */
+export interface DocumentTouch {
+  readonly key: DocumentKey;
+  /** The revision that the caller read, at least 1. */
+  readonly expected: number;
+  readonly touch: true;
 }
 
 /** Deletes a document. The storage keeps its revision, and removes body and summary. */
@@ -227,6 +238,10 @@ export interface NewEvent {
   readonly actorTokenId?: string;
   /** Kind of that token. */
   readonly actorTokenKind?: string;
+  /** Id of the change set that the event belongs to. All events of a change set are in one commit. Default null. */
+  readonly changeSet?: string | null;
+  /** Why the actor made the change set. Default null. */
+  readonly reason?: string | null;
   /** The document that the event describes; the commit writes it. */
   readonly subject: DocumentKey;
   readonly project: string | null;
@@ -245,6 +260,9 @@ export interface StoredEvent extends NewEvent {
   readonly position: string;
   /** The subject's revision after the commit that appended this event. */
   readonly revision: number;
+  /** Null in events of releases without change sets. */
+  readonly changeSet: string | null;
+  readonly reason: string | null;
 }
 
 /** Selects events for {@link Storage.events}. */
@@ -252,6 +270,8 @@ export interface StoredEventQuery {
   readonly order: 'oldest-first' | 'newest-first';
   /** Only events that follow this position in the feed. Default: from the first event. */
   readonly after?: string;
+  /** Only events up to this position in the feed, inclusive. Default: up to the last event. */
+  readonly until?: string;
   /**
    * Only events before which no further event can appear. A feed never returns others. With `newest-first`, the position
    * of the first event is where a new feed reader starts without missing an event.
@@ -278,6 +298,8 @@ export interface EventFilter {
   readonly project?: string;
   readonly subject?: DocumentKey;
   readonly type?: string;
+  /** Id of a change set. */
+  readonly changeSet?: string;
   /** Earliest time, inclusive: ISO 8601, UTC, milliseconds. */
   readonly from?: string;
   /** Latest time, inclusive: ISO 8601, UTC, milliseconds. */

@@ -8,6 +8,10 @@ export const LIMITS = {
   shortDescription: 1000,
   /** Descriptions of flags and segments. In ASCII, the document around one still fits in {@link documentBytes}. */
   description: 1_000_000,
+  labelsPerFlag: 20,
+  /** A label of a flag. */
+  flagLabel: 50,
+  owner: 200,
   title: 1000,
   /** The longest token secret. */
   secret: 255,

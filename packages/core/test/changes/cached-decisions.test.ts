@@ -34,7 +34,7 @@ function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) 
     storage,
     now: () => new Date(0),
     feed,
-    applyUpdate: () => undefined,
+    applyUpdates: () => undefined,
     getCached: () => known,
   });
   type Decide = (count: number) => readonly number[];

@@ -1,6 +1,7 @@
 import type { Aggregate } from '../../src/changes/aggregate.js';
 import { type AttributedContext, createCommandRunner, type Decision } from '../../src/changes/command-runner.js';
 import type { Read } from '../../src/changes/reader.js';
+import { createFlags } from '../../src/create-flags.js';
 import type { DomainEvent } from '../../src/events/event.types.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage } from '../../src/storage/port.js';
@@ -24,7 +25,7 @@ function loopOver(storage: Storage) {
   let calls = 0;
   const now = () => new Date(Date.UTC(2026, 0, 1) + calls++);
   const feed = { ready: async () => undefined, wake: () => undefined };
-  const perform = createCommandRunner({ storage, now, feed, applyUpdate: () => undefined });
+  const perform = createCommandRunner({ storage, now, feed, applyUpdates: () => undefined });
   type Decide = (count: number, read: Read) => Decision<Counted> | Promise<Decision<Counted>>;
   return {
     perform,
@@ -206,5 +207,32 @@ describe('what a decision reads beside the document', () => {
     const { change } = loopOver(memoryStorage());
     const attempt = change((_, read) => read(counters, 7 as unknown as string).then(() => []));
     await expect(attempt).rejects.toMatchObject({ code: 'invalid_input', details: [{ path: '/counter' }] });
+  });
+});
+
+describe('a change that begins to refer to other documents', () => {
+  it('gives them a new revision without writing their bodies', async () => {
+    const storage = losingRaces(memoryStorage(), 0);
+    const flags = await createFlags({ storage, stateLimit: 100_000 });
+    const constraint = { contextName: 'userId', operator: 'IN', values: ['x'.repeat(10_000)] } as const;
+    const ids: number[] = [];
+    for (const name of ['one', 'two']) ids.push((await flags.createSegment({ name, constraints: [constraint] })).id);
+    for (const name of ['parent', 'child']) await flags.createFlag({ project: 'default' }, { name });
+    const child = { project: 'default', flag: 'child' };
+    await flags.addStrategy({ ...child, environment: 'production' }, { name: 'default', segments: ids });
+    expect(storage.commits.at(-1)?.writes.slice(1)).toEqual(
+      ids.map((id) => ({ key: { kind: 'segment', id: `${id}` }, expected: 1, touch: true })),
+    );
+    await flags.addDependency(child, { flag: 'parent' });
+    expect(storage.commits.at(-1)?.writes[1]).toEqual({
+      key: { kind: 'flag', id: 'parent' },
+      expected: 1,
+      touch: true,
+    });
+    expect(await flags.getSegment({ segment: 1 })).toMatchObject({ revision: 2, constraints: [constraint] });
+    // The size of a touched document still counts.
+    const large = { name: 'three', constraints: [{ ...constraint, values: Array(8).fill('y'.repeat(10_000)) }] };
+    await expect(flags.createSegment(large)).rejects.toMatchObject({ code: 'state_too_large' });
+    await flags.close();
   });
 });

@@ -42,7 +42,7 @@ const EVALUATION = [
 
 /** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
 function everyOperation(flags: Flags): readonly (readonly [string, () => Promise<unknown>])[] {
-  const others = new Set(['settings', 'as', 'closing', 'close', 'subscribe', ...EVALUATION]);
+  const others = new Set(['settings', 'as', 'closing', 'close', 'subscribe', 'asOf', ...EVALUATION]);
   return Object.entries(flags)
     .filter(([name]) => !others.has(name))
     .map(
@@ -82,6 +82,7 @@ describe('closing', () => {
   it('lets every operation be refused from that moment on, whoever acts', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const asAda = flags.as('ada');
+    const view = flags.asOf(new Date());
     const closing = flags.close();
     for (const one of [flags, asAda, flags.as('grace')]) {
       expect(everyOperation(one).length).toBeGreaterThan(30);
@@ -89,6 +90,8 @@ describe('closing', () => {
         await expect(operation().then(() => name)).rejects.toMatchObject(CLOSED);
       }
       expect(() => one.subscribe(() => undefined)).toThrow(expect.objectContaining(CLOSED));
+      expect(() => one.asOf(new Date())).toThrow(expect.objectContaining(CLOSED));
+      await expect(view.getFlag({ project: 'default', flag: 'a' })).rejects.toMatchObject(CLOSED);
     }
     await closing;
   });

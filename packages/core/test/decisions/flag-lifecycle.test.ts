@@ -21,6 +21,8 @@ describe('creating a flag', () => {
       createdAt: BIRTH.createdAt,
       variants: [],
       environments: [],
+      labels: [],
+      owner: null,
     });
   });
 

@@ -44,6 +44,21 @@ describe('changing metadata', () => {
     );
   });
 
+  it('replaces the labels, keeps their order, and clears the owner by null', () => {
+    const flag = flagState({ labels: ['b', 'a'], owner: 'ada' });
+    expect(after(flag, changeMetadata(flag, { labels: ['c', 'a'], owner: null }, SEEN))).toEqual(
+      flagState({ labels: ['c', 'a'], owner: null }),
+    );
+  });
+
+  it('takes a flag that is older than labels for one without labels and owner', () => {
+    const { labels: _labels, owner: _owner, ...old } = flagState();
+    expect(changeMetadata(old, { labels: [], owner: null }, SEEN)).toEqual([]);
+    const [event] = changeMetadata(old, { labels: ['a'] }, SEEN);
+    expect(event).toMatchObject({ data: { labels: ['a'], owner: null }, before: { labels: [], owner: null } });
+    expect(after(old, changeMetadata(old, { owner: 'ada' }, SEEN))).toEqual({ ...old, owner: 'ada', labels: [] });
+  });
+
   it('never changes what identifies the flag', () => {
     const changes = { name: 'x', project: 'x', createdAt: 'x', archived: true, variants: [] } as FlagChanges;
     expect(changeMetadata(flagState(), changes, SEEN)).toEqual([]);
@@ -80,6 +95,11 @@ describe('patching metadata', () => {
     [{ op: 'move', from: '/project', path: '/description' }, { description: 'shop' }],
     [{ op: 'copy', from: '/lastSeen', path: '/description' }, { description: SEEN }],
     [{ op: 'copy', from: '/stale', path: '/impressionData' }, {}],
+    [{ op: 'add', path: '/labels/-', value: 'c' }, { labels: ['c'] }],
+    [{ op: 'replace', path: '/labels', value: ['c', 'b'] }, { labels: ['c', 'b'] }],
+    [{ op: 'remove', path: '/labels' }, {}],
+    [{ op: 'replace', path: '/owner', value: 'ada' }, { owner: 'ada' }],
+    [{ op: 'remove', path: '/owner' }, {}],
   ])('does %j', (operation, changes) => {
     expect(patched(operation)).toEqual({ ...flag, ...changes });
   });
@@ -124,6 +144,8 @@ describe('patching metadata', () => {
     { op: 'add', path: '/__proto__', value: {} },
     { op: 'add', path: '/description/nested', value: 1 },
     { op: 'remove', path: '/description/0' },
+    { op: 'remove', path: '/labels/0' },
+    { op: 'add', path: '/owner/nested', value: 'x' },
   ])('is refused with invalid_patch for %j', (operation) => {
     expect(refusalOf(() => patched(operation)).code).toBe('invalid_patch');
   });
@@ -133,6 +155,8 @@ describe('patching metadata', () => {
     { op: 'replace', path: '/type', value: 'unheard-of' },
     { op: 'replace', path: '/stale', value: null },
     { op: 'copy', from: '/name', path: '/impressionData' },
+    { op: 'replace', path: '/owner', value: '' },
+    { op: 'replace', path: '/labels', value: 'a' },
   ])('is refused with invalid_input for what a flag cannot be after %j', (operation) => {
     expect(refusalOf(() => patched(operation))).toMatchObject({
       code: 'invalid_input',

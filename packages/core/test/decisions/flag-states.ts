@@ -14,6 +14,8 @@ export function flagState(changes: Partial<FlagState> = {}): FlagState {
     createdAt: '2026-01-01T00:00:00.000Z',
     variants: [],
     environments: [],
+    labels: [],
+    owner: null,
     ...changes,
   };
 }

@@ -3,7 +3,15 @@ import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
 
-type OwnTests = keyof EvaluationOperations | 'subscribe' | 'dataVersion' | 'settings' | 'as' | 'closing' | 'close';
+type OwnTests =
+  | keyof EvaluationOperations
+  | 'subscribe'
+  | 'asOf'
+  | 'dataVersion'
+  | 'settings'
+  | 'as'
+  | 'closing'
+  | 'close';
 
 const SHOP = { project: 'shop' };
 const OLD = { ...SHOP, flag: 'old' };
@@ -54,6 +62,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   getFlag: (flags) => flags.getFlag(CHECKOUT),
   updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
   patchFlag: (flags) => flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/description', value: 'patched' }]),
+  changeLabels: (flags) => flags.changeLabels(CHECKOUT, { add: ['team-shop'] }),
   cloneFlag: (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' }),
   archiveFlag: (flags) => flags.archiveFlag(CHECKOUT),
   locateFlag: (flags) => flags.locateFlag(OLD),

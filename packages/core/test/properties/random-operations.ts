@@ -28,11 +28,14 @@ const onlyFlag = fc.record({ flag: flagName });
 
 const description = mostly(fc.constantFrom('', 'text', null, '\ud800'), fc.constant(7));
 const flagType = mostly(fc.constantFrom('release', 'operational'), fc.constant('unheard-of'));
+const labels = fc.array(mostly(fc.constantFrom('x', 'y', '__proto__'), fc.constant('')), { maxLength: 3 });
+const owner = mostly(fc.constantFrom('ada', null), fc.constant(7));
 const changes = fc.record(
-  { description, type: flagType, stale: fc.boolean(), impressionData: fc.boolean() },
+  { description, type: flagType, stale: fc.boolean(), impressionData: fc.boolean(), labels, owner },
   { requiredKeys: [] },
 );
-const newFlag = fc.record({ name: anyName, description }, { requiredKeys: ['name'] });
+const newFlag = fc.record({ name: anyName, description, labels, owner }, { requiredKeys: ['name'] });
+const labelChanges = fc.record({ add: labels, remove: labels }, { requiredKeys: [] });
 const userId = mostly(fc.integer({ min: 1, max: 3 }), fc.constantFrom(0, '1'));
 const member = fc.record({ userId, roleId: mostly(fc.constantFrom(4, 5), fc.constant(99)) });
 const newProject = fc.record({
@@ -69,6 +72,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   calls(6, 'createFlag', projectRef, newFlag),
   calls(2, 'updateFlag', flagRef, changes),
   calls(2, 'patchFlag', flagRef, flagPatch),
+  calls(2, 'changeLabels', flagRef, labelChanges),
   calls(3, 'cloneFlag', flagRef, fc.record({ name: anyName })),
   calls(3, 'archiveFlag', flagRef),
   calls(2, 'reviveFlag', onlyFlag),

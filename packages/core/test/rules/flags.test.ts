@@ -21,6 +21,8 @@ onEveryStorage((start) => {
         createdAt: clock.text(),
         lastSeenAt: null,
         variants: [],
+        labels: [],
+        owner: null,
         revision: 1,
       });
     });

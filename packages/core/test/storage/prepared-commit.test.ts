@@ -18,8 +18,8 @@ describe('a prepared commit', () => {
       writes: [{ ...put('a'), body }],
       events: [{ ...happened('a'), data: body, before: null }],
     });
-    expect([writes[0]?.content?.body, events[0]?.data, events[0]?.before]).toEqual([
-      '{"name":"a"}',
+    expect([writes[0]?.content, events[0]?.data, events[0]?.before]).toEqual([
+      { body: '{"name":"a"}', summary: expect.any(String) },
       '{"name":"a"}',
       'null',
     ]);

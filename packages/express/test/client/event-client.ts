@@ -6,6 +6,9 @@ export interface Message {
   readonly event: string;
   // biome-ignore lint/suspicious/noExplicitAny: what comes is compared, not used.
   readonly events: readonly any[];
+  /** All of it. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  readonly data: any;
 }
 
 export interface EventClient {
@@ -54,6 +57,6 @@ function messageIn(block: string): Message {
   const fields = new Map(
     block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
   );
-  const { events } = JSON.parse(fields.get('data') ?? '{}');
-  return { id: fields.get('id') ?? '', event: fields.get('event') ?? '', events };
+  const data = JSON.parse(fields.get('data') ?? '{}');
+  return { id: fields.get('id') ?? '', event: fields.get('event') ?? '', events: data.events, data };
 }

@@ -8,7 +8,7 @@ import { startLiveServer } from './live-server.js';
 import { createOn } from './states.js';
 
 const KINDS: readonly TokenKind[] = ['admin', 'client', 'frontend'];
-const PLACES = ROUTES.flatMap(({ action, access, method, path }) =>
+const PLACES = ROUTES.filter(({ isOpen }) => !isOpen).flatMap(({ action, access, method, path }) =>
   KINDS.filter((kind) => !kindsFor(access).includes(kind)).map((kind) => ({ kind, action, access, method, path })),
 );
 const namesIn = ({ body }: { body: { features?: { name: string }[]; toggles?: { name: string }[] } }) =>

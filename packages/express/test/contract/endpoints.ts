@@ -1,4 +1,4 @@
-import type { Action } from '../../../http/src/permissions.js';
+import type { Operation } from '../../../http/src/permissions.js';
 
 /** The contract's table of endpoints, to the letter. */
 export const ENDPOINTS = {
@@ -43,13 +43,13 @@ export const ENDPOINTS = {
   23: ['GET', '/api/admin/metrics/applications', 'listApplications'],
   24: ['GET', '/api/admin/metrics/applications/:appName', 'getApplication'],
   25: ['GET', '/api/admin/metrics/seen-apps', 'listApplicationsByFlag'],
-} as const satisfies Readonly<Record<number, readonly [string, string, Action]>>;
+} as const satisfies Readonly<Record<number, readonly [string, string, Operation]>>;
 
 export type EndpointNumber = keyof typeof ENDPOINTS;
 
 /** One of the contract's endpoints by its number, or a route beyond it by what it does. */
-export type Endpoint = EndpointNumber | Action;
+export type Endpoint = EndpointNumber | Operation;
 
-export function actionOf(endpoint: Endpoint): Action {
+export function actionOf(endpoint: Endpoint): Operation {
   return typeof endpoint === 'number' ? ENDPOINTS[endpoint][2] : endpoint;
 }

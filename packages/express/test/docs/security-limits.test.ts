@@ -67,6 +67,9 @@ const PROBES: Readonly<Record<string, Probe>> = {
   label: (flags, amount) => flags.createToken({ name: text(amount), kind: 'admin' }),
   shortDescription: (flags, amount) => flags.createProject({ id: 'a', name: 'a', description: text(amount) }),
   description: (flags, amount) => flags.updateFlag(CHECKOUT, { description: text(amount) }),
+  labelsPerFlag: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: many(amount, String) }),
+  flagLabel: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: [text(amount)] }),
+  owner: (flags, amount) => flags.updateFlag(CHECKOUT, { owner: text(amount) }),
   title: strategyWith((amount) => ({ title: text(amount) })),
   secret: (flags, amount) => flags.createToken({ name: 'a', kind: 'admin', secret: text(amount) }),
   async projectsPerToken(flags, amount) {

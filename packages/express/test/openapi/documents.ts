@@ -1,7 +1,7 @@
 import { createFlags, memoryStorage } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import { openApiDocument } from '../../../http/src/openapi/document.js';
-import type { AuthMode } from '../../../http/src/openapi/security.js';
+import type { AuthMode } from '../../../http/src/options.js';
 import { ROUTES } from '../../../http/src/routes/all-routes.js';
 
 export const AUTH_MODES: readonly AuthMode[] = ['none', 'token', 'host'];

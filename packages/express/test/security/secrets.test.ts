@@ -7,6 +7,7 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import type { Express } from 'express';
 import request from 'supertest';
 import { openApiDocument } from '../../../http/src/openapi/document.js';
+import type { Route } from '../../../http/src/route.js';
 import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { EXPRESS_5 } from '../express-versions.js';
 
@@ -107,7 +108,8 @@ describe('a secret', () => {
 
   it('is in no list of tokens, of events or of anything else', async () => {
     const { flags, app } = lived;
-    for (const { path } of ROUTES.filter(({ method, access }) => method === 'GET' && access === 'admin')) {
+    const isList = ({ method, access, reply }: Route) => method === 'GET' && access === 'admin' && !reply.media;
+    for (const { path } of ROUTES.filter(isList)) {
       const filled = path.replace(':projectId', 'default').replaceAll(/:\w+/g, 'checkout');
       expectNoSecretIn((await request(app).get(filled).set('authorization', GIVEN)).text);
     }

@@ -1,9 +1,10 @@
 import type { Settings } from '@flags/core';
 import type { InputSchemas } from '@flags/core/integration';
+import type { AuthMode } from '../options.js';
 import type { Route } from '../route.js';
 import { createSchemaReferences, describeOperation, type OperationContext } from './operation.js';
 import { replySchemas } from './schemas/reply-schemas.js';
-import { type AuthMode, securitySchemes } from './security.js';
+import { securitySchemes } from './security.js';
 
 /** The inputs of the OpenAPI document. */
 export interface DocumentSources {

@@ -29,6 +29,8 @@ const flag = {
   createdAt: CREATED,
   lastSeenAt: SEEN,
   variants: null,
+  labels: ['team-shop'],
+  owner: 'ada@example.org',
 };
 
 const archivedFlag = {
@@ -97,6 +99,8 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
       { name: 'production', enabled: false, strategies: [] },
     ],
   },
+  Tag: { type: 'simple', value: 'team-shop' },
+  TagList: { version: 1, tags: [{ type: 'simple', value: 'team-shop' }] },
   ArchivedFlagList: { version: 1, features: [archivedFlag] },
   Strategy: strategy,
   VariantWeights: {
@@ -165,6 +169,24 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
       },
     ],
     totalEvents: 1,
+  },
+  EventStream:
+    'id:42\ndata:{"id":12,"type":"feature-stale-on","createdBy":"ada@example.org","project":"default","featureName":"checkout"}\n\n',
+  Session: {
+    version: '0.1.0',
+    auth: 'session',
+    actor: 'ada@example.org',
+    environments: [{ name: 'production', displayName: 'Production' }],
+    types: [{ name: 'release', lifetimeDays: 40 }],
+    roles: [{ id: 4, name: 'owner' }],
+    strategies: [
+      {
+        name: 'userWithId',
+        description: 'On for these users.',
+        parameters: [{ name: 'userIds', type: 'list', description: 'Ids of users.' }],
+      },
+    ],
+    actions: ['getFlag', 'listFlags'],
   },
   ...CLIENT_EXAMPLES,
 };

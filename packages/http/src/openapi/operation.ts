@@ -1,10 +1,11 @@
 import type { Settings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { AuthMode } from '../options.js';
 import { queryParametersOf } from '../query.js';
 import type { Method, QueryParameter, Route, RouteBody } from '../route.js';
 import { responsesOf } from './responses.js';
 import { positiveInteger } from './schemas/common.js';
-import { type AuthMode, securityOf } from './security.js';
+import { securityOf } from './security.js';
 
 export type Refer = (schema: JsonSchema) => JsonSchema;
 
@@ -75,6 +76,10 @@ function describePathParameter(name: string, { environments, roles }: Settings):
       return { description: 'The name of the flag.', schema: TEXT };
     case 'environment':
       return { description: `The environment: ${listOf(environments.map((one) => one.name))}.`, schema: TEXT };
+    case 'type':
+      return { description: 'The type of the tag; `simple` is the only one.', schema: TEXT };
+    case 'value':
+      return { description: 'The label.', schema: TEXT };
     case 'strategyId':
       return { description: 'The id of the strategy.', schema: TEXT };
     case 'parentName':
@@ -143,14 +148,20 @@ function requestBodyOf(method: Method, body: RouteBody, { schemas, refer }: Oper
   };
 }
 
+/** An empty requirement beside the others says that authentication is optional. */
+function securityFor({ access, isOpen }: Route, auth: AuthMode): readonly object[] {
+  const requirements = securityOf(access, auth);
+  return isOpen && requirements.length > 0 ? [...requirements, {}] : requirements;
+}
+
 export function describeOperation(route: Route, context: OperationContext): object {
-  const { action, summary, tag, access, body } = route;
+  const { action, summary, tag, body } = route;
   return {
     operationId: action,
     summary,
     tags: [tag],
     ...(route.deprecated && { deprecated: true }),
-    security: securityOf(access, context.auth),
+    security: securityFor(route, context.auth),
     parameters: parametersOf(route, context),
     ...(body && { requestBody: requestBodyOf(route.method, body, context) }),
     responses: responsesOf(route, context.auth),

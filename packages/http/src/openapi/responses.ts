@@ -1,9 +1,9 @@
 import type { ErrorCode } from '@flags/core';
 import { ERROR_KINDS, type HttpErrorCode } from '../errors.js';
+import type { AuthMode } from '../options.js';
 import type { ReplySchema, Route } from '../route.js';
 import { EXAMPLES } from './examples.js';
 import { referTo } from './schemas/common.js';
-import type { AuthMode } from './security.js';
 
 export type PossibleCode = ErrorCode | HttpErrorCode;
 
@@ -21,8 +21,8 @@ function statusOf(code: PossibleCode): number {
 /** Returns the codes that follow from the properties of a route, so that the route does not list them. */
 function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
   return [
-    ...(auth === 'none' ? [] : (['unauthenticated'] as const)),
-    'forbidden',
+    ...(auth === 'none' || route.isOpen ? [] : (['unauthenticated'] as const)),
+    ...(route.isOpen ? [] : (['forbidden'] as const)),
     ...(isGuarded(route) && auth !== 'token' ? (['cross_origin'] as const) : []),
     ...(auth === 'none' ? (['host_not_allowed'] as const) : []),
     ...(route.path.includes(':') ? (['invalid_input'] as const) : []),
@@ -111,7 +111,7 @@ export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<strin
 }
 
 /** Reply schemas of documents that support `If-Match`. */
-const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Project', 'Segment']);
+const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Tag', 'TagList', 'Project', 'Segment']);
 
 function hasTag({ method, reply, conditional }: Route): boolean {
   return conditional || (method === 'GET' && reply.media === undefined);

@@ -1,9 +1,7 @@
 import { TOKEN_KINDS } from '@flags/core';
 import { kindsFor } from '../auth.js';
-import type { Access } from '../route.js';
-
-/** How requests authenticate: not at all, by API token, by the host application, or by session or API token. */
-export type AuthMode = 'none' | 'token' | 'host' | 'session';
+import type { AuthMode } from '../options.js';
+import type { Access } from '../permissions.js';
 
 const TOKENS: Readonly<Record<string, object>> = Object.fromEntries(
   TOKEN_KINDS.map((kind) => [

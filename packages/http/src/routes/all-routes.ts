@@ -14,7 +14,9 @@ import { openApiRoutes } from './open-api.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
+import { sessionRoutes } from './session.js';
 import { strategyRoutes } from './strategies.js';
+import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
 import { variantRoutes } from './variants.js';
 
@@ -22,6 +24,7 @@ import { variantRoutes } from './variants.js';
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
+  ...tagRoutes,
   ...strategyRoutes,
   ...environmentRoutes,
   ...variantRoutes,
@@ -37,5 +40,6 @@ export const ROUTES: readonly Route[] = [
   ...clientReportRoutes,
   ...frontendRoutes,
   ...ofrepRoutes,
+  ...sessionRoutes,
   ...openApiRoutes,
 ];

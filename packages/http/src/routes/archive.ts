@@ -1,8 +1,8 @@
-import type { ArchivedFlag, Flags } from '@flags/core';
+import type { ArchivedFlag } from '@flags/core';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { archivedFlagToWire, flagListToWire, flagToWire } from '../wire/flag.js';
-import { ARCHIVE, flagInProject, projectRef } from './paths.js';
+import { ARCHIVE, flagInProject, projectOfFlag, projectRef } from './paths.js';
 
 const ARCHIVED = { cursorOf: ({ name }: ArchivedFlag) => name, toWire: archivedFlagToWire };
 
@@ -81,7 +81,3 @@ export const archiveRoutes: readonly Route[] = [
     },
   }),
 ];
-
-async function projectOfFlag(flags: Flags, { featureName = '' }: Readonly<Record<string, string>>): Promise<string> {
-  return (await flags.locateFlag({ flag: featureName })).project;
-}

@@ -1,6 +1,7 @@
 import type { Dependency, EventQuery, EventType, Flag, Flags, FlagsEvent, Token } from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
+import { isPermitted } from '../permission.js';
 import { textsOfPage } from '../query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { propertyOf, unchecked } from '../schema-properties.js';
@@ -62,7 +63,7 @@ function eventListToWire(events: JsonChunks, total: number) {
   return jsonObject({ version: 1, events, totalEvents: total });
 }
 
-function eventToWire(event: FlagsEvent) {
+export function eventToWire(event: FlagsEvent) {
   return {
     id: event.id,
     type: eventTypeToWire(event.type),
@@ -149,6 +150,22 @@ export const eventRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'EventList' },
     errors: ['invalid_input'],
     handle: ({ flags, params, query }) => readEvents(flags, { ...eventQuery(query), flag: params.featureName }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/admin/event-stream',
+    action: 'streamEvents',
+    permission: 'listEvents',
+    permissionBy: 'anyProject',
+    summary: 'What happens from now on, or after `Last-Event-ID`, as server-sent events',
+    tag: 'Events',
+    access: 'admin',
+    reply: { status: 200, schema: 'EventStream', media: 'text/event-stream' },
+    errors: ['invalid_input'],
+    async handle({ principal, eventHub, lastEventId, isStillAdmitted, hasValidToken }) {
+      const maySee = (project: string | null) => isPermitted(principal, 'listEvents', project);
+      return { stream: await eventHub.prepare({ lastEventId, maySee, isStillAdmitted, hasValidToken }) };
+    },
   }),
 ];
 

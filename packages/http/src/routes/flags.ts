@@ -83,7 +83,7 @@ export const flagRoutes: readonly Route[] = [
     method: 'PUT',
     path: FLAG,
     action: 'updateFlag',
-    summary: 'Change the description, type, staleness or impression data of a flag',
+    summary: 'Change the description, type, staleness, impression data, labels or owner of a flag',
     tag: 'Flags',
     access: 'admin',
     body: { required: true, schema: ({ flagChanges }) => flagUpdateSchema(flagChanges), checkedBy: 'router' },

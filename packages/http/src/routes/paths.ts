@@ -1,6 +1,7 @@
 import {
   type EnvironmentRef,
   type FlagRef,
+  type Flags,
   FlagsError,
   type ProjectRef,
   type SegmentRef,
@@ -18,6 +19,7 @@ export const STRATEGIES = `${ENVIRONMENT}/strategies`;
 export const STRATEGY = `${STRATEGIES}/:strategyId`;
 export const VARIANTS = `${FLAG}/variants`;
 export const DEPENDENCIES = `${FLAG}/dependencies`;
+export const FEATURE = '/api/admin/features/:featureName';
 export const USERS = `${PROJECT}/users`;
 export const USER_ROLE = `${USERS}/:userId/roles/:roleId`;
 export const ARCHIVE = '/api/admin/archive';
@@ -68,6 +70,14 @@ export function segmentRef({ segmentId }: Params<'segmentId'>): SegmentRef {
 export function flagInProject({ featureName }: Params<'featureName'>, project: string | null): FlagRef {
   if (project !== null) return { project, flag: featureName };
   throw new FlagsError('flag_not_found', `There is no flag ${featureName}; create it, or list the flags.`);
+}
+
+/** Returns the project of a flag whose path omits the project. */
+export async function projectOfFlag(
+  flags: Flags,
+  { featureName = '' }: Readonly<Record<string, string>>,
+): Promise<string> {
+  return (await flags.locateFlag({ flag: featureName })).project;
 }
 
 export const ENVIRONMENT_PARAMETER: QueryParameter = {

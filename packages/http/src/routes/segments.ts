@@ -57,7 +57,7 @@ export const segmentRoutes: readonly Route[] = [
     body: { required: true, schema: ({ newSegment }) => newSegment, checkedBy: 'core' },
     reply: { status: 201, schema: 'Segment' },
     errors: ['invalid_input', 'project_not_found', 'segment_exists'],
-    permissionByBody: true,
+    permissionBy: 'body',
     async handle({ flags, body }) {
       const segment = await flags.createSegment(unchecked(body));
       return { body: segmentToWire(segment), revision: segment.revision };

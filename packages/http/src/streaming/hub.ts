@@ -137,10 +137,15 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
  * Creates the heartbeat function. Each heartbeat signals every client, and ends streams of clients without permission.
  * A slow permission check delays no other client, and a client has at most one check at a time.
  */
-function createHeartbeat(admissions: Admissions): () => void {
+export function createHeartbeat(
+  admissions: ReadonlyMap<Listener, Pick<StreamPermission, 'isStillAdmitted'>>,
+): () => void {
   const pendingChecks = new Set<Listener>();
 
-  async function review(listener: Listener, { isStillAdmitted }: Admission): Promise<void> {
+  async function review(
+    listener: Listener,
+    { isStillAdmitted }: Pick<StreamPermission, 'isStillAdmitted'>,
+  ): Promise<void> {
     pendingChecks.add(listener);
     const isAdmitted = await isStillAdmitted();
     pendingChecks.delete(listener);

@@ -55,6 +55,8 @@ export function flagToWire(flag: Omit<Flag, 'revision'>) {
     createdAt: flag.createdAt,
     lastSeenAt: flag.lastSeenAt,
     variants: flag.variants.length === 0 ? null : flag.variants.map(variantToWire),
+    labels: flag.labels,
+    owner: flag.owner,
   };
 }
 

@@ -74,6 +74,9 @@ function check(document: DocumentCheck, table: string): string {
 
 function write(document: PreparedWrite, table: string): string {
   const { key, expected, content } = document;
+  if (content === 'unchanged') {
+    return `UPDATE ${table} SET revision = revision + 1 WHERE ${isAsExpected(document)} RETURNING revision`;
+  }
   const values = toLiterals([toStoredTextOrNull(document.parent), content?.summary ?? null, content?.body ?? null]);
   return expected === 0
     ? create(toStoredKey(key), { table, values })
@@ -115,13 +118,15 @@ ORDER BY e.event_number`;
 
 /** The order of {@link textsOf}. */
 const TEXTS =
-  'type, at, actor, subject_kind, subject_id, project, environment, actor_token_id, actor_token_kind, data, before';
+  'type, at, actor, subject_kind, subject_id, project, environment, actor_token_id, actor_token_kind, change_id, reason, data, before';
 
 function textsOf(event: PreparedEvent) {
-  const { type, at, actor, project, environment, actorTokenId = null, actorTokenKind = null, data, before } = event;
+  const { type, at, actor, project, environment, changeSet, reason, data, before } = event;
+  const { actorTokenId = null, actorTokenKind = null } = event;
   const { kind, id } = toStoredKey(event.subject);
   const head = [toStoredText(type), toStoredText(at), toStoredText(actor), kind, id];
-  return [...head, ...[project, environment, actorTokenId, actorTokenKind].map(toStoredTextOrNull), data, before];
+  const origin = [project, environment, actorTokenId, actorTokenKind, changeSet, reason];
+  return [...head, ...origin.map(toStoredTextOrNull), data, before];
 }
 
 /** SQL: the revision. A created document may have had revisions before its deletion, so it is read. */

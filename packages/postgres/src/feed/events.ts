@@ -31,12 +31,14 @@ interface EventRow {
   readonly environment: string | null;
   readonly actor_token_id: string | null;
   readonly actor_token_kind: string | null;
+  readonly change_id: string | null;
+  readonly reason: string | null;
   readonly data: string;
   readonly before: string;
 }
 
 const HEAD =
-  'commit_order, id, type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind';
+  'commit_order, id, type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind, change_id, reason';
 const WHOLE = `${HEAD}, data, before`;
 /** JSON texts that the caller ignores. */
 const WITHOUT_DATA = `${HEAD}, 'null' AS data, 'null' AS before`;
@@ -76,29 +78,36 @@ function fromWhere(table: string, conditions: readonly string[]): string {
   return conditions.length > 0 ? `${table} WHERE ${conditions.join(' AND ')}` : table;
 }
 
-function toConditions({ after, filter = {} }: StoredEventQuery): {
+function toConditions({ after, until, filter = {} }: StoredEventQuery): {
   readonly conditions: readonly string[];
   readonly values: readonly string[];
 } {
-  const { project, subject, type, from, to } = filter;
-  const position = after === undefined ? undefined : parsePosition(after);
+  const { project, subject, type, changeSet, from, to } = filter;
   const columns: readonly (readonly [string, string | undefined])[] = [
     ['project =', project],
     ['subject_kind =', subject?.kind],
     ['subject_id =', subject?.id],
     ['type =', type],
+    ['change_id =', changeSet],
     ['at >=', from],
     ['at <=', to],
   ];
   const given = columns.filter((column): column is readonly [string, string] => column[1] !== undefined);
-  const first = position ? 3 : 1;
+  const bounds = [
+    { operator: '>', position: after },
+    { operator: '<=', position: until },
+  ].flatMap(({ operator, position }) => (position === undefined ? [] : [{ operator, ...parsePosition(position) }]));
+  const first = 2 * bounds.length + 1;
   return {
     conditions: [
-      ...(position ? ['(commit_order, id) > ($1::bigint, $2::bigint)'] : []),
+      ...bounds.map(
+        ({ operator }, index) =>
+          `(commit_order, id) ${operator} ($${2 * index + 1}::bigint, $${2 * index + 2}::bigint)`,
+      ),
       ...given.map(([comparison], index) => `${comparison} $${first + index}`),
     ],
     values: [
-      ...(position ? [position.commitOrder, position.id] : []),
+      ...bounds.flatMap(({ commitOrder, id }) => [commitOrder, id]),
       ...given.map(([, value]) => toStoredText(value)),
     ],
   };
@@ -113,6 +122,8 @@ function toStoredEvent(row: EventRow): StoredEvent {
     actor: fromStoredText(row.actor),
     ...(row.actor_token_id !== null && { actorTokenId: fromStoredText(row.actor_token_id) }),
     ...(row.actor_token_kind !== null && { actorTokenKind: fromStoredText(row.actor_token_kind) }),
+    changeSet: row.change_id === null ? null : fromStoredText(row.change_id),
+    reason: row.reason === null ? null : fromStoredText(row.reason),
     subject: { kind: fromStoredText(row.subject_kind), id: fromStoredText(row.subject_id) },
     revision: Number(row.revision),
     project: row.project === null ? null : fromStoredText(row.project),

@@ -155,6 +155,19 @@ ALTER TABLE ${table('events')}
 }
 
 /**
+ * The change set of an event and its reason. NULL in events of earlier releases and of their nodes, which keep writing.
+ * Adding columns rewrites no row, and the index stays empty: a large log migrates fast.
+ */
+function changeSetColumns({ table, index }: TableNames): string {
+  return `
+ALTER TABLE ${table('events')} ADD COLUMN IF NOT EXISTS change_id text COLLATE "C", ADD COLUMN IF NOT EXISTS reason text;
+
+CREATE INDEX IF NOT EXISTS ${index('events_by_change')}
+  ON ${table('events')} (change_id, commit_order, id) WHERE change_id IS NOT NULL;
+`;
+}
+
+/**
  * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. Nodes of the
  * previous version run during a step, so a step only adds: tables, columns with a default, indexes. A later release drops
  * what no supported version uses.
@@ -162,7 +175,7 @@ ALTER TABLE ${table('events')}
 const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => metaTable(names) + documentTables(names) + metricsTables(names),
   versionShardRows,
-  (names) => actorTokenColumns(names) + unknownNameTables(names),
+  (names) => actorTokenColumns(names) + changeSetColumns(names) + unknownNameTables(names),
 ];
 
 /** The schema version that this library needs. */

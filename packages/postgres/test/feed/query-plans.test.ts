@@ -48,6 +48,8 @@ describe('among twenty thousand flags and events', () => {
     ['a log', { order: 'newest-first', limit: 50 }],
     ['the log of a project', { order: 'newest-first', limit: 50, filter: { project: 'p7' } }],
     ['the log of a flag', { order: 'newest-first', limit: 50, filter: { subject: flag('f7') } }],
+    ['the log up to a position', { order: 'newest-first', until: '19000-19000', limit: 50 }],
+    ['a change set', { order: 'oldest-first', limit: 50, filter: { changeSet: 'a' } }],
     ['the log of a type', { order: 'newest-first', limit: 50, filter: { type: 'type-7' } }],
   ] as const)('reads %s by an index', async (_name, query) => {
     const plans = await plansOf(async () => storage.events(query));

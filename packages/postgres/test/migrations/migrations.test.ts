@@ -1,4 +1,5 @@
 import { Pool } from 'pg';
+import { extent } from '../../../../test/extent.js';
 import { grantSql, migrationSql, postgresStorage } from '../../src/index.js';
 import { interferedPool } from '../interfered-pool.js';
 import { ownDatabase } from '../own-database.js';
@@ -143,7 +144,8 @@ describe('tables of version 2', () => {
     await (await open({ schema: 'events' })).close();
     await database.ask(`
       DROP TABLE events.flags_unknown_names, events.flags_unknown_counters, events.flags_dropped_names;
-      ALTER TABLE events.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind;
+      ALTER TABLE events.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind,
+        DROP COLUMN change_id, DROP COLUMN reason;
       UPDATE events.flags_meta SET value = 2 WHERE name = 'schema_version'`);
     const storage = await open({ schema: 'events' });
     await storage.commit(change('by-a-new-node'));
@@ -154,6 +156,34 @@ describe('tables of version 2', () => {
     const { events } = await storage.events({ order: 'oldest-first', limit: 10 });
     expect(events.map(({ subject }) => subject.id)).toEqual(['by-a-new-node', 'by-a-node-of-before']);
     expect(events.every((event) => !('actorTokenId' in event))).toBe(true);
+    expect(events.map(({ changeSet, reason }) => [changeSet, reason])).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    await storage.close();
+  });
+});
+
+describe('a log of many events of version 2', () => {
+  const EVENTS = extent({ short: 20_000, full: 1_000_000 });
+
+  it('is migrated in seconds', async () => {
+    await (await open({ schema: 'long_log' })).close();
+    await database.ask(`
+      INSERT INTO long_log.flags_events
+        (commit_order, type, at, actor, subject_kind, subject_id, revision, project, data, before)
+      SELECT number, 'flag-updated', '2026-01-01T00:00:00.000Z', 'ada', 'flag', 'f' || number % 5000, 1, 'default',
+        '{"description":"new"}', '{"description":"old"}'
+      FROM generate_series(1, ${EVENTS}) AS number`);
+    await database.ask(`
+      DROP TABLE long_log.flags_unknown_names, long_log.flags_unknown_counters, long_log.flags_dropped_names;
+      ALTER TABLE long_log.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind,
+        DROP COLUMN change_id, DROP COLUMN reason;
+      UPDATE long_log.flags_meta SET value = 2 WHERE name = 'schema_version'`);
+    const start = performance.now();
+    const storage = await open({ schema: 'long_log' });
+    expect((await storage.events({ order: 'newest-first', limit: 1 })).events).toHaveLength(1);
+    expect(performance.now() - start).toBeLessThan(5_000);
     await storage.close();
   });
 });

@@ -76,13 +76,17 @@ export function memoryDocuments(): MemoryDocuments {
     },
     write({ key, parent, content }) {
       const before = rows.get(key);
-      const after = { parent, revision: (before?.revision ?? 0) + 1, content };
+      const revision = (before?.revision ?? 0) + 1;
+      if (content === 'unchanged') {
+        rows.set(key, { parent: null, content: null, ...before, revision });
+        return revision;
+      }
       if (!before?.content || !content || before.parent !== parent) {
         if (before?.content) index.remove(key, before.parent);
         if (content) index.add(key, parent);
       }
-      rows.set(key, after);
-      return after.revision;
+      rows.set(key, { parent, revision, content });
+      return revision;
     },
     revision(key) {
       const row = rows.get(key);

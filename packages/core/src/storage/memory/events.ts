@@ -15,10 +15,11 @@ interface Row {
 export function memoryEvents(): MemoryEvents {
   const rows: Row[] = [];
 
-  function* walk(after: number, order: StoredEventQuery['order']): Generator<Row> {
-    const count = Math.max(rows.length - after, 0);
-    for (let step = 0; step < count; step++) {
-      const row = rows[order === 'oldest-first' ? after + step : rows.length - 1 - step];
+  function* walk({ order, after, until }: StoredEventQuery): Generator<Row> {
+    const first = after === undefined ? 0 : parsePosition(after);
+    const end = until === undefined ? rows.length : Math.min(parsePosition(until), rows.length);
+    for (let step = 0; step < end - first; step++) {
+      const row = rows[order === 'oldest-first' ? first + step : end - 1 - step];
       if (row) yield row;
     }
   }
@@ -29,12 +30,13 @@ export function memoryEvents(): MemoryEvents {
         rows.push({ position: rows.length + 1, revision: revisions[event.write] ?? 0, event });
       }
     },
-    query({ order, after, filter = {}, limit, offset = 0, maxBytes = Number.POSITIVE_INFINITY, total, withoutData }) {
+    query(query) {
+      const { filter = {}, limit, offset = 0, maxBytes = Number.POSITIVE_INFINITY, total, withoutData } = query;
       const events: StoredEvent[] = [];
       let matching = 0;
       let bytes = 0;
       let isFull = limit === 0;
-      for (const row of walk(after === undefined ? 0 : parsePosition(after), order)) {
+      for (const row of walk(query)) {
         if (isFull && !total) break;
         if (!matches(row.event, filter)) continue;
         matching += 1;
@@ -54,10 +56,11 @@ function sizeOf({ data, before }: PreparedEvent): number {
   return Buffer.byteLength(data) + Buffer.byteLength(before);
 }
 
-function matches(event: PreparedEvent, { project, subject, type, from, to }: EventFilter): boolean {
+function matches(event: PreparedEvent, { project, subject, type, changeSet, from, to }: EventFilter): boolean {
   if (project !== undefined && event.project !== project) return false;
   if (subject && (event.subject.kind !== subject.kind || event.subject.id !== subject.id)) return false;
   if (type !== undefined && event.type !== type) return false;
+  if (changeSet !== undefined && event.changeSet !== changeSet) return false;
   if (from !== undefined && event.at < from) return false;
   return to === undefined || event.at <= to;
 }

@@ -41,7 +41,7 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
       return Array.from(statements.firstIds.all(kind, parent, limit) as string[]);
     },
     putExpected({ key: { kind, id }, expected, parent, content }) {
-      if (!content) return false;
+      if (!content || content === 'unchanged') return false;
       const { summary, body } = content;
       const { changes } =
         expected === 0
@@ -50,6 +50,7 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
       return changes === 1;
     },
     write({ key: { kind, id }, parent, content }) {
+      if (content === 'unchanged') return statements.touch.get(kind, id) as number;
       const { summary, body } = content ?? { summary: null, body: null };
       const revision = statements.rewrite.get(summary, body, kind, id, parent);
       return (revision ?? statements.write.get(kind, id, parent, summary, body)) as number;
@@ -78,6 +79,10 @@ function prepareStatements(database: SqliteDatabase, table: string) {
       database,
       `UPDATE ${table} SET revision = revision + 1, summary = ?, body = ? WHERE kind = ? AND id = ? AND parent IS ?
       RETURNING revision`,
+    ),
+    touch: preparePluck(
+      database,
+      `UPDATE ${table} SET revision = revision + 1 WHERE kind = ? AND id = ? RETURNING revision`,
     ),
     write: preparePluck(
       database,

@@ -4,7 +4,7 @@ import { prepare, type SqliteDatabase, type SqliteStatement, statementsByText } 
 
 /** The conditions of a filter that one index can answer. */
 interface Condition {
-  readonly index: 'subject' | 'type' | 'project' | 'time';
+  readonly index: 'changeSet' | 'subject' | 'type' | 'project' | 'time';
   readonly terms: readonly Term[];
 }
 
@@ -18,8 +18,9 @@ interface Where {
 
 /** Returns the conditions of a filter, the usually most selective one first. */
 function conditionsOf({ filter = {} }: StoredEventQuery): readonly Condition[] {
-  const { subject, type, project, from, to } = filter;
+  const { changeSet, subject, type, project, from, to } = filter;
   const conditions: readonly Condition[] = [
+    { index: 'changeSet', terms: given(['change_id', '=', changeSet]) },
     { index: 'subject', terms: given(['subject_kind', '=', subject?.kind], ['subject_id', '=', subject?.id]) },
     { index: 'type', terms: given(['type', '=', type]) },
     { index: 'project', terms: given(['project', '=', project]) },
@@ -29,11 +30,19 @@ function conditionsOf({ filter = {} }: StoredEventQuery): readonly Condition[] {
 }
 
 /** Builds the clause of all conditions. A unary plus keeps SQLite from using another index than that of `lead`. */
-function whereOf(conditions: readonly Condition[], lead: Condition | undefined, after: string | undefined): Where {
+function whereOf(
+  conditions: readonly Condition[],
+  lead: Condition | undefined,
+  { after, until }: StoredEventQuery,
+): Where {
   const terms = conditions.flatMap((condition) =>
     condition === lead ? condition.terms : condition.terms.map(([column, ...rest]): Term => [`+${column}`, ...rest]),
   );
-  return toWhere([...terms, ...given(['position', '>', after === undefined ? undefined : parsePosition(after)])]);
+  return toWhere([...terms, ...given(['position', '>', numberOf(after)], ['position', '<=', numberOf(until)])]);
+}
+
+function numberOf(position: string | undefined): number | undefined {
+  return position === undefined ? undefined : parsePosition(position);
 }
 
 function toWhere(terms: readonly Term[]): Where {
@@ -89,6 +98,8 @@ type EventRow = readonly [
   environment: string | null,
   actorTokenId: string | null,
   actorTokenKind: string | null,
+  changeSet: string | null,
+  reason: string | null,
   data: string,
   before: string,
 ];
@@ -96,28 +107,32 @@ type EventRow = readonly [
 type PositionRow = readonly [position: number];
 
 const HEAD =
-  'type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind';
+  'type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind, change_id, reason';
 const COLUMNS = `${HEAD}, data, before`;
 
 /** Synchronous. The caller runs the transactions. */
 export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEvents {
   const table = `${prefix}events`;
-  const insert = prepare(database, `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insert = prepare(
+    database,
+    `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
   const statements = statementsByText(database);
   const leadOf = leadFinder(statements, table);
 
   return {
     append(events, revisions) {
-      for (const { type, at, actor, subject, project, environment, data, before, write, ...token } of events) {
-        const { actorTokenId = null, actorTokenKind = null } = token;
+      for (const { type, at, actor, subject, project, environment, data, before, write, ...origin } of events) {
+        const { actorTokenId = null, actorTokenKind = null, changeSet, reason } = origin;
         const subjectValues = [subject.kind, subject.id, revisions[write]];
-        insert.run(type, at, actor, ...subjectValues, project, environment, actorTokenId, actorTokenKind, data, before);
+        const originValues = [actorTokenId, actorTokenKind, changeSet, reason];
+        insert.run(type, at, actor, ...subjectValues, project, environment, ...originValues, data, before);
       }
     },
     query(query) {
       const conditions = conditionsOf(query);
       const lead = leadOf(conditions);
-      const { sql: where, parameters } = whereOf(conditions, lead, query.after);
+      const { sql: where, parameters } = whereOf(conditions, lead, query);
       const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
       const columns = query.withoutData ? `${HEAD}, 'null', 'null'` : COLUMNS;
       // The plus makes SQLite read the index of times and sort, instead of reading all events by position.
@@ -131,7 +146,7 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
         : (select(`position, ${columns}`) as EventRow[]);
       const events = Array.from(rows, toStoredEvent);
       if (!query.total) return { events };
-      return { events, total: count(whereOf(conditions, lead ?? conditions[0], query.after)) };
+      return { events, total: count(whereOf(conditions, lead ?? conditions[0], query)) };
     },
   };
 
@@ -157,7 +172,7 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
 
 function toStoredEvent(row: EventRow): StoredEvent {
   const [position, type, at, actor, subjectKind, subjectId, revision, project, environment, ...rest] = row;
-  const [actorTokenId, actorTokenKind, data, before] = rest;
+  const [actorTokenId, actorTokenKind, changeSet, reason, data, before] = rest;
   return {
     id: position,
     position: String(position),
@@ -166,6 +181,8 @@ function toStoredEvent(row: EventRow): StoredEvent {
     actor,
     ...(actorTokenId !== null && { actorTokenId }),
     ...(actorTokenKind !== null && { actorTokenKind }),
+    changeSet,
+    reason,
     subject: { kind: subjectKind, id: subjectId },
     revision,
     project,

@@ -78,6 +78,30 @@ export function commitRules(rule: StorageRule): void {
     same(await commit(storage, {}), []);
   });
 
+  rule('gives a touched document a new revision, and keeps its body, summary and parent', async (storage) => {
+    const key = flag('a');
+    const written = put(key, { parent: 'shop', body: { text: 'a\u0000b' }, summary: { short: true } });
+    await commit(storage, { writes: [written] });
+    same(await commit(storage, { writes: [put(flag('b')), { key, expected: 1, touch: true }] }), [1, 2]);
+    same(await storage.get(key), { key, parent: 'shop', revision: 2, body: { text: 'a\u0000b' } });
+    const [listed] = await storage.list({ kind: 'flag', parent: 'shop', part: 'summary' });
+    same(listed, { key, parent: 'shop', revision: 2, content: { short: true } });
+    await conflict(storage, { writes: [put(key, { expected: 1 })] }, key);
+    same(await commit(storage, { writes: [put(key, { expected: 2, body: 'later' })] }), [3]);
+  });
+
+  rule('reports a conflict if a touched document has changed, never existed or was deleted', async (storage) => {
+    await commit(storage, { writes: [put(flag('moved')), put(flag('deleted'))] });
+    await commit(storage, {
+      writes: [put(flag('moved'), { expected: 1 }), { key: flag('deleted'), expected: 1, deleted: true }],
+    });
+    for (const culprit of ['moved', 'absent', 'deleted']) {
+      const writes = [put(flag('copy')), { key: flag(culprit), expected: 1, touch: true } as const];
+      await conflict(storage, { writes }, flag(culprit));
+    }
+    assert.equal(await storage.get(flag('copy')), undefined);
+  });
+
   rule('writes two hundred documents in one commit', async (storage) => {
     const keys = Array.from({ length: 200 }, (_, index) => flag(`f${index}`));
     const revisions = await commit(storage, {
@@ -138,6 +162,13 @@ export function vacancyRules(rule: StorageRule): void {
     const writes = [...deletions, put(flag('new'), { parent: 'shop' })];
     await conflict(storage, { writes, vacant: NO_FLAGS_IN_SHOP }, flag('new'));
     same(await idsOf(storage, 'flag', 'shop'), ['a', 'b']);
+  });
+
+  rule('reports a document under the parent that the same commit touches', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'), { parent: 'shop' })] });
+    const writes = [{ key: flag('a'), expected: 1, touch: true } as const];
+    await conflict(storage, { writes, vacant: NO_FLAGS_IN_SHOP }, flag('a'));
+    same((await storage.get(flag('a')))?.revision, 1);
   });
 
   rule('ignores deleted documents', async (storage) => {

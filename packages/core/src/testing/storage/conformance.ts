@@ -3,7 +3,8 @@ import type { Storage } from '../../storage/port.js';
 import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout, type StorageRule } from '../test-runner.js';
 import { commitRules, dataVersionRules, vacancyRules } from './commits.js';
 import { contentRules, deletionRules, documentRules, instanceRules } from './documents.js';
-import { eventFilterRules, eventRules } from './events.js';
+import { eventFilterRules } from './event-filters.js';
+import { eventRules } from './events.js';
 import { listPageRules, listRules } from './lists.js';
 import { raceRules } from './races.js';
 

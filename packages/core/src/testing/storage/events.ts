@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import type { EventFilter, Storage, StoredEvent, StoredEventQuery } from '../../storage/port.js';
+import type { Storage, StoredEvent, StoredEventQuery } from '../../storage/port.js';
 import type { StorageRule } from '../test-runner.js';
-import { commit, eventsOf, flag, happened, project, put, same } from './samples.js';
+import { commit, eventsOf, flag, happened, put, same } from './samples.js';
 
 export function eventRules(rule: StorageRule): void {
   rule("returns an event as it was committed, with id, position and its subject's revision", async (storage) => {
@@ -32,6 +32,19 @@ export function eventRules(rule: StorageRule): void {
       const [byToken, byName] = await eventsOf(storage, query);
       same([byToken?.actorTokenId, byToken?.actorTokenKind], [token.actorTokenId, token.actorTokenKind]);
       assert.ok(byName && !('actorTokenId' in byName) && !('actorTokenKind' in byName));
+    }
+  });
+
+  rule('stores the change set of an event and its reason, or their absence', async (storage) => {
+    const origin = { changeSet: '0199-a', reason: 'the reason, in “any” text' };
+    const { changeSet, reason, ...older } = happened(flag('a'));
+    await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'), origin), older] });
+    for (const query of [{}, { withoutData: true } as const]) {
+      const events = await eventsOf(storage, query);
+      same(
+        events.map((event) => ({ changeSet: event.changeSet, reason: event.reason })),
+        [origin, { changeSet, reason }],
+      );
     }
   });
 
@@ -112,6 +125,21 @@ export function eventRules(rule: StorageRule): void {
     same(subjects(await eventsOf(storage, { after, order: 'newest-first' })), ['f4', 'f3']);
   });
 
+  rule('returns only events up to a position, inclusive', async (storage) => {
+    await tell(storage, 12);
+    const events = await eventsOf(storage);
+    for (const [index, { position: until }] of events.entries()) {
+      const expected = expectedSubjects(0, index + 1);
+      same(subjects(await eventsOf(storage, { until })), expected);
+      same(subjects(await eventsOf(storage, { until, order: 'newest-first', limit: 2 })), expected.slice(-2).reverse());
+    }
+    const [after, until] = [events[3]?.position ?? '', events[6]?.position ?? ''];
+    same(subjects(await eventsOf(storage, { after, until })), expectedSubjects(4, 7));
+    same(await eventsOf(storage, { after: until, until: after }), []);
+    const page = await storage.events({ order: 'newest-first', after, until, limit: 1, offset: 1, total: true });
+    same([subjects(page.events), page.total], [['f5'], 3]);
+  });
+
   rule('returns later events to a reader that has seen all earlier ones', async (storage) => {
     await tell(storage, 3);
     const after = (await eventsOf(storage)).at(-1)?.position ?? '';
@@ -166,80 +194,6 @@ function subjects(events: readonly { readonly subject: { readonly id: string } }
 
 function expectedSubjects(from: number, until: number): string[] {
   return Array.from({ length: until - from }, (_, index) => `f${from + index}`);
-}
-
-const MINUTE = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z', '2026-01-01T00:02:00.000Z'] as const;
-
-export function eventFilterRules(rule: StorageRule): void {
-  rule('filters by project; an event without a project matches no project', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { project: 'shop' }), [1, 3]);
-    same(await told(storage, { project: 'lab' }), [2]);
-    same(await told(storage, { project: 'absent' }), []);
-  });
-
-  rule('filters by the kind and id of the subject', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { subject: flag('a') }), [1, 3]);
-    same(await told(storage, { subject: project('a') }), [4]);
-  });
-
-  rule('filters by type', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { type: 'created' }), [1, 2, 4]);
-  });
-
-  rule('filters by time, including both ends', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { from: MINUTE[1] }), [2, 3, 4]);
-    same(await told(storage, { to: MINUTE[1] }), [1, 2, 3]);
-    same(await told(storage, { from: MINUTE[1], to: MINUTE[1] }), [2, 3]);
-    same(await told(storage, { from: '2026-01-01T00:01:00.001Z', to: '2026-01-01T00:01:59.999Z' }), []);
-  });
-
-  rule('returns events that match all given filters', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { project: 'shop', type: 'created' }), [1]);
-    const filter = { project: 'shop', subject: flag('a'), type: 'changed', from: MINUTE[0], to: MINUTE[1] };
-    same(await told(storage, filter), [3]);
-    same(await told(storage, { ...filter, subject: flag('b') }), []);
-  });
-
-  rule('applies limit, offset, position and count to the matching events', async (storage) => {
-    await tellStory(storage);
-    const filter = { type: 'created' };
-    const page = await storage.events({ order: 'newest-first', filter, limit: 1, offset: 1, total: true });
-    same([page.events.map(({ data }) => data), page.total], [[2], 3]);
-    const after = (await eventsOf(storage))[0]?.position ?? '';
-    const rest = await storage.events({ order: 'oldest-first', filter, after, limit: 1, total: true });
-    same([rest.events.map(({ data }) => data), rest.total], [[2], 2]);
-  });
-}
-
-/** Four events with different data. */
-async function tellStory(storage: Storage): Promise<void> {
-  await commit(storage, {
-    writes: [put(flag('a'))],
-    events: [happened(flag('a'), { data: 1, type: 'created', project: 'shop', at: MINUTE[0] })],
-  });
-  await commit(storage, {
-    writes: [put(flag('b'))],
-    events: [happened(flag('b'), { data: 2, type: 'created', project: 'lab', at: MINUTE[1] })],
-  });
-  await commit(storage, {
-    writes: [put(flag('a'), { expected: 1 })],
-    events: [happened(flag('a'), { data: 3, project: 'shop', at: MINUTE[1] })],
-  });
-  await commit(storage, {
-    writes: [put(project('a'))],
-    events: [happened(project('a'), { data: 4, type: 'created', at: MINUTE[2] })],
-  });
-}
-
-/** Returns the data of the matching events. */
-async function told(storage: Storage, filter: EventFilter): Promise<unknown[]> {
-  const events = await eventsOf(storage, { filter });
-  return events.map(({ data }) => data);
 }
 
 /** Polls the feed in small pages while the writers run, and once more afterwards. Returns the events. */

@@ -24,6 +24,8 @@ export function happened(subject: DocumentKey, details: Partial<NewEvent> = {}):
     type: 'changed',
     at: '2026-01-01T00:00:00.000Z',
     actor: 'ada',
+    changeSet: null,
+    reason: null,
     subject,
     project: null,
     environment: null,

@@ -20,6 +20,8 @@ const questions: readonly (readonly [string, (storage: Storage) => unknown])[] =
   ['the newest events', (storage) => storage.events(page)],
   ['the events of a project', (storage) => storage.events({ ...page, filter: { project: 'shop' } })],
   ['the events of a document', (storage) => storage.events({ ...page, filter: { subject: flag('a') } })],
+  ['the events of a change set', (storage) => storage.events({ ...feed, filter: { changeSet: 'a' } })],
+  ['the events up to a position', (storage) => storage.events({ ...page, until: '1', filter: { subject: flag('a') } })],
   ['the events of a type', (storage) => storage.events({ ...page, filter: { type: 'created' } })],
 ];
 

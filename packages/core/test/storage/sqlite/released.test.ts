@@ -43,7 +43,9 @@ describe('files that earlier versions have written', () => {
 
   it.each(NAMES)('hold all that they held, and what its events say: %s', async (name) => {
     const storage = await sqliteStorage(unpack(name));
-    expect(await storedIn(storage)).toEqual(JSON.parse(readFileSync(join(RELEASED, `${name}.json`), 'utf8')));
+    const released = JSON.parse(readFileSync(join(RELEASED, `${name}.json`), 'utf8'));
+    const events = released.events.map((event: object) => ({ changeSet: null, reason: null, ...event }));
+    expect(await storedIn(storage)).toEqual({ ...released, events });
     for (const aggregate of AGGREGATES) await expectReplayed(storage, aggregate);
     await storage.close();
   });

@@ -17,6 +17,7 @@ import { projectRows } from './projects.js';
 import { segmentRows } from './segments.js';
 import { strategyRows } from './strategies.js';
 import { switchingRows } from './switching.js';
+import { tagRows } from './tags.js';
 import { tokenRows } from './tokens.js';
 import { variantRows } from './variants.js';
 
@@ -25,6 +26,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...projectRows,
   ...flagRows,
   ...flagChangeRows,
+  ...tagRows,
   ...strategyRows,
   ...switchingRows,
   ...variantRows,

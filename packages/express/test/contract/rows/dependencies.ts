@@ -23,6 +23,8 @@ const shown = (name: string) => ({
   createdAt: NOW,
   lastSeenAt: null,
   variants: null,
+  labels: [],
+  owner: null,
   environments: expect.any(Array),
 });
 

@@ -1,3 +1,5 @@
+import { VERSION } from '../../../../http/src/routes/session.js';
+import { CLIENT_SECRET } from '../contract-host.js';
 import type { Row } from '../row.js';
 import { CHECKOUT, checkout, enabled, NOW, strategyId } from '../states.js';
 
@@ -102,6 +104,72 @@ export const eventRows: readonly Row[] = [
   ...faulty('limit=-1'),
   ...faulty('type=other'),
   ...faulty('from=yesterday'),
+  {
+    endpoint: 'streamEvents',
+    name: 'refuses a Last-Event-ID that is no position',
+    request: { method: 'GET', path: '/api/admin/event-stream', headers: { 'last-event-id': 'yesterday' } },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'streamEvents',
+    name: 'lets nobody in without a token',
+    request: { method: 'GET', path: '/api/admin/event-stream', headers: { authorization: undefined } },
+    expect: { status: 401, code: 'unauthenticated' },
+  },
+  {
+    endpoint: 'streamEvents',
+    name: 'refuses a token of another kind',
+    request: { method: 'GET', path: '/api/admin/event-stream', headers: { authorization: CLIENT_SECRET } },
+    expect: { status: 403, code: 'forbidden' },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'tells an administrator what a page needs to know',
+    request: { method: 'GET', path: '/api/admin/session' },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        version: VERSION,
+        auth: 'token',
+        actor: 'administrator',
+        environments: [
+          { name: 'development', displayName: 'Development' },
+          { name: 'production', displayName: 'production' },
+        ],
+        types: expect.arrayContaining([{ name: 'release', lifetimeDays: 40 }]),
+        roles: [
+          { id: 4, name: 'owner' },
+          { id: 5, name: 'member' },
+        ],
+        strategies: expect.arrayContaining([{ name: 'default', description: 'On for everybody.', parameters: [] }]),
+      },
+    },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'tells nobody more than how to sign in',
+    request: { method: 'GET', path: '/api/admin/session?project=default', headers: { authorization: undefined } },
+    expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'token' } },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'tells a client no more either',
+    request: { method: 'GET', path: '/api/admin/session', headers: { authorization: CLIENT_SECRET } },
+    expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'token' } },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'lists what is allowed in a project',
+    request: { method: 'GET', path: '/api/admin/session?project=default' },
+    expect: { status: 200, body: expect.objectContaining({ actions: expect.arrayContaining(['createFlag']) }) },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'refuses a project that none can be',
+    request: { method: 'GET', path: '/api/admin/session?project=' },
+    expect: { status: 400, code: 'invalid_input' },
+  },
   {
     endpoint: 'getOpenApi',
     name: 'shows this API as an OpenAPI document',

@@ -25,6 +25,8 @@ const NEW_FLAG = {
   createdAt: NOW,
   lastSeenAt: null,
   variants: null,
+  labels: [],
+  owner: null,
 };
 
 const SUMMARY = {

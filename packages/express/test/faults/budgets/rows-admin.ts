@@ -85,5 +85,10 @@ export const OTHER_ADMIN_ROWS = {
     { name: 'many projects', path: projects('project') },
   ],
   listFlagEvents: [{ name: 'limit=1000', path: '/api/admin/events/eventful?limit=1000', ...granted }],
+  streamEvents: [
+    { name: 'from the first event', headers: { 'last-event-id': '1' } },
+    { name: 'long Last-Event-ID', headers: { 'last-event-id': longText(14_000) } },
+  ],
+  getSession: [{ name: 'with actions', path: '/api/admin/session?project=default', ...granted }],
   getOpenApi: [],
 } satisfies Record<string, readonly BudgetRow[]>;

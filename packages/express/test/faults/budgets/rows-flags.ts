@@ -6,6 +6,7 @@ const FEATURES = '/api/admin/projects/default/features';
 const STRATEGIES = (flag: string) => `${FEATURES}/${flag}/environments/production/strategies`;
 const flagPath = (number: number) => `${FEATURES}/${flagName(number)}`;
 const strategyPath = (number: number) => `${STRATEGIES(flagName(number))}/${strategyId(number)}`;
+const TAGGED = '/api/admin/features';
 const granted = { isGranted: true } as const;
 /** Of a body whose description is as long as is taken, less a little. */
 const LARGEST_TEXT = 1_000_000;
@@ -78,6 +79,21 @@ export const FLAG_ROWS = {
       ...granted,
     },
   ],
+  listFlagTags: [{ name: 'of 1 MiB', path: `${TAGGED}/largest/tags`, ...granted }],
+  addFlagTag: [
+    { name: 'largest', path: `${TAGGED}/largest/tags`, body: () => padded('{"value":"a","ignored":"…"}'), ...granted },
+    { name: 'value of 1 MiB', body: () => padded('{"type":"simple","value":"…"}') },
+  ],
+  updateFlagTags: [
+    { name: 'wrong tags', body: () => within('{"removedTags":[],"addedTags":[', () => '{"type":0,"value":0}', ']}') },
+    {
+      name: 'repeated',
+      path: `${TAGGED}/largest/tags`,
+      body: () => `{"removedTags":[],"addedTags":[${Array.from({ length: 20 }, () => '{"value":"a"}')}]}`,
+      ...granted,
+    },
+  ],
+  removeFlagTag: [{ name: 'of 1 MiB', path: `${TAGGED}/largest/tags/simple/a`, ...granted }],
   archiveFlag: [
     { name: 'of 1 MiB', path: `${FEATURES}/largest-1`, before: [cloned('largest-1')], ...granted },
     { name: 'that others depend on', path: flagPath(21) },

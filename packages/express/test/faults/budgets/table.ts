@@ -1,4 +1,4 @@
-import type { Action } from '../../../../http/src/permissions.js';
+import type { Operation } from '../../../../http/src/permissions.js';
 import type { Route } from '../../../../http/src/route.js';
 import { ROUTES } from '../../../../http/src/routes/all-routes.js';
 import { HOSTILE_BODIES, hostileMembers, longQuery, manyTags } from './bodies.js';
@@ -18,7 +18,7 @@ export interface Case {
 }
 
 /** What each route is sent beyond what all are sent. The test fails for a route without an entry. */
-export const ROWS: Readonly<Partial<Record<Action, readonly BudgetRow[]>>> = {
+export const ROWS: Readonly<Partial<Record<Operation, readonly BudgetRow[]>>> = {
   ...PROJECT_ROWS,
   ...FLAG_ROWS,
   ...STRATEGY_ROWS,
@@ -77,7 +77,7 @@ function casesOf(route: Route, index: number | undefined): readonly Case[] {
 }
 
 /** Some routes have no answer for the parameters that stand in for all. */
-const WITHOUT_PLAIN: readonly Action[] = ['listStrategySegments', 'getClientFlag'];
+const WITHOUT_PLAIN: readonly Operation[] = ['listStrategySegments', 'getClientFlag'];
 
 function plainRows({ action, method }: Route): readonly BudgetRow[] {
   return method === 'GET' && !WITHOUT_PLAIN.includes(action) ? [{ name: 'plain', isGranted: true }] : [];
@@ -99,21 +99,23 @@ function commonRows(route: Route): readonly BudgetRow[] {
 }
 
 /** The members of bodies whose contents are looked at. */
-function membersOf(action: Action): readonly string[] {
+function membersOf(action: Operation): readonly string[] {
   return BODY_MEMBERS[action] ?? [];
 }
 
-const FLAG = ['name', 'description', 'type', 'impressionData', 'stale'];
+const FLAG = ['name', 'description', 'type', 'impressionData', 'stale', 'labels', 'owner'];
 const STRATEGY = ['name', 'parameters', 'constraints', 'segments', 'variants', 'title', 'sortOrder', 'disabled'];
 const SEGMENT = ['name', 'description', 'constraints'];
 const REGISTRATION = ['appName', 'instanceId', 'sdkVersion', 'strategies', 'started', 'interval'];
 const REPORT = ['appName', 'instanceId', 'bucket'];
-const BODY_MEMBERS: Partial<Record<Action, readonly string[]>> = {
+const BODY_MEMBERS: Partial<Record<Operation, readonly string[]>> = {
   createProject: ['id', 'name', 'description'],
   updateProject: ['name', 'description'],
   createFlag: FLAG,
   updateFlag: FLAG,
   cloneFlag: ['name'],
+  addFlagTag: ['type', 'value'],
+  updateFlagTags: ['addedTags', 'removedTags'],
   addStrategy: STRATEGY,
   updateStrategy: STRATEGY,
   addDependency: ['feature', 'enabled', 'variants'],

@@ -59,6 +59,11 @@ const nullableText: JsonSchema = { type: ['string', 'null'] };
 export const eventSchemas = {
   EventList: strictObject({ version, events: listOf(referTo('Event')), totalEvents: count }),
 
+  EventStream: {
+    type: 'string',
+    description: 'Messages with `id`, the position for `Last-Event-ID`, and `data`, an event as in EventList.',
+  },
+
   Event: strictObject({
     id: { type: 'integer', minimum: 1 },
     type: { type: 'string', enum: WIRE_EVENT_TYPES },
@@ -72,6 +77,40 @@ export const eventSchemas = {
     data: { description: 'What is so now.' },
     preData: { description: 'What was so before; null where there was nothing.' },
   }),
+};
+
+const named = (members: Readonly<Record<string, JsonSchema>>) => listOf(strictObject({ name: text, ...members }));
+
+export const sessionSchemas = {
+  Session: strictObject(
+    {
+      version: { type: 'string', description: 'The version of the packages that answer.' },
+      auth: {
+        type: 'string',
+        enum: ['none', 'token', 'host', 'session'],
+        description: 'How to sign in: not at all, by API token, in the application, or either of the last two.',
+      },
+    },
+    {
+      actor: { type: 'string', description: 'Who makes the request. Absent for callers that are not let in.' },
+      environments: named({ displayName: text }),
+      types: named({
+        lifetimeDays: { type: ['number', 'null'], description: 'Days until a flag is stale; null: never.' },
+      }),
+      roles: listOf(referTo('Role')),
+      strategies: {
+        ...named({
+          description: text,
+          parameters: named({
+            type: { type: 'string', enum: ['percentage', 'list', 'string'] },
+            description: text,
+          }),
+        }),
+        description: 'The built-in strategies.',
+      },
+      actions: { ...listOf(text), description: 'What `authorize` allows in the project of the query.' },
+    },
+  ),
 };
 
 export const metricsSchemas = {

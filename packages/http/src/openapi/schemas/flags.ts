@@ -23,6 +23,8 @@ const flag = {
   createdAt: timestamp,
   lastSeenAt: optionalTimestamp,
   variants: { anyOf: [listOf(referTo('Variant')), { type: 'null' }], description: 'null when the flag has none.' },
+  labels: listOf(text),
+  owner: { type: ['string', 'null'] },
 } satisfies Readonly<Record<string, JsonSchema>>;
 
 const summary = {
@@ -47,6 +49,10 @@ export const flagSchemas = {
       },
     },
   ),
+
+  Tag: strictObject({ type: { type: 'string', const: 'simple' }, value: text }),
+
+  TagList: strictObject({ version, tags: listOf(referTo('Tag')) }),
 
   FlagEnvironment: strictObject({
     name: text,

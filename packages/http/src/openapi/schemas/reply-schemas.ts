@@ -1,6 +1,6 @@
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ReplySchema } from '../../route.js';
-import { eventSchemas, memberSchemas, metricsSchemas, projectSchemas, tokenSchemas } from './admin.js';
+import { eventSchemas, memberSchemas, metricsSchemas, projectSchemas, sessionSchemas, tokenSchemas } from './admin.js';
 import { clientSchemas, frontendSchemas, ofrepSchemas, playgroundSchemas } from './clients.js';
 import { errorSchemas } from './common.js';
 import { dependencySchemas, flagSchemas, segmentSchemas, strategySchemas, variantSchemas } from './flags.js';
@@ -18,6 +18,7 @@ export function replySchemas(inputs: InputSchemas): Readonly<Record<string, Json
     ...metricsSchemas,
     ...tokenSchemas,
     ...eventSchemas,
+    ...sessionSchemas,
     ...clientSchemas,
     ...frontendSchemas,
     ...ofrepSchemas,

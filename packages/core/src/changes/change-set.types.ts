@@ -1,0 +1,244 @@
+import type {
+  EnvironmentRef,
+  FlagRef,
+  Page,
+  PageQuery,
+  ProjectRef,
+  SegmentUseRequest,
+  StrategyRef,
+} from '../common.types.js';
+import type { EvaluatedVariant, EvaluationContext } from '../evaluation/evaluated.types.js';
+import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
+import type { ExplanationReason, FlagExplanation } from '../evaluation/explanation.types.js';
+import type { FlagsEvent } from '../events/event.types.js';
+import type { DependencyInput } from '../flags/dependency.types.js';
+import type { FlagChanges, FlagDetail, NewFlag } from '../flags/flag.types.js';
+import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
+import type { VariantInput } from '../flags/variant.types.js';
+import type { Member, NewProject, ProjectChanges } from '../projects/project.types.js';
+import type { NewSegment, SegmentChanges, SegmentRef } from '../segments/segment.types.js';
+
+/** Names a flag of any project, or of the given one. */
+export interface AnyFlagRef extends Partial<ProjectRef> {
+  readonly flag: string;
+}
+
+/** The reference and the input of every change that a change set may contain, as the operation of that name takes them. */
+export interface ChangeVocabulary {
+  readonly createProject: { readonly input: NewProject };
+  readonly updateProject: { readonly ref: ProjectRef; readonly input: ProjectChanges };
+  readonly deleteProject: { readonly ref: ProjectRef };
+  readonly createFlag: { readonly ref: ProjectRef; readonly input: NewFlag };
+  readonly updateFlag: { readonly ref: FlagRef; readonly input: FlagChanges };
+  readonly cloneFlag: { readonly ref: FlagRef; readonly input: { readonly name: string } };
+  readonly archiveFlag: { readonly ref: FlagRef };
+  readonly reviveFlag: { readonly ref: AnyFlagRef };
+  readonly deleteFlag: { readonly ref: AnyFlagRef };
+  /** Moves the flag to the project of the input. */
+  readonly moveFlag: { readonly ref: FlagRef; readonly input: ProjectRef };
+  readonly addStrategy: { readonly ref: EnvironmentRef; readonly input: StrategyInput };
+  readonly updateStrategy: { readonly ref: StrategyRef; readonly input: StrategyReplacement };
+  readonly removeStrategy: { readonly ref: StrategyRef };
+  readonly enable: { readonly ref: EnvironmentRef };
+  readonly disable: { readonly ref: EnvironmentRef };
+  readonly configureEnvironment: { readonly ref: EnvironmentRef; readonly input: EnvironmentInput };
+  readonly setVariants: { readonly ref: FlagRef; readonly input: readonly VariantInput[] };
+  readonly addDependency: { readonly ref: FlagRef; readonly input: DependencyInput };
+  /** The input names the parent. */
+  readonly removeDependency: { readonly ref: FlagRef; readonly input: { readonly flag: string } };
+  readonly createSegment: { readonly input: NewSegment };
+  readonly updateSegment: { readonly ref: SegmentRef; readonly input: SegmentChanges };
+  readonly deleteSegment: { readonly ref: SegmentRef };
+  readonly addMember: { readonly ref: ProjectRef; readonly input: Member };
+  readonly changeMemberRole: { readonly ref: ProjectRef; readonly input: Member };
+  readonly removeMember: { readonly ref: ProjectRef; readonly input: Member };
+}
+
+export type ChangeOperationName = keyof ChangeVocabulary;
+
+/**
+ * One change as data: an operation, its reference and its input.
+ *
+ * @example
+ * const change: Change = {
+ *   op: 'enable',
+ *   ref: { project: 'default', flag: 'checkout', environment: 'production' },
+ * };
+ */
+export type Change = {
+  readonly [Op in ChangeOperationName]: {
+    readonly op: Op;
+    /** The revision of the document that the change is about (flag, project, segment), or several acceptable ones. */
+    readonly ifRevision?: number | readonly number[];
+  } & ChangeVocabulary[Op];
+}[ChangeOperationName];
+
+/** Names a stored document: `flag/checkout`, `project/default`, `segment/7`. */
+export type DocumentName = `${string}/${string}`;
+
+export interface ApplyOptions {
+  /**
+   * The id of the change set, a UUID. A repeated id returns the first result and changes nothing. Repeat a call with the
+   * same id after `outcome_unknown`. Default: a new UUID.
+   */
+  readonly id?: string;
+  /** The actor that the event log records. Default: the instance's default actor. */
+  readonly actor?: string;
+  /** Why the change is made, at most 1000 characters. The events and the history show it. */
+  readonly reason?: string;
+  /** Revisions of documents that must not have moved, whether the set changes them or not. */
+  readonly ifRevision?: Readonly<Record<DocumentName, number>>;
+  /** Checks whether the caller may use a segment, as in the context of single operations. */
+  readonly onSegmentUse?: (segment: SegmentUseRequest) => void | Promise<void>;
+}
+
+/** The result of a change set. */
+export interface ChangeSet {
+  /** A UUID; null if the set changed nothing. */
+  readonly id: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly at: string;
+  readonly actor: string;
+  readonly reason: string | null;
+  /** In the order of the changes. */
+  readonly events: readonly FlagsEvent[];
+  /** The new revision of every document that has events. */
+  readonly revisions: Readonly<Record<DocumentName, number>>;
+}
+
+/** What a change set would do. */
+export interface Plan {
+  readonly documents: readonly PlannedDocument[];
+}
+
+/** A document that a change set would write, in the order of the first change of each document. */
+export interface PlannedDocument {
+  /** `flag`, `project` or `segment`. */
+  readonly kind: string;
+  readonly id: string;
+  /** The stored state as JSON; null if there is none. */
+  readonly before: unknown;
+  /** The state after the change set as JSON; null if the set deletes the document. */
+  readonly after: unknown;
+  readonly events: readonly PlannedEvent[];
+}
+
+/** An event that a change set would append. */
+export type PlannedEvent = Pick<FlagsEvent, 'type' | 'project' | 'flag' | 'environment' | 'data' | 'before'>;
+
+/** The environment and the contexts of a preview. */
+export interface PreviewQuery {
+  readonly environment: string;
+  /** At most 1000. */
+  readonly contexts: readonly EvaluationContext[];
+}
+
+/** The evaluations that a change set would change: one entry for every changed flag, and for the flags that depend on it. */
+export interface Preview {
+  readonly flags: readonly FlagPreview[];
+}
+
+export interface FlagPreview {
+  readonly project: string;
+  readonly flag: string;
+  /** `enabled` counts the contexts for which the flag is on. */
+  readonly before: { readonly enabled: number };
+  readonly after: { readonly enabled: number };
+  /** In the order of the query's contexts. */
+  readonly contexts: readonly ContextPreview[];
+}
+
+export interface ContextPreview {
+  readonly before: PreviewedEvaluation;
+  readonly after: PreviewedEvaluation;
+  /** One for each hashing strategy of the planned flag, whether the evaluation reaches the strategy or not. */
+  readonly buckets: readonly PreviewBucket[];
+}
+
+export interface PreviewedEvaluation {
+  readonly enabled: boolean;
+  readonly variant: EvaluatedVariant;
+  readonly reason: ExplanationReason;
+}
+
+export interface PreviewBucket {
+  /** The strategy's id. */
+  readonly strategy: string;
+  /** 1–100; null if the context lacks the id that the strategy hashes. */
+  readonly bucket: number | null;
+  /** The percentage, 0–100. Buckets up to this number are in the rollout. */
+  readonly rollout: number;
+}
+
+/** Selects the history of a flag, of a project, or of the whole instance. */
+export type HistoryRef = FlagRef | ProjectRef | Readonly<Record<string, never>>;
+
+/** A change set with its differences. */
+export interface HistoryEntry extends ChangeSet {
+  readonly differences: readonly DocumentDifference[];
+}
+
+export interface DocumentDifference {
+  readonly kind: string;
+  readonly id: string;
+  readonly parts: readonly PartDifference[];
+}
+
+/** One changed part of a document. Strategies and variants are matched by id and name, not by index. */
+export interface PartDifference {
+  /** A JSON Pointer. */
+  readonly path: string;
+  /** null if the part did not exist. */
+  readonly before: unknown;
+  /** null if the part does not exist any more. */
+  readonly after: unknown;
+}
+
+/** A read-only view of the flags at an earlier time. */
+export interface FlagsView {
+  getFlag(ref: FlagRef): Promise<FlagDetail>;
+  isEnabled(flag: string, context?: EvaluationContext, options?: EvaluationOptions): Promise<boolean>;
+  getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): Promise<EvaluatedVariant>;
+  explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): Promise<FlagExplanation>;
+}
+
+export interface ChangeSetOperations {
+  /**
+   * Carries out changes in their order, in one commit: all of them, or none.
+   *
+   * Each change is decided on the state that the earlier ones leave. A refusal names the change: `details[].path` is
+   * `/changes/3` or longer. Of concurrent sets, one follows the other; a set that loses a race is decided again.
+   *
+   * @param changes at most 500
+   * @throws FlagsError as the single operations; `change_set_too_large` (more than 500 changes, or more than 8 MiB of
+   * documents and events); `revision_mismatch`
+   * @example
+   * await flags.apply(
+   *   [
+   *     { op: 'createFlag', ref: { project: 'default' }, input: { name: 'checkout' } },
+   *     { op: 'addStrategy', ref: production, input: { name: 'default' } },
+   *     { op: 'enable', ref: production },
+   *   ],
+   *   { reason: 'Launch' },
+   * );
+   */
+  apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet>;
+
+  /**
+   * Decides changes without a commit. Returns the documents before and after, and the events.
+   *
+   * @throws FlagsError as {@link ChangeSetOperations.apply}
+   * @example
+   * const { documents } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   */
+  plan(changes: readonly Change[]): Promise<Plan>;
+}
+
+/** Operations on change sets that are built on top of {@link ChangeSetOperations}. */
+export interface ChangeHistoryOperations {
+  preview(changes: readonly Change[], query: PreviewQuery): Promise<Preview>;
+  getChangeSet(id: string): Promise<ChangeSet>;
+  history(ref: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;
+  undo(id: string, options?: { readonly actor?: string; readonly reason?: string }): Promise<ChangeSet>;
+  asOf(time: string | Date | { readonly position: string }): FlagsView;
+}

@@ -1,0 +1,186 @@
+import type { ChangeHistoryOperations, FlagsView } from '../changes/change-set.types.js';
+import type { Engine } from '../changes/engine.js';
+import type { Lifetime } from '../changes/lifetime.js';
+import { assertText, createRead, nameOf, type Read } from '../changes/reader.js';
+import { compareCodePoints } from '../collections.js';
+import type { FlagRef } from '../common.types.js';
+import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
+import type { Snapshot } from '../evaluation/snapshot.js';
+import type { Dependency } from '../flags/dependency.types.js';
+import { assertEnvironment, findFlag } from '../flags/find.js';
+import { dependenciesOf, type FlagState, segmentsOf } from '../flags/flag.js';
+import type { FlagDetail } from '../flags/flag.types.js';
+import { type DependencyEdge, dependencyEdges, flagDocuments } from '../flags/flag-documents.js';
+import { toDetail, toFlag } from '../flags/flag-views.js';
+import { cloneJson } from '../replica/clone-json.js';
+import { createEnvironmentView } from '../replica/environment-view.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { EventPage, Storage, StoredEventQuery } from '../storage/port.js';
+import { timeSlice } from '../time-slice.js';
+import { deepFreeze } from '../validation/json.js';
+import { LIMITS } from '../validation/limits.js';
+import { toTimestamp } from '../validation/primitives.js';
+import { invalidInput } from '../validation/validator.js';
+import { stateAt } from './past-state.js';
+
+type AsOf = Parameters<ChangeHistoryOperations['asOf']>[0];
+
+/** The moment of a view: the last event, and the time of evaluations. */
+interface PastMoment {
+  readonly position: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/**
+ * Returns a view of the flags at a time, or after the event at a position. Reads nothing before its first call. The view
+ * keeps the documents and snapshots that it has read.
+ */
+export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: AsOf): FlagsView {
+  const findMoment = momentFinder(engine, time);
+  const remember = createMemory();
+  const moment = () => remember('moment', findMoment);
+  const read = createRead({
+    get: async (key) => {
+      const { position: until } = await moment();
+      const found = await remember(`document ${nameOf(key)}`, () => stateAt(engine.storage, key, { until }));
+      return found && { key, parent: null, revision: found.revision, body: found.state };
+    },
+  });
+
+  async function compile(flag: string, environment: string): Promise<Snapshot> {
+    const documents = await readForEvaluation(read, flag);
+    const now = Date.parse((await moment()).at);
+    const silent = { onProblem: () => undefined, onImpression: () => undefined };
+    return createEnvironmentView(environment, documents, { ...engine.replica.view, ...silent, now: () => now })
+      .snapshot;
+  }
+
+  async function snapshotWith(flag: string, options: EnvironmentChoice | undefined): Promise<Snapshot> {
+    const environment = options?.environment ?? engine.settings.environment;
+    assertEnvironment(engine, environment);
+    assertText(flagDocuments.kind, flag);
+    return remember(`snapshot ${environment} ${flag}`, () => compile(flag, environment));
+  }
+
+  async function getFlag(ref: FlagRef): Promise<FlagDetail> {
+    const found = await findFlag(read, ref);
+    const children = await listChildrenAt(engine, { ref, position: (await moment()).position, read });
+    // The log has no metrics, so the time of the last evaluation is unknown.
+    return cloneJson(toDetail(toFlag(found, null), found.state, { settings: engine.settings, children }));
+  }
+
+  return {
+    getFlag: (ref) => track(() => getFlag(ref)),
+    isEnabled: (flag, context, options) =>
+      track(async () => (await snapshotWith(flag, options)).isEnabled(flag, context, options?.fallback)),
+    getVariant: (flag, context, options) =>
+      track(async () => (await snapshotWith(flag, options)).getVariant(flag, context, options?.fallback)),
+    explain: (flag, context, options) =>
+      track(async () => deepFreeze((await snapshotWith(flag, options)).explain(flag, context))),
+  };
+}
+
+/** Returns a function that runs work once per name, and shares the result. Repeats work that has failed. */
+function createMemory(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+  const results = new Map<string, Promise<unknown>>();
+  return <T>(name: string, work: () => Promise<T>) => {
+    const known = results.get(name) as Promise<T> | undefined;
+    if (known) return known;
+    const result = work();
+    results.set(name, result);
+    result.catch(() => results.delete(name));
+    return result;
+  };
+}
+
+/** Returns a function that finds the moment. Throws `invalid_input` at once for a time that is none. */
+function momentFinder({ storage }: Engine, time: unknown): () => Promise<PastMoment> {
+  const { position } = Object(time) as { readonly position?: unknown };
+  const at = position === undefined ? toTime(time) : undefined;
+  if (position !== undefined && typeof position !== 'string') throw notATime();
+  const bounds = at === undefined ? { until: String(position) } : { filter: { to: at } };
+  const query: StoredEventQuery = { order: 'newest-first', limit: 1, withoutData: true, ...bounds };
+  return async () => {
+    const [last] = (await storage.events(query)).events;
+    if (!last) throw invalidInput([{ message: 'must not be before the first event of the log', path: '/asOf' }]);
+    return { position: last.position, at: at ?? last.at };
+  };
+}
+
+/** Dates of another realm are objects with `getTime`, too. */
+function toTime(time: unknown): string {
+  try {
+    if (typeof time === 'string') return toTimestamp(time);
+    return new Date((time as Date).getTime()).toISOString();
+  } catch {
+    throw notATime();
+  }
+}
+
+function notATime(): Error {
+  const message = 'must be an ISO 8601 time, a valid Date, or the position of an event';
+  return invalidInput([{ message, path: '/asOf' }]);
+}
+
+/** Reads a flag, its parents and their segments. An archived flag is unknown to evaluation. */
+async function readForEvaluation(read: Read, name: string) {
+  const flags = new Map<string, FlagState>();
+  const segments = new Map<string, SegmentState>();
+  const wanted = [name];
+  for (const flag of wanted) {
+    const found = await read(flagDocuments, flag);
+    if (!found || found.state.archived || flags.has(flag)) continue;
+    flags.set(flag, found.state);
+    wanted.push(...dependenciesOf(found.state).map((dependency) => dependency.flag));
+    for (const id of segmentsOf(found.state)) {
+      const segment = await read(segmentDocuments, `${id}`);
+      if (segment) segments.set(`${id}`, segment.state);
+    }
+  }
+  return { flags, segments };
+}
+
+interface PastFlag {
+  readonly ref: FlagRef;
+  /** The position of the view, and its documents. */
+  readonly position: string;
+  readonly read: Read;
+}
+
+/** Lists the flags that depended on a flag and were not archived, in name order. */
+async function listChildrenAt(engine: Engine, { ref, position, read }: PastFlag): Promise<readonly string[]> {
+  const children: string[] = [];
+  for (const name of await listCandidates(engine.storage, ref.flag, position)) {
+    const found = await read(flagDocuments, name);
+    if (!found || found.state.archived) continue;
+    if (dependenciesOf(found.state).some(({ flag }) => flag === ref.flag)) children.push(name);
+  }
+  return children.sort(compareCodePoints);
+}
+
+/**
+ * A child at an earlier position is a child now, or a later event removes its dependency, or deletes it. The index is read
+ * first, so that no concurrent change hides a child.
+ */
+async function listCandidates(storage: Storage, parent: string, after: string): Promise<ReadonlySet<string>> {
+  const edges = await storage.list({ kind: dependencyEdges.kind, parent, part: 'body' });
+  const names = new Set(edges.map(({ content }) => (content as DependencyEdge).child));
+  for (const type of ['dependency-removed', 'flag-deleted'] as const) {
+    const query = { order: 'newest-first', after, filter: { type }, limit: LIMITS.eventsPerPage } as const;
+    for (let page: Partial<StoredEventQuery> | undefined = {}; page; ) {
+      const { events }: EventPage = await storage.events({ ...query, ...page, maxBytes: LIMITS.pageSize });
+      for (const { subject, before } of events) if (parentsIn(before).includes(parent)) names.add(subject.id);
+      const last = events.at(-1);
+      page = last && { until: last.position, offset: 1 };
+      if (timeSlice.isOver()) await timeSlice.next();
+    }
+  }
+  return names;
+}
+
+/** The parents in a removed dependency, or in a deleted flag. */
+function parentsIn(before: unknown): readonly string[] {
+  const { flag, dependencies = [] } = before as { flag?: string; dependencies?: readonly Dependency[] };
+  return flag === undefined ? dependencies.map((dependency) => dependency.flag) : [flag];
+}

@@ -1,0 +1,152 @@
+import type { Aggregate, Versioned } from '../changes/aggregate.js';
+import type { DocumentChange } from '../changes/document-change.js';
+import type { DomainEvent, EventType } from '../events/event.types.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { projectDocuments } from '../projects/project.js';
+import { segmentDocuments } from '../segments/segment.js';
+import type { DocumentKey, DocumentPut, Storage, StoredEvent } from '../storage/port.js';
+import { timeSlice } from '../time-slice.js';
+import { LIMITS } from '../validation/limits.js';
+
+type AnyAggregate = Aggregate<unknown, DomainEvent>;
+
+/** The kinds of documents that history shows and undo restores. A deleted token must not come back. */
+const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map(
+  [flagDocuments, projectDocuments, segmentDocuments].map((one) => [one.kind, one as unknown as AnyAggregate]),
+);
+
+export function hasHistory({ kind }: Pick<DocumentKey, 'kind'>): boolean {
+  return AGGREGATES.has(kind);
+}
+
+/** Applies events to the state of a document. */
+export function foldEvents(kind: string, state: unknown, events: readonly Pick<StoredEvent, 'type'>[]): unknown {
+  const aggregate = AGGREGATES.get(kind);
+  return events.reduce<unknown>((folded, event) => aggregate?.evolve(folded, toDomainEvent(event)), state);
+}
+
+/** The cast is safe, because decisions have made every stored event. Stored events have `environment: null`. */
+function toDomainEvent(event: Pick<StoredEvent, 'type'>): DomainEvent {
+  return event as unknown as DomainEvent;
+}
+
+/** Every revision of a document that this number divides stores a checkpoint. */
+const CHECKPOINT_INTERVAL = 200;
+
+/** The state of a document at a revision. Bounds the events that {@link stateAt} reads. */
+const CHECKPOINT = 'checkpoint';
+
+function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey {
+  return { kind: CHECKPOINT, id: `${kind} ${id} ${revision}` };
+}
+
+/** Returns the checkpoints that a commit stores beside its documents. */
+export function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
+  return changes.flatMap(({ write }) => {
+    const revision = write.expected + 1;
+    // A created document may continue older revisions. Its creation event holds its state.
+    if ('deleted' in write || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
+    if (!hasHistory(write.key)) return [];
+    const { body, text } = write;
+    return [{ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null }];
+  });
+}
+
+/** Events whose data replaces the whole document, or ends it. */
+const WHOLE_DOCUMENT: ReadonlySet<string> = new Set<EventType>([
+  'flag-created',
+  'flag-deleted',
+  'project-created',
+  'project-deleted',
+  'segment-created',
+  'segment-updated',
+  'segment-deleted',
+]);
+
+/** A moment of the feed. */
+export interface Moment {
+  /** The position of an event. Default: the newest event. */
+  readonly until?: string;
+  /** Leaves the event at `until` out. It must be an event of the document. */
+  readonly isExclusive?: boolean;
+}
+
+/**
+ * Computes the state of a document from the log, in the order of the feed. Resolves to undefined if there was no
+ * document. The revision is that of the last event.
+ *
+ * Reads back to an event that holds the whole document, or to a checkpoint, and applies the events since then. Stores of
+ * earlier releases have no checkpoints: there it may read all events of the document.
+ */
+export async function stateAt(
+  storage: Storage,
+  key: DocumentKey,
+  moment: Moment = {},
+): Promise<Versioned<unknown> | undefined> {
+  const { heads, checkpoint } = await readHeads(storage, key, moment);
+  const revision = heads.at(-1)?.revision ?? checkpoint?.revision;
+  let state = checkpoint?.state;
+  for (let first = 0, size = heads.length; first < heads.length; first += size) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const events = await readWindow(storage, key, heads.slice(first, first + size));
+    size = events.length;
+    state = foldEvents(key.kind, state, events);
+  }
+  return state === undefined || revision === undefined ? undefined : { state, revision };
+}
+
+/** Events that produce a state, oldest first, and the checkpoint that they follow. */
+interface Tail {
+  readonly heads: readonly StoredEvent[];
+  readonly checkpoint: Versioned<unknown> | undefined;
+}
+
+const HEADS_PER_READ = 256;
+
+/** Reads the heads of the events since the last state that the log or a checkpoint holds, without data. */
+async function readHeads(storage: Storage, key: DocumentKey, moment: Moment): Promise<Tail> {
+  const newestFirst: StoredEvent[] = [];
+  let checkpoint: Versioned<unknown> | undefined;
+  let tried = Number.POSITIVE_INFINITY;
+  for await (const head of walkBack(storage, key, moment)) {
+    if (checkpoint && head.revision <= checkpoint.revision) break;
+    newestFirst.push(head);
+    if (WHOLE_DOCUMENT.has(head.type)) return { heads: newestFirst.reverse(), checkpoint: undefined };
+    // Below the revision of the event, because the moment may be between two events of one revision.
+    const revision = head.revision - 1 - ((head.revision - 1) % CHECKPOINT_INTERVAL);
+    if (checkpoint || revision === 0 || revision >= tried) continue;
+    tried = revision;
+    const stored = await storage.get(checkpointKey(key, revision));
+    if (stored) checkpoint = { state: stored.body, revision };
+  }
+  return { heads: newestFirst.reverse(), checkpoint };
+}
+
+async function* walkBack(storage: Storage, subject: DocumentKey, moment: Moment): AsyncGenerator<StoredEvent> {
+  const query = { order: 'newest-first', filter: { subject }, limit: HEADS_PER_READ, withoutData: true } as const;
+  let { until, isExclusive = false } = moment;
+  for (;;) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const bounds = { ...(until !== undefined && { until }), offset: isExclusive ? 1 : 0 };
+    const { events } = await storage.events({ ...query, ...bounds });
+    yield* events;
+    if (events.length < HEADS_PER_READ) return;
+    until = events.at(-1)?.position;
+    isExclusive = true;
+  }
+}
+
+/** Reads the events of some heads, oldest first: all of them, or the first ones if their data is large. */
+async function readWindow(
+  storage: Storage,
+  subject: DocumentKey,
+  heads: readonly StoredEvent[],
+): Promise<readonly StoredEvent[]> {
+  for (let size = heads.length; ; size = Math.ceil(size / 4)) {
+    const until = heads[size - 1]?.position ?? '';
+    const query = { order: 'newest-first', filter: { subject }, until, limit: size } as const;
+    // A query of one event has no limit of bytes: the storage returns the event in any case.
+    const { events } = await storage.events({ ...query, maxBytes: LIMITS.pageSize });
+    if (events.length >= size) return events.reverse();
+  }
+}

@@ -1,0 +1,171 @@
+import { connect } from 'node:net';
+import { createFlags, memoryStorage } from '@flags/core';
+import { until } from '../../../test/until.js';
+import { type EventClient, listen } from './client/event-client.js';
+import { type LiveServer, startLiveServer } from './client/live-server.js';
+import { manualHeartbeats } from './client/manual-heartbeats.js';
+import { EXPRESS_VERSIONS } from './express-versions.js';
+
+const DEFAULT = { project: 'default' };
+const heartbeats = manualHeartbeats();
+
+let server: LiveServer;
+const clients: EventClient[] = [];
+
+async function start(options: Parameters<typeof startLiveServer>[0] = {}) {
+  server = await startLiveServer(options);
+  return server.flags;
+}
+
+async function join(headers: Readonly<Record<string, string>> = {}): Promise<EventClient> {
+  const client = await listen(`${server.url}/api/admin/event-stream`, headers);
+  clients.push(client);
+  await until(() => client.heartbeats() > 0 || client.status !== 200);
+  return client;
+}
+
+const namesIn = ({ messages }: EventClient) => messages.map(({ data }) => data?.featureName ?? data?.type);
+
+async function received(client: EventClient, count: number): Promise<void> {
+  await until(() => client.messages.length >= count || client.hasEnded());
+}
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.leave();
+  await server.stop();
+});
+
+describe.each(EXPRESS_VERSIONS)('the event stream, upon Express $major', (version) => {
+  it('tells every event as the log shows it, and goes on after the last one', async () => {
+    const flags = await start({ version });
+    await flags.createFlag(DEFAULT, { name: 'before' });
+    const client = await join();
+    expect(client.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    await flags.createFlag(DEFAULT, { name: 'first' });
+    await flags.createFlag(DEFAULT, { name: 'second' });
+    await received(client, 2);
+    const listed = (await (await fetch(`${server.url}/api/admin/events?limit=2`)).json()) as { events: unknown[] };
+    expect(client.messages.map(({ data }) => data)).toEqual(listed.events.toReversed());
+    const { events } = await flags.listEvents({ limit: 2 });
+    expect(client.messages.map(({ id }) => id)).toEqual(events.map(({ position }) => position).toReversed());
+
+    client.leave();
+    await flags.createFlag(DEFAULT, { name: 'third' });
+    const again = await join({ 'last-event-id': client.messages[0]?.id ?? '' });
+    await received(again, 2);
+    expect(namesIn(again)).toEqual(['second', 'third']);
+  });
+});
+
+describe('the event stream', () => {
+  it('tells events of another process on the same storage', async () => {
+    const storage = memoryStorage();
+    await start({ flags: { storage, pollInterval: 5 } });
+    const other = await createFlags({ storage, pollInterval: 0 });
+    const client = await join();
+    await other.createFlag(DEFAULT, { name: 'checkout' });
+    await received(client, 1);
+    expect(namesIn(client)).toEqual(['checkout']);
+  });
+
+  it('shows only what the caller may list, and lets nobody in who may list nothing', async () => {
+    const auth = (req: { get(name: string): string | undefined }) => ({ name: req.get('x-user') ?? 'nobody' });
+    const authorize = ({ name }: { name: string }, action: string, project: string | null) =>
+      action === 'listEvents' && (name === 'root' || project === name);
+    const flags = await start({ router: { auth, authorize } as never });
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    const shop = await join({ 'x-user': 'shop' });
+    const root = await join({ 'x-user': 'root' });
+    expect((await join({ 'x-user': 'stranger' })).status).toBe(403);
+    await flags.createFlag(DEFAULT, { name: 'hidden' });
+    await flags.createSegment({ name: 'everywhere', constraints: [] });
+    await flags.createFlag({ project: 'shop' }, { name: 'shown' });
+    await received(shop, 1);
+    await received(root, 3);
+    expect(namesIn(shop)).toEqual(['shown']);
+    expect(namesIn(root)).toEqual(['hidden', 'segment-created', 'shown']);
+  });
+
+  it('ends when the token expires or is deleted, before the next event', async () => {
+    let now = new Date('2026-01-01T10:00:00Z');
+    const flags = await start({ router: { auth: 'token' }, flags: { now: () => now } });
+    const short = await flags.createToken({ name: 'a', kind: 'admin', expiresAt: '2026-01-01T11:00:00Z' });
+    const doomed = await flags.createToken({ name: 'b', kind: 'admin' });
+    const lasting = await flags.createToken({ name: 'c', kind: 'admin' });
+    const [first, second, third] = await Promise.all(
+      [short, doomed, lasting].map(({ secret }) => join({ authorization: secret })),
+    );
+    now = new Date('2026-01-01T12:00:00Z');
+    await flags.deleteToken({ token: doomed.token.id });
+    await until(() => first?.hasEnded() && second?.hasEnded());
+    expect([first?.messages, second?.messages]).toEqual([[], []]);
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await received(third as EventClient, 2);
+    expect(third?.hasEnded()).toBe(false);
+  });
+
+  it('ends at the next heartbeat when a session ends, and says meanwhile that it lives', async () => {
+    let user: { name: string } | null = { name: 'Ada' };
+    await start({ router: { auth: () => user, heartbeatInterval: heartbeats.interval } });
+    const client = await join();
+    heartbeats.beat();
+    await until(() => client.heartbeats() > 1);
+    user = null;
+    heartbeats.beat();
+    await until(client.hasEnded);
+  });
+
+  it('withdraws a permission at once, and ends a stream whose authorize throws', async () => {
+    let answer: () => boolean = () => true;
+    const faults: unknown[] = [];
+    const flags = await start({
+      router: { auth: () => ({ name: 'Ada' }), authorize: () => answer() },
+      flags: { onError: (error) => faults.push(error) },
+    });
+    const client = await join();
+    answer = () => false;
+    await flags.createFlag(DEFAULT, { name: 'hidden' });
+    await flags.createFlag(DEFAULT, { name: 'also-hidden' });
+    answer = () => {
+      throw new Error('no database');
+    };
+    await flags.createFlag(DEFAULT, { name: 'unknown' });
+    await until(client.hasEnded);
+    expect(client.messages).toEqual([]);
+    expect(String(faults[0])).toContain('no database');
+  });
+
+  it('ends with the router, and with the flags', async () => {
+    const flags = await start();
+    const first = await join();
+    server.router.close();
+    await until(first.hasEnded);
+    expect((await join()).status).toBe(503);
+    await flags.close();
+  });
+
+  it('holds no backlog for a client that does not read, which does not delay another', async () => {
+    const flags = await start({ router: { auth: 'none', heartbeatInterval: heartbeats.interval } });
+    const socket = connect(server.port, '127.0.0.1');
+    socket.pause();
+    socket.write('GET /api/admin/event-stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const client = await join();
+    const description = 'x'.repeat(900_000);
+    await flags.createFlag(DEFAULT, { name: 'large' });
+    for (let round = 0; round < 12; round++) {
+      await flags.updateFlag({ ...DEFAULT, flag: 'large' }, { description: `${round}${description}` });
+    }
+    await received(client, 13);
+    expect(client.messages).toHaveLength(13);
+    // Fewer than the events fit into the buffers of the connection: the rest was never made.
+    let ended = false;
+    socket.on('close', () => {
+      ended = true;
+    });
+    socket.on('error', () => undefined);
+    for (let missed = 0; missed < 6; missed++) heartbeats.beat();
+    socket.resume();
+    await until(() => ended);
+    expect(socket.bytesRead).toBeLessThan(20_000_000);
+  });
+});

@@ -1,0 +1,124 @@
+import type { Flag, LabelChanges } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { type Route, route } from '../route.js';
+import { propertyOf, unchecked } from '../schema-properties.js';
+import { FEATURE, flagInProject, projectOfFlag } from './paths.js';
+
+/** The only type of tag, which every Unleash 4.x server has: its tags are the labels. */
+const SIMPLE = 'simple';
+
+interface Tag {
+  readonly type: typeof SIMPLE;
+  readonly value: string;
+}
+
+function toTag(value: string): Tag {
+  return { type: SIMPLE, value };
+}
+
+function tagListToWire({ labels }: Pick<Flag, 'labels'>) {
+  return { version: 1, tags: labels.map(toTag) };
+}
+
+/** The schema of a tag in a request. The type may be absent. */
+function tagSchema({ labelChanges }: InputSchemas): JsonSchema {
+  const { items: value } = propertyOf(labelChanges, 'add');
+  return { type: 'object', properties: { type: { type: 'string', enum: [SIMPLE] }, value }, required: ['value'] };
+}
+
+function tagChangesSchema(inputs: InputSchemas): JsonSchema {
+  const { maxItems } = propertyOf(inputs.labelChanges, 'add');
+  const tags = { type: 'array', maxItems, items: tagSchema(inputs) };
+  return {
+    type: 'object',
+    properties: { addedTags: tags, removedTags: tags },
+    required: ['addedTags', 'removedTags'],
+  };
+}
+
+interface TagChanges {
+  readonly addedTags: readonly Tag[];
+  readonly removedTags: readonly Tag[];
+}
+
+function labelsOf(tags: readonly Tag[]): readonly string[] {
+  return tags.map(({ value }) => value);
+}
+
+/** Nothing has a tag of another type, so there is nothing to remove. */
+function tagRemoval({ type, value }: Readonly<Record<'type' | 'value', string>>): LabelChanges {
+  return type === SIMPLE ? { remove: [value] } : {};
+}
+
+const TAGS = `${FEATURE}/tags`;
+
+export const tagRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: TAGS,
+    action: 'listFlagTags',
+    summary: 'The labels of a flag, as tags',
+    tag: 'Tags',
+    access: 'admin',
+    reply: { status: 200, schema: 'TagList' },
+    errors: ['flag_not_found'],
+    projectOf: projectOfFlag,
+    async handle({ flags, params, project }) {
+      const flag = await flags.getFlag(flagInProject(params, project));
+      return { body: tagListToWire(flag), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: TAGS,
+    action: 'addFlagTag',
+    summary: 'Add a label to a flag, as a tag; one that it has stays',
+    tag: 'Tags',
+    access: 'admin',
+    body: { required: true, schema: tagSchema, checkedBy: 'router' },
+    reply: { status: 201, schema: 'Tag' },
+    errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
+    ifMatch: 'flag',
+    projectOf: projectOfFlag,
+    async handle({ flags, params, project, body, context }) {
+      const { value } = unchecked<Tag>(body);
+      const { revision } = await flags.changeLabels(flagInProject(params, project), { add: [value] }, context);
+      return { body: toTag(value), revision };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: TAGS,
+    action: 'updateFlagTags',
+    summary: 'Add labels to a flag and remove others, as tags, in one change',
+    tag: 'Tags',
+    access: 'admin',
+    body: { required: true, schema: tagChangesSchema, checkedBy: 'router' },
+    reply: { status: 200, schema: 'TagList' },
+    errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
+    ifMatch: 'flag',
+    projectOf: projectOfFlag,
+    async handle({ flags, params, project, body, context }) {
+      const { addedTags, removedTags } = unchecked<TagChanges>(body);
+      const changes = { add: labelsOf(addedTags), remove: labelsOf(removedTags) };
+      const flag = await flags.changeLabels(flagInProject(params, project), changes, context);
+      return { body: tagListToWire(flag), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${TAGS}/:type/:value`,
+    action: 'removeFlagTag',
+    summary: 'Remove a label from a flag, as a tag; does nothing if the flag has no such tag',
+    tag: 'Tags',
+    access: 'admin',
+    reply: { status: 200 },
+    errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
+    ifMatch: 'flag',
+    projectOf: projectOfFlag,
+    async handle({ flags, params, project, context }) {
+      await flags.changeLabels(flagInProject(params, project), tagRemoval(params), context);
+      return {};
+    },
+  }),
+];
