@@ -3,6 +3,7 @@ import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import type { EventOperations } from './events/event.types.js';
 import type { DependencyOperations } from './flags/dependency.types.js';
 import type { FlagOperations } from './flags/flag.types.js';
+import type { FlagListOperations } from './flags/flag-search.types.js';
 import type { StrategyOperations } from './flags/strategy.types.js';
 import type { VariantOperations } from './flags/variant.types.js';
 import type { MetricsOperations } from './metrics/metrics.types.js';
@@ -48,6 +49,7 @@ export interface Flags
   extends EvaluationOperations,
     FlagsLifecycle,
     FlagOperations,
+    FlagListOperations,
     StrategyOperations,
     VariantOperations,
     DependencyOperations,

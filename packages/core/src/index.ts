@@ -22,6 +22,7 @@ export type * from './events/event.types.js';
 export { EVENT_TYPES } from './events/event.types.js';
 export type * from './flags/dependency.types.js';
 export type * from './flags/flag.types.js';
+export type * from './flags/flag-search.types.js';
 export type * from './flags/strategy.types.js';
 export { CONSTRAINT_OPERATORS } from './flags/strategy.types.js';
 export type * from './flags/variant.types.js';

@@ -1,5 +1,5 @@
 import { eventQuery } from './events/event.schema.js';
-import { clone, dependency, flagChanges, labelChanges, newFlag } from './flags/flag.schema.js';
+import { clone, dependency, flagChanges, flagQuery, labelChanges, newFlag } from './flags/flag.schema.js';
 import { constraint, strategy, strategyReplacement } from './flags/strategies.schema.js';
 import { variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
@@ -43,6 +43,7 @@ export function inputSchemas(settings: Settings) {
     metricsReport: metricsReport as JsonSchema,
     bulkReport: bulkReport as JsonSchema,
     newToken: newToken as JsonSchema,
+    flagQuery: flagQuery as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
     pageQuery: pageQuery as JsonSchema,
   });

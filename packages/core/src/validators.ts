@@ -4,6 +4,7 @@ import type { EventQuery } from './events/event.types.js';
 import type { DependencyInput } from './flags/dependency.types.js';
 import { findLabelIssues } from './flags/flag.schema.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flags/flag.types.js';
+import type { FlagQuery } from './flags/flag-search.types.js';
 import { findConstraintIssues, findCostIssues, findStrategyIssues, issuesOrElse } from './flags/strategies.schema.js';
 import type { StrategyInput, StrategyReplacement } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
@@ -45,12 +46,18 @@ export function createValidators(settings: Settings) {
     bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkIssues),
     newToken: createValidator<NewToken>(schemas.newToken, findTokenIssues),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
+    flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),
   };
 }
 
 function findSegmentIssues({ constraints = [] }: SegmentChanges): Iterable<ErrorDetail> {
   return issuesOrElse(findConstraintIssues(constraints), () => findCostIssues(constraints, LIMITS.flagCost));
+}
+
+function findFlagQueryIssues({ canRead }: FlagQuery): readonly ErrorDetail[] {
+  if (canRead === undefined || typeof canRead === 'function') return [];
+  return [{ message: 'must be a function', path: '/canRead' }];
 }
 
 /** A parent that is off has no variant. */

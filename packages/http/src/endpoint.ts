@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Flags } from '@flags/core';
 import { createValidator, type InputSchemas } from '@flags/core/integration';
 import type { Principal } from './auth.js';
@@ -7,7 +6,7 @@ import { collectChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { nextTurn } from './coalesce-per-tick.js';
-import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
+import { entityTag, namesTag, revisionsIn, versionTag } from './entity-tag.js';
 import { invalidInput } from './errors.js';
 import { checkPermission, readThenCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
@@ -19,9 +18,6 @@ import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
 
 const NO_STORE = { 'cache-control': 'no-store' };
-
-/** Makes data versions unique per process. Each process counts its versions from the start. */
-const PROCESS_ID = randomUUID();
 
 /** The dependencies that all endpoints share. */
 export interface EndpointParts {
@@ -198,7 +194,7 @@ function tagOf(
 ): string | undefined {
   if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
   if (dataVersion === undefined) return undefined;
-  return entityTag(`${PROCESS_ID} ${dataVersion} ${urlOf(request)} ${request.originalUrl}`, revision);
+  return versionTag(`${dataVersion} ${urlOf(request)} ${request.originalUrl}`, revision);
 }
 
 /** Returns 304 without a body when `If-None-Match` names the tag of the reply. */

@@ -1,4 +1,12 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
+
+/** Makes versions unique per process. Each process counts its versions from the start, maybe on a restored storage. */
+const PROCESS_ID = randomUUID();
+
+/** Returns the tag of a long body, by the versions of its parts in this process. */
+export function versionTag(versions: string, revision?: number): string {
+  return entityTag(`${PROCESS_ID} ${versions}`, revision);
+}
 
 /** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
 export type TagCondition = '*' | readonly string[];

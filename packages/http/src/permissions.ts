@@ -15,6 +15,8 @@ export type Action =
   | 'changeMemberRole'
   | 'removeMember'
   | 'listFlags'
+  | 'searchFlags'
+  | 'validateFlagName'
   | 'createFlag'
   | 'getFlag'
   | 'updateFlag'

@@ -73,8 +73,9 @@ export interface Route {
    *
    * - `body`: the body names it, so the endpoint reads the body first.
    * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
+   * - `handler`: no check before. The handler leaves out the projects that the caller may not read.
    */
-  readonly permissionBy?: 'body' | 'anyProject';
+  readonly permissionBy?: 'body' | 'anyProject' | 'handler';
   /** A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
 }
@@ -138,6 +139,7 @@ export type ReplySchema =
   | 'ProjectOverview'
   | 'MemberList'
   | 'FlagList'
+  | 'FeatureList'
   | 'Flag'
   | 'FlagDetail'
   | 'Tag'

@@ -5,14 +5,26 @@ import type { ListedDocument } from '../storage/port.js';
 import { findProject } from './find.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';
 import { type ArchivedDetails, archivedDetailsOf, flagDocuments, type StoredFlagSummary } from './flag-documents.js';
+import { searchFlags } from './flag-search.operations.js';
+import type { FlagPage, FlagQuery } from './flag-search.types.js';
 import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
 
 export function listFlags(engine: Engine, ref: ProjectRef): Promise<readonly FlagSummary[]>;
 export function listFlags(engine: Engine, ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
+export function listFlags(engine: Engine, ref: { readonly project?: never }, query?: FlagQuery): Promise<FlagPage>;
 export async function listFlags(
   engine: Engine,
+  ref: Partial<ProjectRef>,
+  query?: FlagQuery,
+): Promise<readonly FlagSummary[] | Page<FlagSummary> | FlagPage> {
+  // A project that is undefined by mistake must not list the flags of all projects.
+  return 'project' in ref ? listProjectFlags(engine, ref as ProjectRef, query) : searchFlags(engine, query);
+}
+
+async function listProjectFlags(
+  engine: Engine,
   ref: ProjectRef,
-  query?: PageQuery,
+  query: PageQuery | undefined,
 ): Promise<readonly FlagSummary[] | Page<FlagSummary>> {
   const { read, storage } = engine;
   const bounds = query && pageBounds(engine, query);

@@ -1,8 +1,9 @@
 import type { ErrorDetail } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
-import { type JsonSchema, name, type ObjectSchema, text } from '../validation/primitives.js';
+import { type JsonSchema, name, type ObjectSchema, pageQuery, text } from '../validation/primitives.js';
 import type { DependencyInput } from './dependency.types.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
+import { FLAG_SORTS, type FlagQuery } from './flag-search.types.js';
 
 const description: JsonSchema = { type: ['string', 'null'], maxLength: LIMITS.description };
 const labels: JsonSchema = { type: 'array', maxItems: LIMITS.labelsPerFlag, items: text(LIMITS.flagLabel) };
@@ -53,6 +54,28 @@ export const clone: ObjectSchema<{ readonly name: string }> = {
   type: 'object',
   properties: { name },
   required: ['name'],
+};
+
+/** One text or several. */
+function oneOrMore(maxItems: number): JsonSchema {
+  return { type: ['string', 'array'], maxItems, items: { type: 'string' } };
+}
+
+export const flagQuery: ObjectSchema<Omit<FlagQuery, 'canRead'>> = {
+  type: 'object',
+  properties: {
+    ...pageQuery.properties,
+    query: { type: 'string', maxLength: LIMITS.searchText },
+    namePrefix: { type: 'string', maxLength: LIMITS.name },
+    project: oneOrMore(LIMITS.projectsPerQuery),
+    type: { type: 'string' },
+    label: oneOrMore(LIMITS.labelsPerFlag),
+    owner: { type: 'string' },
+    stale: { type: 'boolean' },
+    archived: { type: 'boolean' },
+    enabledIn: { type: 'string' },
+    sort: { type: 'string', enum: FLAG_SORTS },
+  },
 };
 
 export const dependency: ObjectSchema<DependencyInput> = {

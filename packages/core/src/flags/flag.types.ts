@@ -118,17 +118,6 @@ export interface FlagOperations {
   createFlag(ref: ProjectRef, input: NewFlag, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Lists a project's flags in name order (code points), without archived flags.
-   *
-   * @throws FlagsError `project_not_found`
-   * @example
-   * const on = (await flags.listFlags({ project: 'default' })).filter((flag) => !flag.stale);
-   */
-  listFlags(ref: ProjectRef): Promise<readonly FlagSummary[]>;
-  /** Returns one page: its cost depends on the page, not on the number of flags in the project. */
-  listFlags(ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
-
-  /**
    * Gets one flag, archived or not, with every environment of the instance.
    *
    * @throws FlagsError `project_not_found`, `flag_not_found`

@@ -42,12 +42,12 @@ function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey
 
 /** Returns the checkpoints that a commit stores beside its documents. */
 export function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
-  return changes.flatMap(({ write }) => {
+  return changes.flatMap(({ write, next: body }) => {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
-    if ('deleted' in write || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
+    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
     if (!hasHistory(write.key)) return [];
-    const { body, text } = write;
+    const text = 'text' in write ? write.text : JSON.stringify(body);
     return [{ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null }];
   });
 }

@@ -26,12 +26,17 @@ export interface DocumentCache {
   get(key: DocumentKey): Versioned<unknown> | undefined;
 }
 
-export function createDocumentCache(storage: Storage): DocumentCache {
+/** @param onFlag called with the new state and revision of every flag, archived or not; undefined after a deletion */
+export function createDocumentCache(
+  storage: Storage,
+  onFlag: (name: string, state: FlagState | undefined, revision: number) => void = () => undefined,
+): DocumentCache {
   const archived = new Map<string, string>();
   const flags = createCachedKind<FlagState>(
     flagDocuments,
     ({ archived }) => !archived,
-    (id, state) => {
+    (id, state, revision) => {
+      onFlag(id, state, revision);
       if (state?.archived) archived.set(id, state.project);
       else archived.delete(id);
     },
@@ -71,7 +76,7 @@ interface TypedCachedKind<State> extends CachedKind {
 function createCachedKind<State>(
   { kind }: Documents<State>,
   isLive: (state: State) => boolean,
-  onUpdate: (id: string, state: State | undefined) => void = () => undefined,
+  onUpdate: (id: string, state: State | undefined, revision: number) => void = () => undefined,
 ): TypedCachedKind<State> {
   const states = new Map<string, State>();
   // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document.
@@ -89,7 +94,7 @@ function createCachedKind<State>(
       if (!isNewer(id, revision)) return false;
       revisions.set(id, revision);
       const state = stored as State | undefined;
-      onUpdate(id, state);
+      onUpdate(id, state, revision);
       if (state === undefined || !isLive(state)) return states.delete(id);
       if (isSameJson(state, states.get(id))) return false;
       states.set(id, state);

@@ -26,6 +26,7 @@ import {
   type ViewChange,
   type ViewOptions,
 } from './environment-view.js';
+import { createFlagIndex, type FlagIndex } from './flag-index.js';
 import { createListeners, type Listeners } from './listeners.js';
 
 /** All compiled environments, kept current with the documents in memory. */
@@ -166,6 +167,7 @@ export interface Replica {
   readonly documents: DocumentCache;
   /** How this process compiles flags: for snapshots of other states than the current one. */
   readonly view: ViewOptions;
+  readonly index: FlagIndex;
   readonly poller: ChangePoller;
   /**
    * Applies the documents of an own commit. Follows the feed first if another process has changed one of them: alone, the
@@ -198,7 +200,8 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   const changes = createListeners<void>(onError);
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
-  const documents = createDocumentCache(storage);
+  const index = createFlagIndex(settings);
+  const documents = createDocumentCache(storage, index.update);
   await documents.load();
   await size?.load(storage);
 
@@ -248,7 +251,7 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   };
   // The documents were read one kind after the other. The feed brings all of them to one state.
   await poller.refresh();
-  return { state, documents, view, poller, applyCommit, usage, impressions, changes };
+  return { state, documents, view, index, poller, applyCommit, usage, impressions, changes };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

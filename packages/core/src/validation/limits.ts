@@ -12,6 +12,9 @@ export const LIMITS = {
   /** A label of a flag. */
   flagLabel: 50,
   owner: 200,
+  /** The text that a list of flags is searched for. */
+  searchText: 500,
+  projectsPerQuery: 100,
   title: 1000,
   /** The longest token secret. */
   secret: 255,

@@ -5,6 +5,7 @@ import { clientReportRoutes } from './client-reports.js';
 import { dependencyRoutes } from './dependencies.js';
 import { environmentRoutes } from './environments.js';
 import { eventRoutes } from './events.js';
+import { featureRoutes } from './features.js';
 import { flagRoutes } from './flags.js';
 import { frontendRoutes } from './frontend.js';
 import { memberRoutes } from './members.js';
@@ -24,6 +25,7 @@ import { variantRoutes } from './variants.js';
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
+  ...featureRoutes,
   ...tagRoutes,
   ...strategyRoutes,
   ...environmentRoutes,

@@ -5,6 +5,7 @@ import { clientRows } from './client.js';
 import { clientReadingRows } from './client-reading.js';
 import { dependencyRows } from './dependencies.js';
 import { eventRows } from './events.js';
+import { featureRows } from './features.js';
 import { flagChangeRows } from './flag-changes.js';
 import { flagRows } from './flags.js';
 import { frontendRows } from './frontend.js';
@@ -27,6 +28,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...flagRows,
   ...flagChangeRows,
   ...tagRows,
+  ...featureRows,
   ...strategyRows,
   ...switchingRows,
   ...variantRows,

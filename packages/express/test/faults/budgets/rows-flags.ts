@@ -1,4 +1,14 @@
-import { arrayOf, longText, MEBIBYTE, ofValues, operations, padded, within, wrongConstraints } from './bodies.js';
+import {
+  arrayOf,
+  longText,
+  MEBIBYTE,
+  manyParameters,
+  ofValues,
+  operations,
+  padded,
+  within,
+  wrongConstraints,
+} from './bodies.js';
 import { flagName, strategyId } from './definitions.js';
 import type { BudgetRow, Preparation } from './row.js';
 
@@ -39,6 +49,17 @@ const archived = (name: string): readonly Preparation[] => [
 
 export const FLAG_ROWS = {
   listFlags: [],
+  searchFlags: [
+    { name: 'text that no flag has', path: `${TAGGED}?query=${longText(500)}`, ...granted },
+    { name: 'text in descriptions', path: `${TAGGED}?query=${longText(20)}`, ...granted },
+    { name: 'last seen', path: `${TAGGED}?sort=-lastSeenAt&limit=1000`, ...granted },
+    { name: 'by type', path: `${TAGGED}?sort=type&after=release%20flag-00100`, ...granted },
+    { name: 'many labels', path: `${TAGGED}?${manyParameters('label')}` },
+  ],
+  validateFlagName: [
+    { name: 'free', body: () => '{"name":"unheard-of"}', ...granted },
+    { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
+  ],
   createFlag: [
     { name: 'largest', body: () => padded('{"name":"made","description":"…"}', LARGEST_TEXT), ...granted },
     { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },

@@ -115,6 +115,7 @@ const BODY_MEMBERS: Partial<Record<Operation, readonly string[]>> = {
   updateFlag: FLAG,
   cloneFlag: ['name'],
   addFlagTag: ['type', 'value'],
+  validateFlagName: ['name'],
   updateFlagTags: ['addedTags', 'removedTags'],
   addStrategy: STRATEGY,
   updateStrategy: STRATEGY,
