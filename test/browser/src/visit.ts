@@ -27,8 +27,11 @@ export async function connectBrowser(): Promise<Browser> {
   return connected;
 }
 
+/** Closes the connection, and the pages that failed tests have left open. */
 export async function disconnectBrowser(): Promise<void> {
-  await (await connected)?.close();
+  const browser = await connected;
+  for (const context of browser?.contexts() ?? []) await context.close();
+  await browser?.close();
   connected = undefined;
 }
 

@@ -1,13 +1,15 @@
 /** Members of the API's replies that the page reads. */
 
 export interface Session {
-  readonly auth: 'token' | 'none' | 'session' | (string & {});
+  /** How to sign in: not at all, by API token, in the application, or either of the last two. */
+  readonly auth: 'none' | 'token' | 'host' | 'session';
   readonly version: string;
-  readonly actor?: string | null;
+  /** Absent, as all that follows, for callers that are not let in. */
+  readonly actor?: string;
   readonly environments?: readonly SessionEnvironment[];
-  readonly types?: readonly string[];
+  readonly types?: readonly { readonly name: string; readonly lifetimeDays: number | null }[];
   readonly roles?: readonly { readonly id: number; readonly name: string }[];
-  readonly strategies?: readonly string[];
+  readonly strategies?: readonly { readonly name: string; readonly description: string }[];
   /** With `?project=`: what the caller may do there. */
   readonly actions?: readonly string[];
 }
@@ -15,7 +17,6 @@ export interface Session {
 export interface SessionEnvironment {
   readonly name: string;
   readonly displayName: string;
-  readonly isDefault?: boolean;
 }
 
 export interface Project {

@@ -8,13 +8,11 @@ import { Dialog } from './dialog.js';
 import { Field, faultAt } from './field.js';
 import { Fault } from './states.js';
 
-const TYPES = ['release', 'experiment', 'operational', 'kill-switch', 'permission'];
-
 /** Creates a flag, off in every environment, and goes there. */
 export function CreateFlagDialog({ project, onClose }: { readonly project: string; readonly onClose: () => void }) {
   const [form, setForm] = useState({ name: '', description: '', type: 'release', owner: '', labels: '' });
   const [error, setError] = useState<ApiError>();
-  const types = session.value?.types ?? TYPES;
+  const types = session.value?.types?.map(({ name }) => name) ?? ['release'];
   const set = (name: keyof typeof form) => (event: { readonly currentTarget: { readonly value: string } }) =>
     setForm({ ...form, [name]: event.currentTarget.value });
   const create = async (event: Event) => {

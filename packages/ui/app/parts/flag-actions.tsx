@@ -99,7 +99,7 @@ function DetailsDialog({ detail, revision, onClose }: FlagDialogProps) {
     impressionData: detail.impressionData,
   });
   const [error, setError] = useState<ApiError>();
-  const types = session.value?.types ?? [detail.type];
+  const types = session.value?.types?.map(({ name }) => name) ?? [detail.type];
   const set =
     (name: 'description' | 'type' | 'owner' | 'labels') =>
     (event: { readonly currentTarget: { readonly value: string } }) =>

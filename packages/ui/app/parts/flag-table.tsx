@@ -83,7 +83,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
             ))}
             {!isArchive && (
               <td>
-                <Sparkline flag={flag.name} />
+                <Sparkline project={project} flag={flag.name} />
               </td>
             )}
             <td class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</td>
@@ -118,7 +118,7 @@ function Answer({ explained }: { readonly explained: Parameters<typeof why>[0] |
 /** Keeps the height of the rows that are not in the page. */
 function Gap({ rows, columns }: { readonly rows: number; readonly columns: number }) {
   return (
-    <tr role="presentation" class="gap" style={{ height: `${rows * ROW_HEIGHT}px` }}>
+    <tr class="gap" style={{ height: `${rows * ROW_HEIGHT}px` }}>
       <td colSpan={columns} />
     </tr>
   );
@@ -145,9 +145,10 @@ function EnvironmentCell({ flag, name }: { readonly flag: ListedFlag; readonly n
   const { rollout, strategyCount } = environment;
   return (
     <td class="environment">
-      <FlagSwitch project={flag.project} flag={flag.name} revision={flag.revision} environment={environment} />
-      {rollout !== null && rollout !== undefined && <span class="rollout">{rollout} %</span>}
-      {rollout == null && strategyCount > 0 && <span class="rollout">{strategyCount}×</span>}
+      <span class="environment-state">
+        <FlagSwitch project={flag.project} flag={flag.name} revision={flag.revision} environment={environment} />
+        {strategyCount > 0 && <span class="rollout">{rollout === null ? `${strategyCount}×` : `${rollout} %`}</span>}
+      </span>
     </td>
   );
 }

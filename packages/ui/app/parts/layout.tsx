@@ -5,7 +5,7 @@ import { useResource } from '../api/resource.js';
 import { heardAt, liveness } from '../api/stream.js';
 import { href, navigate, path } from '../router.js';
 import { settings } from '../settings.js';
-import { isLetIn, session } from '../state/session.js';
+import { isLetIn, offers, session } from '../state/session.js';
 import { time } from '../words.js';
 import { Icon } from './icons.js';
 import { ReviewDialog } from './review.js';
@@ -59,14 +59,14 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
 function Banners() {
   const { banner } = settings;
   return (
-    <>
+    <aside aria-label="Notices">
       {banner && <p class={`banner ${banner.tone ?? 'info'}`}>{banner.text}</p>}
       {session.value?.auth === 'none' && (
         <p class="banner warning">
           This server has no authentication: whoever reaches this address can change every flag.
         </p>
       )}
-    </>
+    </aside>
   );
 }
 
@@ -96,7 +96,9 @@ function Navigation() {
   const [first, , third] = path.value;
   const items = [
     { label: 'Flags', target: ['projects', project], isCurrent: first === 'projects' && third !== 'members' },
-    { label: 'History', target: ['history'], isCurrent: first === 'history' },
+    ...(offers('listHistory', project)
+      ? [{ label: 'History', target: ['history'], isCurrent: first === 'history' }]
+      : []),
   ];
   return (
     <nav aria-label="Main" class="tabs">

@@ -112,7 +112,7 @@ function Code({ changes }: { readonly changes: readonly Change[] }) {
   const [form, setForm] = useState<(typeof FORMS)[number]>('curl');
   const text =
     form === 'curl'
-      ? asCurl(changes, addressOf('applyChanges').href, session.value?.auth === 'token')
+      ? asCurl(changes, addressOf('applyChanges').href, session.value?.auth !== 'none')
       : form === 'TypeScript'
         ? asTypeScript(changes)
         : JSON.stringify(changes, null, 2);

@@ -1,12 +1,14 @@
 import { useResource } from '../api/resource.js';
 import type { UsageRow } from '../api/types.js';
+import { offers } from '../state/session.js';
 import { compact, plural } from '../words.js';
 
 const HOURS = 24;
 
 /** Evaluations of a flag in the last 24 hours, one bar per hour. */
-export function Sparkline({ flag }: { readonly flag: string }) {
-  const { data } = useResource('listFlagUsage', { params: { flag }, query: { hours: HOURS } });
+export function Sparkline({ project, flag }: { readonly project: string; readonly flag: string }) {
+  const request = { params: { flag }, query: { hours: HOURS } };
+  const { data } = useResource('listFlagUsage', offers('listFlagUsage', project) ? request : undefined);
   if (data === undefined) return <span class="sparkline" />;
   const sums = sumByHour(data.usage, HOURS, Date.now());
   const total = sums.reduce((sum, { yes, no }) => sum + yes + no, 0);

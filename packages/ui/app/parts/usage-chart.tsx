@@ -1,4 +1,5 @@
 import { useResource } from '../api/resource.js';
+import { offers } from '../state/session.js';
 import { compact, plural } from '../words.js';
 import { sumByHour } from './sparkline.js';
 import { Empty } from './states.js';
@@ -7,8 +8,9 @@ const HOURS = 48;
 const HEIGHT = 80;
 
 /** Evaluations of a flag by hour and environment: on and off, one bar per hour. */
-export function UsageChart({ flag }: { readonly flag: string }) {
-  const { data } = useResource('listFlagUsage', { params: { flag }, query: { hours: HOURS } });
+export function UsageChart({ project, flag }: { readonly project: string; readonly flag: string }) {
+  const request = { params: { flag }, query: { hours: HOURS } };
+  const { data } = useResource('listFlagUsage', offers('listFlagUsage', project) ? request : undefined);
   if (data === undefined) return null;
   const environments = [...new Set(data.usage.map(({ environment }) => environment))].sort();
   if (environments.length === 0) {

@@ -180,7 +180,7 @@ const STANDARD_STRATEGIES = ['flexibleRollout', 'default', 'userWithId', 'remote
 
 /** All strategies, in the order of evaluation. The first that matches switches the flag on. */
 function StrategyList({ strategies, flag, segments, onChange }: StrategyListProps) {
-  const names = [...new Set([...STANDARD_STRATEGIES, ...(session.value?.strategies ?? [])])];
+  const names = [...new Set([...STANDARD_STRATEGIES, ...(session.value?.strategies ?? []).map(({ name }) => name)])];
   const move = (from: number, to: number) => {
     const strategy = strategies[from];
     if (strategy !== undefined) onChange(strategies.toSpliced(from, 1).toSpliced(to, 0, strategy));

@@ -15,7 +15,7 @@ import { VariantsSection } from '../parts/variants-section.js';
 import { href } from '../router.js';
 import { version } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
-import { may } from '../state/session.js';
+import { may, offers } from '../state/session.js';
 import { explanationsFor, viewAs } from '../state/view-as.js';
 import { ago, answer, flagType, plural, time, why } from '../words.js';
 
@@ -79,7 +79,7 @@ function FlagPage({ detail, revision, segments }: FlagPageProps) {
       )}
       <VariantsSection detail={detail} revision={revision} />
       <DependenciesSection detail={detail} revision={revision} />
-      <UsedBy flag={name} />
+      <UsedBy project={project} flag={name} />
       <FlagHistory project={project} flag={name} />
     </>
   );
@@ -194,7 +194,7 @@ function WhyLine({ project, flag, environment }: FlagScreenProps & { readonly en
   );
 }
 
-function UsedBy({ flag }: { readonly flag: string }) {
+function UsedBy({ project, flag }: FlagScreenProps) {
   const applications = useResource('listApplicationsByFlag', {}).data;
   const apps = applications === undefined ? [] : (new Map(Object.entries(applications)).get(flag) ?? []);
   return (
@@ -203,7 +203,7 @@ function UsedBy({ flag }: { readonly flag: string }) {
         <h2 id="usage">Usage</h2>
         <span class="muted">{apps.length > 0 && `Used by ${plural(apps.length, 'application')}`}</span>
       </header>
-      <UsageChart flag={flag} />
+      <UsageChart project={project} flag={flag} />
       {apps.length > 0 && (
         <p class="chips">
           {apps.map(({ appName, updatedAt }) => (
@@ -219,8 +219,10 @@ function UsedBy({ flag }: { readonly flag: string }) {
 
 function FlagHistory({ project, flag }: FlagScreenProps) {
   const [limit, setLimit] = useState(10);
-  const { data, error } = useResource('listFlagHistory', { params: { project, flag }, query: { limit } });
-  if (error?.status === 404) return null;
+  const hasHistory = offers('listHistory', project);
+  const request = { params: { project, flag }, query: { limit } };
+  const { data, error } = useResource('listFlagHistory', hasHistory ? request : undefined);
+  if (!hasHistory) return null;
   return (
     <section class="card" aria-labelledby="history">
       <header class="card-head">

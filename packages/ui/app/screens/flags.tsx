@@ -57,6 +57,7 @@ export function FlagsScreen({ project }: { readonly project: string }) {
           {!list.isComplete && list.error === undefined && ' · loading…'}
         </p>
       )}
+      <BulkBar flags={flags} chosen={chosen} isArchive={archived} />
       {isShown && list.total > 0 && selected.length > 0 && (
         <FlagTable flags={selected} filter={filter} chosen={chosen} project={project} isArchive={archived} />
       )}
@@ -71,7 +72,6 @@ export function FlagsScreen({ project }: { readonly project: string }) {
         </Empty>
       )}
       {isShown && list.total === 0 && list.isComplete && <NoFlags project={project} archived={archived} />}
-      <BulkBar flags={flags} chosen={chosen} isArchive={archived} />
       {isCreating.value && (
         <CreateFlagDialog
           project={project}

@@ -8,7 +8,8 @@ import { session } from '../state/session.js';
 /** Shown to callers that the API does not let in. Drafts stay. */
 export function SignIn() {
   const link = signInAddress();
-  const takesToken = session.value?.auth === 'token' || link === undefined;
+  const auth = session.value?.auth;
+  const takesToken = auth !== 'host' || link === undefined;
   return (
     <section class="narrow card">
       <Heading title="Sign in" />

@@ -18,8 +18,7 @@ const reviewed = computed<ReadonlySet<string>>(() => new Set(settings.reviewIn ?
 
 export const defaultEnvironment = computed(() => {
   const all = environments.value;
-  const named = all.find(({ isDefault }) => isDefault) ?? all.find(({ name }) => name === 'production');
-  return (named ?? all.at(-1))?.name ?? 'production';
+  return (all.find(({ name }) => name === 'production') ?? all.at(-1))?.name ?? 'production';
 });
 
 export function isReviewed(environment: string): boolean {
@@ -48,6 +47,11 @@ export function may(action: string, project: string): boolean {
     queueMicrotask(() => void loadPermissions(project));
   }
   return allowed.value.get(project)?.has(action) ?? true;
+}
+
+/** Returns whether the API has an action and the caller may perform it. Until it has answered, no. */
+export function offers(action: string, project: string): boolean {
+  return may(action, project) && (allowed.value.get(project)?.has(action) ?? false);
 }
 
 async function loadPermissions(project: string): Promise<void> {
