@@ -79,7 +79,7 @@ module.exports = {
       to: {
         path: '^packages/core/src/',
         pathNot:
-          '^packages/core/src/(storage/|(errors|collections|common\\.types|misuse)\\.ts$|validation/limits\\.ts$)',
+          '^packages/core/src/(storage/|(errors|collections|common\\.types|misuse)\\.ts$|validation/(limits|json)\\.ts$)',
       },
     },
     {

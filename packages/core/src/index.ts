@@ -31,6 +31,9 @@ export type * from './flags.js';
 export type * from './metrics/metrics.types.js';
 export type * from './options.js';
 export type * from './projects/project.types.js';
+export { defineFlags, type SchemaOptions } from './schema/define-flags.js';
+export type * from './schema/schema.types.js';
+export type * from './schema/typed-flags.types.js';
 export type * from './segments/segment.types.js';
 // Storages
 export { memoryMetrics } from './storage/memory/metrics.js';

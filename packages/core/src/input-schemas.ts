@@ -1,6 +1,6 @@
 import { eventQuery } from './events/event.schema.js';
-import { clone, dependency, flagChanges, flagQuery, labelChanges, newFlag } from './flags/flag.schema.js';
-import { constraint, strategy, strategyReplacement } from './flags/strategies.schema.js';
+import { clone, dependency, flagChanges, flagQuery, labelChanges, move, newFlag, parent } from './flags/flag.schema.js';
+import { constraint, environment, strategy, strategyReplacement } from './flags/strategies.schema.js';
 import { variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
 import { bulkReport, metricsReport, registration } from './metrics/metrics.schema.js';
@@ -27,8 +27,10 @@ export function inputSchemas(settings: Settings) {
     flagChanges: flagChanges(flagTypes) as JsonSchema,
     labelChanges: labelChanges as JsonSchema,
     clone: clone as JsonSchema,
+    move: move as JsonSchema,
     strategy: strategy as JsonSchema,
     strategyReplacement: strategyReplacement as JsonSchema,
+    environment: environment as JsonSchema,
     constraint: constraint as JsonSchema,
     variants,
     variant: variant as JsonSchema,
@@ -36,6 +38,7 @@ export function inputSchemas(settings: Settings) {
     newSegment: newSegment as JsonSchema,
     segmentChanges: segmentChanges as JsonSchema,
     dependency: dependency as JsonSchema,
+    parent: parent as JsonSchema,
     member: member as JsonSchema,
     newProject: newProject as JsonSchema,
     projectChanges: projectChanges as JsonSchema,

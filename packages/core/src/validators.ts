@@ -1,12 +1,18 @@
-import type { JsonPatch, PageQuery } from './common.types.js';
+import type { JsonPatch, PageQuery, ProjectRef } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
 import type { EventQuery } from './events/event.types.js';
 import type { DependencyInput } from './flags/dependency.types.js';
 import { findLabelIssues } from './flags/flag.schema.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flags/flag.types.js';
 import type { FlagQuery } from './flags/flag-search.types.js';
-import { findConstraintIssues, findCostIssues, findStrategyIssues, issuesOrElse } from './flags/strategies.schema.js';
-import type { StrategyInput, StrategyReplacement } from './flags/strategy.types.js';
+import {
+  findConstraintIssues,
+  findCostIssues,
+  findEnvironmentIssues,
+  findStrategyIssues,
+  issuesOrElse,
+} from './flags/strategies.schema.js';
+import type { EnvironmentInput, StrategyInput, StrategyReplacement } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
@@ -31,13 +37,16 @@ export function createValidators(settings: Settings) {
     flagChanges: createValidator<FlagChanges>(schemas.flagChanges, findLabelIssues),
     labelChanges: createValidator<LabelChanges>(schemas.labelChanges),
     clone: createValidator<{ readonly name: string }>(schemas.clone),
+    move: createValidator<ProjectRef>(schemas.move),
     strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyIssues),
     strategyReplacement: createValidator<StrategyReplacement>(schemas.strategyReplacement, findStrategyIssues),
+    environment: createValidator<EnvironmentInput>(schemas.environment, findEnvironmentIssues),
     variants: createValidator<readonly VariantInput[]>(schemas.variants, findVariantsIssues),
     jsonPatch: createValidator<JsonPatch>(schemas.jsonPatch, findPatchIssues),
     newSegment: createValidator<NewSegment>(schemas.newSegment, findSegmentIssues),
     segmentChanges: createValidator<SegmentChanges>(schemas.segmentChanges, findSegmentIssues),
     dependency: createValidator<DependencyInput>(schemas.dependency, findDependencyIssues),
+    parent: createValidator<{ readonly flag: string }>(schemas.parent),
     member: createValidator<Member>(schemas.member),
     newProject: createValidator<NewProject>(schemas.newProject),
     projectChanges: createValidator<ProjectChanges>(schemas.projectChanges),

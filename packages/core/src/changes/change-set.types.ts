@@ -237,7 +237,7 @@ export interface ChangeSetOperations {
 /** Operations on change sets that are built on top of {@link ChangeSetOperations}. */
 export interface ChangeHistoryOperations {
   preview(changes: readonly Change[], query: PreviewQuery): Promise<Preview>;
-  getChangeSet(id: string): Promise<ChangeSet>;
+  getChangeSet(id: string): Promise<HistoryEntry>;
   history(ref: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;
   undo(id: string, options?: { readonly actor?: string; readonly reason?: string }): Promise<ChangeSet>;
   asOf(time: string | Date | { readonly position: string }): FlagsView;

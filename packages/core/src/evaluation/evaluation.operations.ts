@@ -4,7 +4,7 @@ import { assertEnvironment, throwEnvironmentNotFound } from '../flags/find.js';
 import type { Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
-import type { EvaluationContext } from './evaluated.types.js';
+import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
 import type {
   ContextualFlags,
   EnvironmentChoice,
@@ -21,7 +21,7 @@ import type { Snapshot } from './snapshot.js';
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
-  const { state: live, poller, impressions, changes } = engine.replica;
+  const { state: live, poller, impressions, changes, problems } = engine.replica;
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
@@ -36,6 +36,14 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
     return live.snapshotOf(environment) ?? throwEnvironmentNotFound(engine, environment);
   }
 
+  function readPayload(flag: string, variant: EvaluatedVariant, fallback: unknown): unknown {
+    const reading = engine.payloads.read(flag, variant);
+    if (reading === undefined) return fallback;
+    if (reading.issue === undefined) return reading.value;
+    problems.report({ code: 'invalid_payload', flag, message: reading.issue });
+    return fallback;
+  }
+
   return {
     isEnabled(flag, context, options) {
       if (options === undefined) return standard.snapshot.isEnabled(flag, context);
@@ -47,7 +55,10 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
       return snapshotFor(options).getVariant(flag, context, options?.fallback);
     },
 
-    forContext: (context, options) => pin(snapshotFor(options), context),
+    getPayload: (flag, context, options) =>
+      readPayload(flag, snapshotFor(options).getVariant(flag, context), options?.fallback),
+
+    forContext: (context, options) => pin(snapshotFor(options), context, readPayload),
 
     // The explanation exposes compiled definitions. Freezing it protects them from the caller.
     explain: (flag, context, options) => deepFreeze(snapshotFor(options).explain(flag, context)),
@@ -78,11 +89,14 @@ function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationSta
   return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
 
+type ReadPayload = (flag: string, variant: EvaluatedVariant, fallback: unknown) => unknown;
+
 /** Binds evaluation to one snapshot and one context. */
-function pin(snapshot: Snapshot, context: EvaluationContext): ContextualFlags {
+function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPayload): ContextualFlags {
   return {
     isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),
     getVariant: (flag, fallback) => snapshot.getVariant(flag, context, fallback),
+    getPayload: (flag, fallback) => readPayload(flag, snapshot.getVariant(flag, context), fallback),
     evaluateAll: () => namesOf(snapshot).flatMap((name) => evaluateOne(snapshot, name, context)),
     async evaluateAllAsync() {
       const evaluated: EvaluatedFlag[] = [];

@@ -45,6 +45,7 @@ export const EVENT_TYPES = [
   'flag-archived',
   'flag-revived',
   'flag-deleted',
+  'flag-moved',
   'strategy-added',
   'strategy-updated',
   'strategy-removed',

@@ -1,4 +1,5 @@
 import type { Engine } from '../changes/engine.js';
+import type { DocumentReader } from '../changes/reader.js';
 import type { Page, PageQuery, ProjectRef } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
@@ -63,9 +64,12 @@ export async function listLiveFlags(engine: Engine, project?: string): Promise<r
 }
 
 /** Lists the flags of a project or of all projects, archived or not, in name order. */
-export async function listStoredFlags({ storage }: Engine, project?: string): Promise<readonly ListedFlag[]> {
+export async function listStoredFlags(
+  { list }: Pick<DocumentReader, 'list'>,
+  project?: string,
+): Promise<readonly ListedFlag[]> {
   const under = project === undefined ? {} : { parent: project };
-  return (await storage.list({ kind: flagDocuments.kind, part: 'summary', ...under })).map(toListedFlag);
+  return (await list({ kind: flagDocuments.kind, part: 'summary', ...under })).map(toListedFlag);
 }
 
 /** Converts listed flags to public summaries with their last-seen times. */

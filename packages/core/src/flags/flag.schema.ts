@@ -1,3 +1,4 @@
+import type { ProjectRef } from '../common.types.js';
 import type { ErrorDetail } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
 import { type JsonSchema, name, type ObjectSchema, pageQuery, text } from '../validation/primitives.js';
@@ -85,5 +86,19 @@ export const dependency: ObjectSchema<DependencyInput> = {
     enabled: { type: 'boolean' },
     variants: { type: 'array', maxItems: LIMITS.variants, items: name },
   },
+  required: ['flag'],
+};
+
+/** The project that a flag moves to. */
+export const move: ObjectSchema<ProjectRef> = {
+  type: 'object',
+  properties: { project: name },
+  required: ['project'],
+};
+
+/** The parent of a dependency that ends. */
+export const parent: ObjectSchema<{ readonly flag: string }> = {
+  type: 'object',
+  properties: { flag: { type: 'string' } },
   required: ['flag'],
 };

@@ -1,6 +1,6 @@
 import type { ChangeContext, FlagRef, JsonPatch, Page, PageQuery, ProjectRef } from '../common.types.js';
 import type { Dependency } from './dependency.types.js';
-import type { Strategy } from './strategy.types.js';
+import type { FlagEnvironment } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
 /** A flag without its configuration per environment. */
@@ -38,12 +38,6 @@ export interface FlagDetail extends Flag {
   readonly dependencies: readonly Dependency[];
   /** Names of the flags that depend on this one, in name order, without archived flags. */
   readonly children: readonly string[];
-}
-
-export interface FlagEnvironment {
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly strategies: readonly Strategy[];
 }
 
 /** A flag in a list. */
@@ -217,6 +211,20 @@ export interface FlagOperations {
    * await flags.deleteFlag({ flag: 'checkout' });
    */
   deleteFlag(ref: { readonly flag: string; readonly project?: string }, context?: ChangeContext): Promise<void>;
+
+  /**
+   * Moves a flag to another project, with its strategies, states and variants. Does nothing if it is there already.
+   *
+   * A flag with dependencies or children cannot move, because dependencies stay within a project. Segments of the old
+   * project cannot be used in another one.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found` (either project), `flag_not_found`, `flag_archived`,
+   * `parent_not_found` (the flag depends on others), `flag_has_children`, `segment_in_use` (flags of the other project
+   * cannot use a segment of the flag), `revision_mismatch`
+   * @example
+   * await flags.moveFlag({ project: 'default', flag: 'checkout' }, { project: 'shop' });
+   */
+  moveFlag(ref: FlagRef, input: ProjectRef, context?: ChangeContext): Promise<Flag>;
 
   /**
    * Lists archived flags of one project or of all, in name order (code points).

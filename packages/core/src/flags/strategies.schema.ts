@@ -15,7 +15,9 @@ import {
 } from '../validation/primitives.js';
 import {
   CONSTRAINT_OPERATORS,
+  type ConfiguredStrategy,
   type Constraint,
+  type EnvironmentInput,
   type ParameterValue,
   type StrategyInput,
   type StrategyReplacement,
@@ -78,6 +80,34 @@ export const strategyReplacement: ObjectSchema<StrategyReplacement> = {
   type: 'object',
   properties: strategy.properties,
 };
+
+const configuredStrategy: ObjectSchema<ConfiguredStrategy> = {
+  type: 'object',
+  properties: { ...strategy.properties, id: text(LIMITS.label) },
+  required: ['name'],
+};
+
+/** The whole configuration of an environment. */
+export const environment: ObjectSchema<EnvironmentInput> = {
+  type: 'object',
+  properties: {
+    enabled: { type: 'boolean' },
+    strategies: { type: 'array', maxItems: LIMITS.strategiesPerEnvironment, items: configuredStrategy },
+  },
+  required: ['enabled', 'strategies'],
+};
+
+/** Finds issues of every strategy, and repeated ids. */
+export function* findEnvironmentIssues({ strategies }: EnvironmentInput): Generator<ErrorDetail> {
+  const seen = new Set<string>();
+  for (const [i, strategy] of strategies.entries()) {
+    for (const { message, path = '' } of findStrategyIssues(strategy))
+      yield { message, path: `/strategies/${i}${path}` };
+    if (strategy.id === undefined) continue;
+    if (seen.has(strategy.id)) yield { message: 'must be unique', path: `/strategies/${i}/id` };
+    seen.add(strategy.id);
+  }
+}
 
 /**
  * Finds operands that do not fit their operators. A generator, because hundreds of thousands of values may be invalid.

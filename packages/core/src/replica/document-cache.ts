@@ -3,7 +3,7 @@ import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { DocumentKey, Storage } from '../storage/port.js';
+import type { DocumentKey, Storage, StoredDocument } from '../storage/port.js';
 import { isSameJson } from '../validation/json.js';
 
 /** Holds the documents for evaluation in memory: all segments, and all flags that are not archived. */
@@ -51,14 +51,25 @@ export function createDocumentCache(
     projectOf: (flag) => flags.states.get(flag)?.project ?? archived.get(flag),
     async load() {
       for (const shelf of kinds) {
-        const listed = await storage.list({ kind: shelf.kind, part: 'body' });
-        for (const { key, revision, content } of listed) shelf.applyUpdate(key.id, revision, content);
+        for (const { key, revision, body } of await readAll(storage, shelf.kind)) {
+          shelf.applyUpdate(key.id, revision, body);
+        }
       }
     },
     applyUpdate: ({ kind, id }, revision, state) => cacheOf(kind)?.applyUpdate(id, revision, state) ?? false,
     isNewer: ({ kind, id }, revision) => cacheOf(kind)?.isNewer(id, revision) ?? false,
     get: ({ kind, id }) => cacheOf(kind)?.get(id),
   };
+}
+
+/** Reads all documents of a kind. Shares them with a storage that keeps them in this process. */
+async function readAll(storage: Storage, kind: string): Promise<readonly Omit<StoredDocument, 'parent'>[]> {
+  if (storage.peek) {
+    const listed = await storage.list({ kind, part: 'summary' });
+    return listed.flatMap(({ key }) => storage.peek?.(key) ?? []);
+  }
+  const listed = await storage.list({ kind, part: 'body' });
+  return listed.map(({ key, revision, content }) => ({ key, revision, body: content }));
 }
 
 /** The documents of one kind. */

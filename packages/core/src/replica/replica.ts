@@ -4,6 +4,7 @@ import type { StateSize } from '../changes/state-size.js';
 import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
 import { newestPosition } from '../events/feed-cursor.js';
@@ -15,9 +16,8 @@ import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import { deepFreeze } from '../validation/json.js';
+import { deepFreeze, type MergeSources, mergeJson } from '../validation/json.js';
 import { type ChangePoller, startChangePoller } from './change-poller.js';
-import { type MergeSources, mergeJson } from './clone-json.js';
 import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import {
   createEnvironmentView,
@@ -50,6 +50,7 @@ export interface EvaluationState {
 
 export interface EvaluationStateOptions {
   readonly settings: Settings;
+  readonly storage: Pick<Storage, 'peek'>;
   readonly documents: DocumentCache;
   readonly view: ViewOptions;
   /** Called after every change. */
@@ -59,7 +60,7 @@ export interface EvaluationStateOptions {
 }
 
 function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
-  const { settings, documents, view, onChange, onDeleted } = options;
+  const { settings, storage, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
   // Views that `load` is still compiling.
@@ -81,7 +82,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
 
   async function load(environment: string): Promise<void> {
     const known = views.get(environment);
-    const loaded = known ?? createEnvironmentView(environment, documents, { ...view, flags: [] });
+    const loaded = known ?? createEnvironmentView(environment, documents, view);
     if (!known) incomplete.set(environment, loaded);
     await loaded.load();
     viewOf(environment);
@@ -101,12 +102,11 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
   }
 
   /** Returns whether evaluation changes. */
-  function applyUpdate({ key, update: { revision, state, before } }: KeyedUpdate): boolean {
+  function applyUpdate({ key, update }: KeyedUpdate): boolean {
     const change = toViewChange(key);
-    if (!change || !documents.isNewer(key, revision)) return false;
-    if (state === undefined) forget(change);
-    // The caller of a change holds parts of the written state. A copy protects evaluation from the caller's changes.
-    if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return false;
+    if (!change || !documents.isNewer(key, update.revision)) return false;
+    if (update.state === undefined) forget(change);
+    if (!documents.applyUpdate(key, update.revision, ownState(key, update))) return false;
     for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
     return true;
   }
@@ -117,6 +117,15 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
     const configuration = deepFreeze({ version, flags: viewOf(environment).flags(), segments: segmentsIn(documents) });
     configurations.set(environment, configuration);
     return configuration;
+  }
+
+  /**
+   * Returns a state that nobody else changes: the one that the storage keeps, or a copy. The caller of a change holds
+   * parts of the written state.
+   */
+  function ownState(key: DocumentKey, { revision, state, before }: KeyedUpdate['update']): unknown {
+    const stored = storage.peek?.(key);
+    return stored && stored.revision === revision ? stored.body : mergeJson(state, knownOf(key, documents, before));
   }
 
   return {
@@ -178,6 +187,8 @@ export interface Replica {
   readonly impressions: Listeners<Impression>;
   /** Notified after every change of a flag or segment. */
   readonly changes: Listeners<void>;
+  /** For problems that evaluation finds outside of snapshots. */
+  readonly problems: ProblemReporter;
 }
 
 export interface ReplicaContext {
@@ -216,6 +227,7 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   };
   const state = createEvaluationState({
     settings,
+    storage,
     documents,
     view,
     onChange: changes.notify,
@@ -251,7 +263,8 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   };
   // The documents were read one kind after the other. The feed brings all of them to one state.
   await poller.refresh();
-  return { state, documents, view, index, poller, applyCommit, usage, impressions, changes };
+  const problems = new ProblemReporter(onProblem);
+  return { state, documents, view, index, poller, applyCommit, usage, impressions, changes, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

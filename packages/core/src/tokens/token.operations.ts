@@ -1,7 +1,8 @@
-import { type DocumentChange, touch, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
-import type { Read } from '../changes/reader.js';
-import type { ChangeContext, Page, PageQuery } from '../common.types.js';
+import type { DocumentReader } from '../changes/reader.js';
+import type { PreparedChange } from '../changes/set-runner.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
+import type { Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { assertEnvironment, findProject } from '../flags/find.js';
 import { cutPage, pageBounds } from '../pages.js';
@@ -22,26 +23,22 @@ import {
 } from './token.js';
 import type { CreatedToken, NewToken, Token } from './token.types.js';
 
-export async function createToken(engine: Engine, input: NewToken, context?: ChangeContext): Promise<CreatedToken> {
-  const { validate, change } = engine;
-  const valid = validate.newToken(input);
+export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
+  const valid = engine.validate.newToken(input);
   const isGiven = valid.secret !== undefined;
   const { secret, state } = newToken(engine, valid);
-  await change({
-    aggregate: tokenDocuments,
-    id: state.id,
-    context,
-    decide: async (existing, read) => {
-      const sideWrites = await claimScopeAndName(engine, state, read);
+  return {
+    subject: { kind: tokenDocuments.kind, id: state.id },
+    async decide(copy) {
+      const existing = await copy.read(tokenDocuments, state.id);
+      await claimScopeAndName(engine, state, copy);
       const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
-      const others = await listStoredTokens(engine);
-      return {
-        events: tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state),
-        sideWrites,
-      };
+      const others = await listStoredTokens(copy);
+      const events = tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state);
+      await copy.apply(tokenDocuments, state.id, events);
     },
-  });
-  return { token: toToken(state), secret };
+    result: () => ({ token: toToken(state), secret }),
+  };
 }
 
 export function listTokens(engine: Engine): Promise<readonly Token[]>;
@@ -53,17 +50,18 @@ export async function listTokens(engine: Engine, query?: PageQuery): Promise<rea
 }
 
 export async function deleteToken(
-  { read, change }: Engine,
+  { read }: Engine,
   { token }: { readonly token: string },
-  context?: ChangeContext,
-): Promise<void> {
+): Promise<PreparedChange<void>> {
   const id = (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
-  await change({
-    aggregate: tokenDocuments,
-    id,
-    context,
-    decide: (found) => tokenRules.deleteToken((found ?? throwTokenNotFound()).state),
-  });
+  return {
+    subject: { kind: tokenDocuments.kind, id },
+    async decide(copy) {
+      const { state } = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
+      await copy.apply(tokenDocuments, id, tokenRules.deleteToken(state));
+    },
+    result: () => undefined,
+  };
 }
 
 export async function verifyToken({ findToken, now }: Engine, secret: string): Promise<Token | undefined> {
@@ -73,8 +71,8 @@ export async function verifyToken({ findToken, now }: Engine, secret: string): P
 }
 
 /** Lists all tokens by creation time, then id. */
-export async function listStoredTokens({ storage }: Pick<Engine, 'storage'>): Promise<readonly StoredToken[]> {
-  const listed = await storage.list({ kind: tokenDocuments.kind, part: 'summary' });
+export async function listStoredTokens({ list }: Pick<DocumentReader, 'list'>): Promise<readonly StoredToken[]> {
+  const listed = await list({ kind: tokenDocuments.kind, part: 'summary' });
   const tokens = listed.map(({ content }) => content as StoredToken);
   return tokens.sort((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
 }
@@ -108,23 +106,21 @@ function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] 
 }
 
 /**
- * Checks that the environment and the projects exist. Returns the side writes that make concurrent changes conflict:
- * the registry for a new token of the same name, and each of several projects for its deletion.
+ * Checks that the environment and the projects exist. Writes documents that make concurrent changes conflict: the
+ * registry for a new token of the same name, and each of several projects for its deletion.
  */
 async function claimScopeAndName(
   engine: Engine,
   { id, project, projects = [], environment }: TokenState,
-  read: Read,
-): Promise<readonly DocumentChange[]> {
-  if (project !== '*') await findProject(read, { project });
+  copy: WorkingCopy,
+): Promise<void> {
+  if (project !== '*') await findProject(copy.read, { project });
   if (environment !== '*') assertEnvironment(engine, environment);
-  const touched = await Promise.all(projects.map((one) => touchProject(read, one)));
-  const found = await read(tokenRegistries, TOKEN_REGISTRY);
-  return [...touched, writeIndex(tokenRegistries, { id: TOKEN_REGISTRY, found, next: { lastToken: id } })];
-}
-
-async function touchProject(read: Read, project: string): Promise<DocumentChange> {
-  return touch(projectDocuments, { id: project, found: await findProject(read, { project }) });
+  for (const one of projects) {
+    await findProject(copy.read, { project: one });
+    await copy.touch(projectDocuments, one);
+  }
+  await copy.put(tokenRegistries, TOKEN_REGISTRY, { lastToken: id });
 }
 
 /** Whether a token was deleted before. The event log contains every deletion, including those by release 0.1. */

@@ -34,6 +34,11 @@ export const LIMITS = {
   dependencies: 100,
   /** One stored document: bytes of its JSON in UTF-8. */
   documentBytes: 1_048_576,
+  changesPerSet: 500,
+  /** All documents and events of one change set, and of one group of commits: bytes of their JSON. */
+  changeSetBytes: 8_388_608,
+  /** Why a change set was made. */
+  reason: 1000,
   patchOperations: 1000,
   /** Characters of JSON that one patch may copy: each `copy` can double a document. */
   patchCopies: 500_000,

@@ -1,4 +1,4 @@
-import type { EvaluationOperations, Flags } from '../../src/index.js';
+import type { Change, EvaluationOperations, Flags } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
@@ -20,6 +20,14 @@ const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
 const TIME = '2026-03-01T12:00:00.000Z';
+
+/** Changes of several documents. */
+const CHANGES: readonly Change[] = [
+  { op: 'createFlag', ref: DEFAULT, input: { name: 'new' } },
+  { op: 'addStrategy', ref: { ...DEFAULT, flag: 'new', environment: 'production' }, input: { name: 'default' } },
+  { op: 'enable', ref: PRODUCTION },
+  { op: 'deleteSegment', ref: UNUSED },
+];
 
 /** A state in which every operation has something to do. */
 export async function furnish(flags: Flags): Promise<void> {
@@ -80,6 +88,14 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     (flags) => flags.addStrategy(DEVELOPMENT, { name: 'default' }),
     (flags) => flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1, 2] }),
   ],
+  configureEnvironment: (flags) =>
+    flags.configureEnvironment(DEVELOPMENT, { enabled: false, strategies: [{ name: 'userWithId', segments: [2] }] }),
+  moveFlag: (flags) => flags.moveFlag(CHECKOUT, SHOP),
+  apply: [
+    (flags) => flags.apply(CHANGES),
+    (flags) => flags.apply(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01', reason: 'Launch' }),
+  ],
+  plan: (flags) => flags.plan(CHANGES),
   updateStrategy: (flags) => flags.updateStrategy(STRATEGY, { name: 'default', segments: [2] }),
   patchStrategy: (flags) => flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }]),
   removeStrategy: (flags) => flags.removeStrategy(STRATEGY),
@@ -147,6 +163,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
   {
     isEnabled: (flags) => flags.isEnabled('checkout', {}, { environment: 'development' }),
     getVariant: (flags) => flags.getVariant('checkout', {}, { environment: 'development' }),
+    getPayload: (flags) => flags.getPayload('checkout', {}, { environment: 'development' }),
     forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
     onImpression: (flags) => flags.onImpression(() => undefined)(),

@@ -25,6 +25,7 @@ const WIRE_NAMES = {
   'flag-archived': 'feature-archived',
   'flag-revived': 'feature-revived',
   'flag-deleted': 'feature-deleted',
+  'flag-moved': 'feature-project-change',
   'strategy-added': 'feature-strategy-add',
   'strategy-updated': 'feature-strategy-update',
   'strategy-removed': 'feature-strategy-remove',

@@ -158,7 +158,7 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     unknownNames: sqliteUnknownNames(connection.database, tablePrefix),
   });
   const { dropped, add } = createDroppedCount();
-  const write = <T>(work: () => T, onBusy?: () => void) => writeQueue.run(work, onBusy);
+  const write = <T>(work: () => T, onBusy?: () => void) => writeQueue.run(work, { onBusy });
   const batcher = createReportBatcher(async (take, onBusy) => add(await write(() => metrics.record(take()), onBusy)));
   const inTransactions = (slice: SlicedWork) => write(slice);
   const inReads = async (slice: SlicedWork) => (await readWhenFree(connection, slice)) && setImmediate(true);

@@ -1,6 +1,6 @@
-import type { Aggregate } from '../../src/changes/aggregate.js';
-import { type AttributedContext, createCommandRunner, type Decision } from '../../src/changes/command-runner.js';
+import type { Aggregate, Versioned } from '../../src/changes/aggregate.js';
 import type { Read } from '../../src/changes/reader.js';
+import { createSetRunner, type PreparedChange, type SetContext } from '../../src/changes/set-runner.js';
 import { createFlags } from '../../src/create-flags.js';
 import type { DomainEvent } from '../../src/events/event.types.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
@@ -25,17 +25,30 @@ function loopOver(storage: Storage) {
   let calls = 0;
   const now = () => new Date(Date.UTC(2026, 0, 1) + calls++);
   const feed = { ready: async () => undefined, wake: () => undefined };
-  const perform = createCommandRunner({ storage, now, feed, applyUpdates: () => undefined });
-  type Decide = (count: number, read: Read) => Decision<Counted> | Promise<Decision<Counted>>;
+  const { run } = createSetRunner({ storage, now, feed, applyUpdates: () => undefined });
+  type Decide = (count: number, read: Read) => readonly Counted[] | Promise<readonly Counted[]>;
+  type Expected = Pick<PreparedChange, 'ifRevision' | 'revisionOf'>;
+
+  async function change(
+    decide: Decide,
+    { actor = 'ada', ...expected }: Partial<Pick<SetContext, 'actor'>> & Expected = {},
+    id = 'a',
+  ) {
+    const single: PreparedChange<Versioned<number> | undefined> = {
+      ...expected,
+      subject: { kind: counters.kind, id },
+      decide: async (copy) => {
+        const found = await copy.read(counters, id);
+        await copy.apply(counters, id, await decide(found?.state ?? 0, copy.read));
+      },
+      result: ({ read }) => read(counters, id),
+    };
+    const { documents } = await run([single], { actor });
+    return single.result(documents);
+  }
+
   return {
-    perform,
-    change: (decide: Decide, context: Partial<AttributedContext> = {}, id = 'a') =>
-      perform({
-        aggregate: counters,
-        id,
-        context: { actor: 'ada', ...context },
-        decide: (found, read) => decide(found?.state ?? 0, read),
-      }),
+    change,
     events: async () => (await storage.events({ order: 'oldest-first', limit: 1000 })).events,
   };
 }
@@ -162,16 +175,10 @@ describe('ifRevision', () => {
   });
 
   it('can speak of another document than the one that is changed', async () => {
-    const { change, perform } = loopOver(memoryStorage());
+    const { change } = loopOver(memoryStorage());
     await change(increment, {}, 'source');
-    const copy = (ifRevision: number) =>
-      perform({
-        aggregate: counters,
-        id: 'copy',
-        revisionOf: { documents: counters, id: 'source' },
-        context: { actor: 'ada', ifRevision },
-        decide: () => [counted(1)],
-      });
+    const revisionOf = { kind: counters.kind, id: 'source' };
+    const copy = (ifRevision: number) => change(() => [counted(1)], { revisionOf, ifRevision }, 'copy');
     await expect(copy(2)).rejects.toMatchObject({ code: 'revision_mismatch' });
     expect(await copy(1)).toEqual({ state: 1, revision: 1 });
   });
