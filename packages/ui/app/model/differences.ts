@@ -38,7 +38,7 @@ function metadataDifferences(before: FlagDetail, after: FlagDetail): readonly Di
 }
 
 /** Lists what differs in one environment. */
-export function environmentDifferences(before: FlagEnvironment, after: FlagEnvironment): readonly Difference[] {
+function environmentDifferences(before: FlagEnvironment, after: FlagEnvironment): readonly Difference[] {
   const place = after.name;
   const positions = new Map(before.strategies.map(({ id }, index) => [id, index]));
   const removed = before.strategies.filter(({ id }) => !after.strategies.some((strategy) => strategy.id === id));
@@ -66,7 +66,7 @@ export function environmentDifferences(before: FlagEnvironment, after: FlagEnvir
 }
 
 /** Lists what differs in one strategy: "rollout 25 → 50" first. */
-export function strategyDifferences(place: string, before: Strategy, after: Strategy): readonly Difference[] {
+function strategyDifferences(place: string, before: Strategy, after: Strategy): readonly Difference[] {
   const names = new Set([...Object.keys(before.parameters ?? {}), ...Object.keys(after.parameters ?? {})]);
   return [
     ...[...names].flatMap((name) =>

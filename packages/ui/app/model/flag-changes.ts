@@ -42,7 +42,7 @@ function environmentChange(ref: Ref, before: FlagEnvironment, after: FlagEnviron
 }
 
 /** The order of the list is the order of evaluation: numbers of a former order would contradict it. */
-export function strategyInput({ sortOrder: _sortOrder, variants, ...strategy }: Strategy): object {
+function strategyInput({ sortOrder: _sortOrder, variants, ...strategy }: Strategy): object {
   return { ...strategy, ...(variants && { variants }) };
 }
 

@@ -13,7 +13,7 @@ import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
 
 /** The project of the address. */
-export function currentProject(): string {
+function currentProject(): string {
   return path.value[0] === 'projects' ? (path.value[1] ?? 'default') : lastProject;
 }
 
@@ -134,7 +134,7 @@ const THEMES = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
 const THEME_KEY = 'flags-ui:theme';
 
-export function applyTheme(theme: string | null): void {
+function applyTheme(theme: string | null): void {
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
 }

@@ -1,5 +1,5 @@
 import { useResource } from '../api/resource.js';
-import type { UsageRow } from '../api/types.js';
+import { sumByHour } from '../model/usage.js';
 import { offers } from '../state/session.js';
 import { compact, plural } from '../words.js';
 
@@ -27,17 +27,4 @@ export function Sparkline({ project, flag }: { readonly project: string; readonl
       </span>
     </span>
   );
-}
-
-/** Sums usage over environments and applications, hour by hour, the oldest first. Absent hours are zeros. */
-export function sumByHour(rows: readonly UsageRow[], hours: number, now: number): { yes: number; no: number }[] {
-  const latest = Math.floor(now / 3_600_000);
-  const sums = Array.from({ length: hours }, () => ({ yes: 0, no: 0 }));
-  for (const { hour, yes, no } of rows) {
-    const sum = sums[hours - 1 - (latest - Math.floor(Date.parse(hour ?? '') / 3_600_000))];
-    if (sum === undefined) continue;
-    sum.yes += yes;
-    sum.no += no;
-  }
-  return sums;
 }

@@ -151,7 +151,7 @@ interface ConstraintsProps {
 }
 
 /** All constraints have to hold. */
-export function Constraints({ constraints, onChange }: ConstraintsProps) {
+function Constraints({ constraints, onChange }: ConstraintsProps) {
   return (
     <>
       {constraints.map((constraint, index) => (

@@ -44,7 +44,7 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
 }
 
 /** A flag without strategies gets one: it could not be enabled otherwise. */
-export function switchProposal({ project, flag, revision, environment }: Switched): Proposal {
+function switchProposal({ project, flag, revision, environment }: Switched): Proposal {
   const ref = { project, flag, environment: environment.name };
   const verb = environment.enabled ? 'Disable' : 'Enable';
   const needsStrategy = !environment.enabled && environment.strategyCount === 0;

@@ -1,7 +1,7 @@
 import { useResource } from '../api/resource.js';
+import { sumByHour } from '../model/usage.js';
 import { offers } from '../state/session.js';
 import { compact, plural } from '../words.js';
-import { sumByHour } from './sparkline.js';
 import { Empty } from './states.js';
 
 const HOURS = 48;

@@ -93,12 +93,12 @@ export async function undo(id: string, reason?: string): Promise<boolean> {
 }
 
 /** What the page shows may be out of date. */
-export function refresh(): void {
+function refresh(): void {
   version.value++;
   invalidate((action) => action !== 'getSession');
 }
 
-export function messageOf(error: ApiError): string {
+function messageOf(error: ApiError): string {
   if (error.status === 412)
     return 'Somebody else has changed this meanwhile. The page now shows the newest state: try again.';
   if (error.status === 403) return `You are not allowed to do this. ${error.message}`;

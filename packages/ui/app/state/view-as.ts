@@ -33,7 +33,7 @@ export function contextFromText(text: string): Context | undefined {
   };
 }
 
-export function contextToText(context: Context): string {
+function contextToText(context: Context): string {
   return new URLSearchParams(fieldsOf(context)).toString();
 }
 
