@@ -1,4 +1,4 @@
-import type { Flags } from '@flags/core';
+import type { FlagRef, Flags } from '@flags/core';
 import { createValidator, type InputSchemas } from '@flags/core/integration';
 import type { Principal } from './auth.js';
 import type { BodyReader } from './body.js';
@@ -8,7 +8,7 @@ import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { nextTurn } from './coalesce-per-tick.js';
 import { entityTag, namesTag, revisionsIn, versionTag } from './entity-tag.js';
 import { invalidInput } from './errors.js';
-import { checkPermission, readThenCheck } from './permission.js';
+import { checkPermission, readOrCheck, readThenCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
@@ -16,6 +16,7 @@ import type { ResponseCache } from './response-cache.js';
 import { type AdminFacts, permissionOf, type Route, type RouteBody, type RouteResult } from './route.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
+import { flagDetailToWire } from './wire/flag.js';
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
@@ -57,8 +58,12 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const { body, project } =
       route.permissionBy === 'body'
         ? await readThenCheck(route, principal, read)
-        : { body: await read(), project: asked };
+        : { body: await readOrCheck(route, principal, read), project: asked };
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
+    let revision: number | undefined;
+    const onRevision = (written: number) => {
+      revision = written;
+    };
     const result = await route.handle({
       flags: flags.as(principal.token ?? principal.name),
       principal,
@@ -72,7 +77,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       params,
       query,
       body,
-      context: ifRevision === undefined ? {} : { ifRevision },
+      context: { ...(ifRevision !== undefined && { ifRevision }), ...(route.changes && { onRevision }) },
       documents,
       hub,
       eventHub,
@@ -82,7 +87,11 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
       isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
     });
-    return replyTo(request, route, { result, dataVersion });
+    if (route.changes === undefined) return replyTo(request, route, { result, dataVersion });
+    const { projectId = project, featureName } = params;
+    const flag = result.flag ?? (projectId && featureName ? { project: projectId, flag: featureName } : undefined);
+    const etag = flag && (await tagOfFlag(flags, flag, result.revision ?? revision));
+    return withTag(await bodyReply(route, result), etag);
   }
 
   const readDataVersion = () => flags.dataVersion(route.cacheBy ?? route.streamed);
@@ -195,6 +204,23 @@ function tagOf(
   if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
   if (dataVersion === undefined) return undefined;
   return versionTag(`${dataVersion} ${urlOf(request)} ${request.originalUrl}`, revision);
+}
+
+/**
+ * Returns the tag that a GET of the flag gives. Undefined if the flag is deleted, or has already changed again. The
+ * change is committed, so a fault does not matter here.
+ */
+async function tagOfFlag(flags: Flags, ref: FlagRef, revision: number | undefined): Promise<string | undefined> {
+  try {
+    const flag = await flags.getFlag(ref);
+    return flag.revision === revision ? entityTag(JSON.stringify(flagDetailToWire(flag)), revision) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function withTag(reply: Reply, etag: string | undefined): Reply {
+  return etag === undefined ? reply : { ...reply, headers: { ...reply.headers, etag } };
 }
 
 /** Returns 304 without a body when `If-None-Match` names the tag of the reply. */

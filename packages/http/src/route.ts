@@ -1,4 +1,4 @@
-import type { ChangeContext, DataVersionScope, ErrorCode, Flags, TokenKind } from '@flags/core';
+import type { ChangeContext, DataVersionScope, ErrorCode, FlagRef, Flags, TokenKind } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { Principal } from './auth.js';
 import type { JsonChunks } from './chunks.js';
@@ -42,6 +42,8 @@ export interface Route {
   readonly errors: readonly ErrorCode[];
   /** The document whose revision `If-Match` compares. Absent: the endpoint ignores the header. */
   readonly ifMatch?: 'flag' | 'project' | 'segment';
+  /** The answer changes a flag, and has the `ETag` that a GET of the flag would have. */
+  readonly changes?: 'flag';
   /** `messages`: a 400 has the body `[{ "msg" }]`. Absent: the common error body. */
   readonly badRequest?: 'messages';
   /** The protocol that defines the 400 and 404 bodies. Absent: the common error body. */
@@ -73,7 +75,7 @@ export interface Route {
    *
    * - `body`: the body names it, so the endpoint reads the body first.
    * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
-   * - `handler`: no check before. The handler leaves out the projects that the caller may not read.
+   * - `handler`: the request concerns several projects, so the handler checks them.
    */
   readonly permissionBy?: 'body' | 'anyProject' | 'handler';
   /** A method, so that a route may narrow the type of its path parameters. */
@@ -98,6 +100,7 @@ export type Tag =
   | 'Playground'
   | 'API tokens'
   | 'Events'
+  | 'Change sets'
   | 'Session'
   | 'OpenAPI';
 
@@ -161,6 +164,10 @@ export type ReplySchema =
   | 'CreatedToken'
   | 'EventList'
   | 'EventStream'
+  | 'ChangeSet'
+  | 'Plan'
+  | 'Preview'
+  | 'History'
   | 'Session'
   | 'ClientFeatures'
   | 'ClientFeature'
@@ -242,6 +249,8 @@ export interface RouteResult {
    * `If-Match`.
    */
   readonly revision?: number;
+  /** The changed flag, if the path does not name it. */
+  readonly flag?: FlagRef;
   /** The query parameters of the next page; absent on the last page. */
   readonly next?: NextPage | undefined;
 }

@@ -236,6 +236,23 @@ export interface ChangeSetOperations {
 
 /** Operations on change sets that are built on top of {@link ChangeSetOperations}. */
 export interface ChangeHistoryOperations {
+  /**
+   * Evaluates contexts before and after changes, without a commit: for every changed flag, for flags that use a changed
+   * segment, and for flags that depend on any of these. Counts nothing, and reports no problems.
+   *
+   * Both sides draw the same random numbers, so that chance alone changes no result. Works in slices of some
+   * milliseconds; do not change the contexts until the promise resolves.
+   *
+   * @param query at most 1000 contexts, and fewer if the changes concern many flags
+   * @throws FlagsError as {@link ChangeSetOperations.apply}; `environment_not_found`
+   * @example
+   * const change: Change = { op: 'updateStrategy', ref: strategy, input: { parameters: { rollout: '50' } } };
+   * const { flags: [checkout] } = await flags.preview([change], {
+   *   environment: 'production',
+   *   contexts: [{ userId: '7' }, { userId: '8' }],
+   * });
+   * console.log(checkout.before.enabled, '→', checkout.after.enabled);
+   */
   preview(changes: readonly Change[], query: PreviewQuery): Promise<Preview>;
   getChangeSet(id: string): Promise<HistoryEntry>;
   history(ref: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;

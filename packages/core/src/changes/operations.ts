@@ -16,6 +16,9 @@ import * as tokens from '../tokens/token.operations.js';
 import * as changeSets from './change-sets.operations.js';
 import type { Engine } from './engine.js';
 import type { Lifetime } from './lifetime.js';
+import { preview } from './preview.operations.js';
+import type { DocumentReader } from './reader.js';
+import type { PreparedChange } from './set-runner.js';
 import { type ChangeOperation, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
 /** Returns the data version. It covers metrics, so it is undefined if another storage holds the metrics. */
@@ -45,6 +48,7 @@ const CHANGES = { ...VOCABULARY, ...SINGLE_ONLY } satisfies Partial<Record<Opera
 const CHANGE_SETS = {
   apply: changeSets.apply,
   plan: changeSets.plan,
+  preview,
 } satisfies Partial<OperationTable>;
 
 type ChangeName = keyof typeof CHANGES | keyof typeof CHANGE_SETS;
@@ -97,13 +101,24 @@ async function runChange(
 ): Promise<unknown> {
   const { context, ...change } = split(...input);
   const prepared = await prepare(engine, change);
-  const { actor, onSegmentUse, ifRevision } = context ?? {};
+  const { actor, onSegmentUse, onRevision, ifRevision } = context ?? {};
   const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
   const { documents } = await engine.run([single], {
     ...(actor !== undefined && { actor }),
     ...(onSegmentUse && { onSegmentUse }),
   });
+  if (onRevision) await reportRevision(prepared, documents, onRevision);
   return prepared.result(documents);
+}
+
+/** The documents are those after the commit, so this reads no storage. */
+async function reportRevision(
+  { subject: { kind, id } }: PreparedChange,
+  { read }: DocumentReader,
+  onRevision: (revision: number) => void,
+): Promise<void> {
+  const written = await read({ kind, parentOf: () => null }, id);
+  if (written) onRevision(written.revision);
 }
 
 /** Binds the operations that do not depend on the actor. */

@@ -19,7 +19,7 @@ import type {
   VariantDefinition,
 } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
-import { type ProblemReporter, reasonOf, toList, toOptionalText, toText } from './problem.js';
+import { type ProblemReporter, reasonOf, SILENT, toList, toOptionalText, toText } from './problem.js';
 import { BUILT_IN_STRATEGIES, type StrategyContext, type StrategyTest } from './strategies.js';
 import { type FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
@@ -184,6 +184,12 @@ export class FlagCompiler {
     private readonly parts: CompilationParts,
     private readonly counters: UsageCounters,
   ) {}
+
+  /** Returns a compiler for drafts: with other random numbers, and with counters and problems that nobody reads. */
+  forDrafts(random: () => number): FlagCompiler {
+    const strategyContext = { ...this.parts.strategyContext, random };
+    return new FlagCompiler({ ...this.parts, strategyContext, problems: SILENT }, new UsageCounters());
+  }
 
   /**
    * Compiles a flag, and reuses unchanged parts of its previous compilation. Returns undefined if the definition has no

@@ -73,7 +73,7 @@ function on(
  * Reads an additional detail of an explanation. Returns undefined if the context cannot be read: an evaluation may
  * decide without that detail.
  */
-function tryRead<T>(read: () => T): T | undefined {
+export function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -23,6 +23,9 @@ export class ProblemReporter {
   }
 }
 
+/** Reports nothing. */
+export const SILENT = new ProblemReporter(undefined);
+
 /** Returns the message of a thrown value of any type. */
 export function reasonOf(thrown: unknown): string {
   try {

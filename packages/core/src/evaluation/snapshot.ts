@@ -6,7 +6,7 @@ import {
   variantOf,
   winningStrategy,
 } from './compiled-flag.js';
-import type { FlagDefinition, SegmentDefinition } from './definitions.types.js';
+import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from './definitions.types.js';
 import type {
   CustomStrategy,
   EvaluatedVariant,
@@ -17,10 +17,10 @@ import type {
   Impression,
   TextEncoding,
 } from './evaluated.types.js';
-import { explainFlag, explainUnknown } from './explain.js';
-import type { FlagExplanation } from './explanation.types.js';
+import { explainFlag, explainUnknown, tryRead } from './explain.js';
+import type { FlagExplanation, RolloutExplanation } from './explanation.types.js';
 import { FlagTable, SegmentUsers, type TableEntry } from './flag-table.js';
-import { notices, ProblemReporter, reasonOf } from './problem.js';
+import { notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
 import { UsageCounters } from './usage.js';
 import { type CompiledVariant, OFF } from './variants.js';
 
@@ -106,6 +106,27 @@ export class Snapshot {
     const explanation = explainFlag(flag, context ?? EMPTY_CONTEXT, this.flags);
     if (notices.hasAny) notices.reportTo(this.runtime.problems);
     return explanation;
+  }
+
+  /** Returns what every hashing strategy of a flag draws for a context, whether evaluation reaches the strategy or not. */
+  rollouts(name: string, context: EvaluationContext): readonly StrategyRollout[] {
+    const strategies = this.flags.get(name)?.strategies ?? [];
+    return strategies.flatMap(({ definition, test }) => {
+      const rollout = test.explain && tryRead(() => test.explain?.(context));
+      return rollout ? [{ definition, rollout }] : [];
+    });
+  }
+
+  /**
+   * Returns a snapshot with the segments of this one and no flags, for evaluations without effects: it shares no
+   * counters, and reports neither problems nor impressions.
+   *
+   * @internal
+   */
+  draft(random: () => number): Snapshot {
+    const compiler = this.runtime.compiler.forDrafts(random);
+    const runtime = { compiler, counters: new UsageCounters(), problems: SILENT, onImpression: undefined };
+    return new Snapshot(runtime, FlagTable.empty(), this.segments, new SegmentUsers());
   }
 
   /** Returns the definition of a flag, or undefined for an unknown flag. */
@@ -219,6 +240,12 @@ export class Snapshot {
     for (const [name, flag] of anew ? flags : changes) if (flag) users.add(name, flag);
     return users;
   }
+}
+
+/** What a hashing strategy draws for a context. */
+export interface StrategyRollout {
+  readonly definition: StrategyDefinition;
+  readonly rollout: RolloutExplanation;
 }
 
 /** A change of a snapshot. A given flag or segment replaces that of the same name or id. */

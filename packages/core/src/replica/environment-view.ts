@@ -10,7 +10,7 @@ import { deepFreeze } from '../validation/json.js';
 import type { DocumentCache } from './document-cache.js';
 
 /** Returns the configuration of a flag in one environment. */
-function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
+export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
   const { name, project, type, description, stale, impressionData, variants, dependencies = [] } = flag;
   const { enabled, strategies } = orderedEnvironmentOf(flag, environment);
   return {
@@ -31,7 +31,7 @@ export function toSegmentConfiguration({ id, name, constraints }: SegmentState):
   return { id, name, constraints };
 }
 
-function toSegmentDefinition({ id, constraints }: SegmentState): SegmentDefinition {
+export function toSegmentDefinition({ id, constraints }: SegmentState): SegmentDefinition {
   return { id, constraints };
 }
 

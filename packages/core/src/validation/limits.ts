@@ -80,6 +80,9 @@ export const LIMITS = {
   unknownNames: 10_000,
   /** Estimated bytes of all applications, instances and usage in the memory metrics. */
   applicationsInMemory: 33_554_432,
+  previewContexts: 1000,
+  /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */
+  previewResults: 200_000,
   eventsPerPage: 1000,
   itemsPerPage: 1000,
   /** Bytes of JSON on one page. A page has at least one item, whatever its size. */

@@ -96,6 +96,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     (flags) => flags.apply(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01', reason: 'Launch' }),
   ],
   plan: (flags) => flags.plan(CHANGES),
+  preview: (flags) => flags.preview(CHANGES, { environment: 'production', contexts: [{ userId: '7' }] }),
   updateStrategy: (flags) => flags.updateStrategy(STRATEGY, { name: 'default', segments: [2] }),
   patchStrategy: (flags) => flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }]),
   removeStrategy: (flags) => flags.removeStrategy(STRATEGY),

@@ -1,4 +1,5 @@
 import type { ReplySchema } from '../route.js';
+import { CHANGE_EXAMPLES } from './change-examples.js';
 import { CLIENT_EXAMPLES } from './client-examples.js';
 
 const CREATED = '2026-01-02T10:00:00.000Z';
@@ -189,6 +190,8 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
         environment: null,
         data: { stale: true },
         preData: { stale: false },
+        changeSet: '3f0c9e0e-5a53-4d0f-9d0e-5c1c8f2a7b11',
+        reason: null,
       },
     ],
     totalEvents: 1,
@@ -211,5 +214,6 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     ],
     actions: ['getFlag', 'listFlags'],
   },
+  ...CHANGE_EXAMPLES,
   ...CLIENT_EXAMPLES,
 };

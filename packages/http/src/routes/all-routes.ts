@@ -1,5 +1,6 @@
 import type { Route } from '../route.js';
 import { archiveRoutes } from './archive.js';
+import { changeRoutes } from './changes.js';
 import { clientRoutes } from './client.js';
 import { clientReportRoutes } from './client-reports.js';
 import { dependencyRoutes } from './dependencies.js';
@@ -8,6 +9,7 @@ import { eventRoutes } from './events.js';
 import { featureRoutes } from './features.js';
 import { flagRoutes } from './flags.js';
 import { frontendRoutes } from './frontend.js';
+import { historyRoutes } from './history.js';
 import { memberRoutes } from './members.js';
 import { metricsRoutes } from './metrics.js';
 import { ofrepRoutes } from './ofrep.js';
@@ -42,6 +44,8 @@ export const ROUTES: readonly Route[] = [
   ...clientReportRoutes,
   ...frontendRoutes,
   ...ofrepRoutes,
+  ...changeRoutes,
+  ...historyRoutes,
   ...sessionRoutes,
   ...openApiRoutes,
 ];

@@ -9,6 +9,7 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'Switch a flag on in one environment',
     tag: 'Environments',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200 },
     errors: [
       'project_not_found',
@@ -31,6 +32,7 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'Switch a flag off in one environment',
     tag: 'Environments',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200 },
     errors: ['project_not_found', 'flag_not_found', 'environment_not_found', 'flag_archived', 'revision_mismatch'],
     ifMatch: 'flag',

@@ -75,9 +75,15 @@ export function eventToWire(event: FlagsEvent) {
     project: event.project,
     featureName: event.flag,
     environment: event.environment,
-    data: stateToWire(event.type, event.data),
-    preData: stateToWire(event.type, event.before),
+    ...toWireState(event),
+    changeSet: event.changeSet,
+    reason: event.reason,
   };
+}
+
+/** Returns the states of an event, committed or planned. */
+export function toWireState({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>) {
+  return { data: stateToWire(type, data), preData: stateToWire(type, before) };
 }
 
 /** Converts the state in an event. Tokens, dependencies and flags have different wire names. */

@@ -1,6 +1,7 @@
 import type { Row } from '../row.js';
 import { archiveRows } from './archive.js';
 import { bulkRows } from './bulk.js';
+import { changeRows } from './changes.js';
 import { clientRows } from './client.js';
 import { clientReadingRows } from './client-reading.js';
 import { dependencyRows } from './dependencies.js';
@@ -45,5 +46,6 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...archiveRows,
   ...tokenRows,
   ...eventRows,
+  ...changeRows,
   ...pageRows,
 ];

@@ -76,6 +76,8 @@ export const eventSchemas = {
     environment: nullableText,
     data: { description: 'What is so now.' },
     preData: { description: 'What was so before; null where there was nothing.' },
+    changeSet: { ...nullableText, description: 'The id of the change set; null for events from before change sets.' },
+    reason: { ...nullableText, description: 'Why the change was made.' },
   }),
 };
 

@@ -1,0 +1,196 @@
+import type { EvaluationContext } from '../evaluation/evaluated.types.js';
+import type { Snapshot } from '../evaluation/snapshot.js';
+import { assertEnvironment } from '../flags/find.js';
+import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { toConfiguration, toSegmentDefinition } from '../replica/environment-view.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { timeSlice } from '../time-slice.js';
+import { LIMITS } from '../validation/limits.js';
+import { createValidator, invalidInput } from '../validation/validator.js';
+import type {
+  Change,
+  ContextPreview,
+  FlagPreview,
+  PlannedDocument,
+  Preview,
+  PreviewBucket,
+  PreviewedEvaluation,
+  PreviewQuery,
+} from './change-set.types.js';
+import { planDocuments } from './change-sets.operations.js';
+import type { Engine } from './engine.js';
+
+/** Validates what the types say. Contexts may have any members. */
+const validateQuery = createValidator<PreviewQuery>({
+  type: 'object',
+  properties: {
+    environment: { type: 'string' },
+    contexts: { type: 'array', maxItems: LIMITS.previewContexts, items: { type: 'object' } },
+  },
+  required: ['environment', 'contexts'],
+});
+
+export async function preview(engine: Engine, changes: readonly Change[], query: PreviewQuery): Promise<Preview> {
+  const { environment, contexts } = validateQuery(query);
+  assertEnvironment(engine, environment);
+  return previewDocuments(engine, await planDocuments(engine, changes), { environment, contexts });
+}
+
+/** A document before or after the change set; null if there is none. */
+type Side = 'before' | 'after';
+type PlannedState = Pick<PlannedDocument, 'kind' | 'id' | Side>;
+
+/**
+ * Evaluates the contexts before and after planned changes. Compiles only the flags that the changes concern, and their
+ * parents. Works in time slices.
+ */
+async function previewDocuments(
+  engine: Engine,
+  documents: readonly PlannedState[],
+  { environment, contexts }: PreviewQuery,
+): Promise<Preview> {
+  // Compiles the environment in slices if nobody has asked for it yet.
+  await engine.replica.state.loadConfiguration(environment);
+  const states = statesOf(engine, documents);
+  const names = await concernedFlags(states, environment);
+  const random = createSharedRandom();
+  const before = await createDraft(engine, { states, names, environment, side: 'before', random: random.next });
+  const after = await createDraft(engine, { states, names, environment, side: 'after', random: random.next });
+  assertAffordable(names, after, contexts);
+  const flags: FlagPreview[] = [];
+  for (const name of names) {
+    const project = (states.flag(name, 'after') ?? states.flag(name, 'before'))?.project ?? '';
+    const previews: ContextPreview[] = [];
+    for (const [index, context] of contexts.entries()) {
+      if (timeSlice.isOver()) await timeSlice.next();
+      random.begin(index);
+      const earlier = evaluate(before, name, context);
+      random.begin(index);
+      previews.push({
+        before: earlier,
+        after: evaluate(after, name, context),
+        buckets: bucketsOf(after, name, context),
+      });
+    }
+    flags.push({
+      project,
+      flag: name,
+      before: { enabled: previews.filter((one) => one.before.enabled).length },
+      after: { enabled: previews.filter((one) => one.after.enabled).length },
+      contexts: previews,
+    });
+  }
+  return { flags };
+}
+
+/** The flags and segments on both sides: planned documents, and the replica for all others. */
+interface States {
+  readonly changedFlags: ReadonlySet<string>;
+  readonly changedSegments: readonly PlannedState[];
+  /** Flags of the replica, without archived ones. */
+  readonly live: ReadonlyMap<string, FlagState>;
+  /** Returns a flag that is not archived. */
+  flag(name: string, side: Side): FlagState | undefined;
+}
+
+function statesOf({ replica }: Engine, documents: readonly PlannedState[]): States {
+  const { flags: live } = replica.documents;
+  const planned = new Map(documents.filter(({ kind }) => kind === flagDocuments.kind).map((one) => [one.id, one]));
+  return {
+    live,
+    changedFlags: new Set(planned.keys()),
+    changedSegments: documents.filter(({ kind }) => kind === segmentDocuments.kind),
+    flag(name, side) {
+      const document = planned.get(name);
+      if (!document) return live.get(name);
+      const state = document[side] as FlagState | null;
+      return state?.archived ? undefined : (state ?? undefined);
+    },
+  };
+}
+
+/** Returns the changed flags, the flags that use a changed segment, and the flags that depend on any of these. */
+async function concernedFlags(states: States, environment: string): Promise<readonly string[]> {
+  const segments = new Set(states.changedSegments.map(({ id }) => Number(id)));
+  const concerned = new Set(states.changedFlags);
+  for (const [name, flag] of [...states.live]) {
+    if (segments.size === 0) break;
+    if (timeSlice.isOver()) await timeSlice.next();
+    const { strategies } = orderedEnvironmentOf(flag, environment);
+    if (strategies.some((strategy) => strategy.segments?.some((id) => segments.has(id)))) concerned.add(name);
+  }
+  const parents = new Set(concerned);
+  for (const [name, { dependencies = [] }] of [...states.live]) {
+    if (dependencies.length === 0) continue;
+    if (timeSlice.isOver()) await timeSlice.next();
+    if (dependencies.some(({ flag }) => parents.has(flag))) concerned.add(name);
+  }
+  return [...concerned];
+}
+
+interface DraftOptions {
+  readonly states: States;
+  readonly names: readonly string[];
+  readonly environment: string;
+  readonly side: Side;
+  readonly random: () => number;
+}
+
+/** Compiles one side: the concerned flags and their parents, with the segments that are stored or planned. */
+async function createDraft(engine: Engine, { states, names, environment, side, random }: DraftOptions) {
+  let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
+  for (const document of states.changedSegments) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const state = document[side] as SegmentState | null;
+    draft = draft.with(state ? { segments: [toSegmentDefinition(state)] } : { removedSegments: [Number(document.id)] });
+  }
+  const parents = names.flatMap((name) => states.flag(name, side)?.dependencies?.map(({ flag }) => flag) ?? []);
+  for (const name of new Set([...names, ...parents])) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const flag = states.flag(name, side);
+    if (flag) draft = draft.with({ flags: [toConfiguration(flag, environment)] });
+  }
+  return draft;
+}
+
+/** Throws `invalid_input` when the contexts and flags have too many results for one answer. */
+function assertAffordable(names: readonly string[], after: Snapshot, contexts: readonly EvaluationContext[]): void {
+  const perContext = names.reduce((sum, name) => sum + 1 + after.rollouts(name, {}).length, 0);
+  const most = Math.floor(LIMITS.previewResults / Math.max(1, perContext));
+  if (contexts.length <= most) return;
+  const message = `must have at most ${most} items, because the changes concern ${names.length} flags`;
+  throw invalidInput([{ message, path: '/contexts' }]);
+}
+
+function evaluate(draft: Snapshot, name: string, context: EvaluationContext): PreviewedEvaluation {
+  const { enabled, variant, reason } = draft.explain(name, context);
+  return { enabled, variant, reason };
+}
+
+function bucketsOf(draft: Snapshot, name: string, context: EvaluationContext): readonly PreviewBucket[] {
+  return draft.rollouts(name, context).map(({ definition, rollout: { id, bucket = null, rollout } }) => ({
+    // The draft compiles stored strategies, which have ids.
+    strategy: (definition as { readonly id?: string }).id ?? '',
+    bucket: id === undefined ? null : bucket,
+    rollout,
+  }));
+}
+
+/** Random numbers that both sides draw alike, so that chance alone changes no answer. */
+function createSharedRandom() {
+  let state = 0;
+  return {
+    /** Begins the numbers of a context. */
+    begin(index: number): void {
+      state = Math.imul(index + 1, 0x9e3779b1);
+    },
+    /** Returns the next number (SplitMix32). */
+    next(): number {
+      state = (state + 0x9e3779b9) | 0;
+      let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+      mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+      return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+    },
+  };
+}

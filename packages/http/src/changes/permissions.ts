@@ -1,0 +1,242 @@
+import {
+  type Change,
+  type ChangeOperationName,
+  type ChangeSet,
+  type EventType,
+  type Flags,
+  type FlagsEvent,
+  isFlagsError,
+  LIMITS,
+} from '@flags/core';
+import { ERROR_KINDS } from '../errors.js';
+import { projectIn } from '../permission.js';
+import type { Action } from '../permissions.js';
+import { unchecked } from '../schema-properties.js';
+
+/** A permission that a change set needs. The project is null for the instance. */
+export interface NeededPermission {
+  readonly action: Action;
+  readonly project: string | null;
+}
+
+/** The permissions of a change set, before it is validated. */
+export interface ChangePermissions {
+  /** The permissions of the changes. Without those of the set itself. */
+  readonly needed: readonly NeededPermission[];
+  /** The projects that the set creates. The events of a new project need no further permission. */
+  readonly created: ReadonlySet<string>;
+  /** The changes. References without a project get the project of the permission check. */
+  readonly changes: readonly Change[];
+}
+
+interface AnyChange {
+  readonly op?: unknown;
+  readonly ref?: unknown;
+  readonly input?: unknown;
+}
+
+/** How a change names its projects. The record type requires an entry for every operation. */
+const PLACES: Readonly<Record<ChangeOperationName, 'instance' | 'ref' | 'flag' | 'move' | 'segment' | 'new segment'>> =
+  {
+    createProject: 'instance',
+    updateProject: 'ref',
+    deleteProject: 'ref',
+    createFlag: 'ref',
+    updateFlag: 'ref',
+    cloneFlag: 'ref',
+    archiveFlag: 'ref',
+    reviveFlag: 'flag',
+    deleteFlag: 'flag',
+    moveFlag: 'move',
+    addStrategy: 'ref',
+    updateStrategy: 'ref',
+    removeStrategy: 'ref',
+    enable: 'ref',
+    disable: 'ref',
+    configureEnvironment: 'ref',
+    setVariants: 'ref',
+    addDependency: 'ref',
+    removeDependency: 'ref',
+    createSegment: 'new segment',
+    updateSegment: 'segment',
+    deleteSegment: 'segment',
+    addMember: 'ref',
+    changeMemberRole: 'ref',
+    removeMember: 'ref',
+  };
+
+export const CHANGE_OPERATIONS = Object.keys(PLACES) as readonly ChangeOperationName[];
+
+/**
+ * Returns the permissions that changes need. Reads changes that are not validated, because callers without permission
+ * may not learn what is wrong with a change: an unreadable change is about the instance.
+ */
+export async function permissionsOfChanges(flags: Flags, given: unknown): Promise<ChangePermissions> {
+  // The engine refuses anything but a list, and a longer one. Such a set is about the instance.
+  const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
+  if (!isReadable) return { needed: [], created: new Set(), changes: unchecked(given) };
+  const needed: NeededPermission[] = [];
+  const created = new Set<string>();
+  const changes: unknown[] = [];
+  // Where earlier changes of the set put flags.
+  const moved = new Map<string, string>();
+  for (const one of given as readonly unknown[]) {
+    const change: AnyChange = Object(one);
+    const { change: located, projects } = await locate(flags, change, moved);
+    changes.push(isOperation(change.op) ? located : one);
+    const action: Action = isOperation(change.op) ? change.op : 'applyChanges';
+    for (const project of projects) needed.push({ action, project });
+    follow(change, { created, moved });
+  }
+  return { needed, created, changes: unchecked(changes) };
+}
+
+function isOperation(op: unknown): op is ChangeOperationName {
+  return typeof op === 'string' && Object.hasOwn(PLACES, op);
+}
+
+async function locate(
+  flags: Flags,
+  change: AnyChange,
+  moved: ReadonlyMap<string, string>,
+): Promise<{ readonly change: AnyChange; readonly projects: readonly (string | null)[] }> {
+  const { op, ref, input } = change;
+  const project = projectIn(ref) ?? null;
+  const same = (...projects: (string | null)[]) => ({ change, projects });
+  switch (isOperation(op) ? PLACES[op] : 'ref') {
+    case 'instance':
+      return same(null);
+    case 'ref':
+      return same(project);
+    case 'move':
+      return same(project, projectIn(input) ?? null);
+    case 'new segment':
+      return same(projectIn(input) ?? null);
+    case 'segment': {
+      const next = projectIn(input);
+      const current = await projectOfSegment(flags, textOf(ref, 'segment'));
+      return same(current, ...(next === undefined || op === 'deleteSegment' ? [] : [next]));
+    }
+    case 'flag': {
+      if (project !== null) return same(project);
+      const flag = textOf(ref, 'flag');
+      if (typeof flag !== 'string') return same(null);
+      const found = moved.get(flag) ?? (await orNull(async () => (await flags.locateFlag({ flag })).project));
+      if (found === null) return same(null);
+      return { change: { ...change, ref: { ...Object(ref), project: found } }, projects: [found] };
+    }
+  }
+}
+
+function follow(
+  { op, ref, input }: AnyChange,
+  { created, moved }: { readonly created: Set<string>; readonly moved: Map<string, string> },
+): void {
+  const id = textOf(input, 'id');
+  if (op === 'createProject' && typeof id === 'string') created.add(id);
+  const flag = textOf(op === 'moveFlag' ? ref : input, op === 'moveFlag' ? 'flag' : 'name');
+  const project = projectIn(op === 'moveFlag' ? input : ref);
+  const isPlaced = op === 'moveFlag' || op === 'createFlag' || op === 'cloneFlag';
+  if (isPlaced && typeof flag === 'string' && typeof project === 'string') moved.set(flag, project);
+}
+
+function textOf(value: unknown, member: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[member] : undefined;
+}
+
+/** Returns the project of a segment; null for the instance, and for a segment that does not exist. */
+async function projectOfSegment(flags: Flags, segment: unknown): Promise<string | null> {
+  if (typeof segment !== 'number') return null;
+  return orNull(async () => (await flags.getSegment({ segment })).project);
+}
+
+/** Resolves to null where the engine refuses the reference. The operation repeats the refusal. */
+async function orNull<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isFlagsError(error) && ERROR_KINDS[error.code].status < 500) return null;
+    throw error;
+  }
+}
+
+/** The action that takes an event back. The engine refuses to undo events without one. */
+const UNDOING: Readonly<Record<EventType, Action | undefined>> = {
+  'project-created': 'deleteProject',
+  'project-updated': 'updateProject',
+  'project-deleted': 'createProject',
+  'member-added': 'removeMember',
+  'member-role-changed': 'changeMemberRole',
+  'member-removed': 'addMember',
+  'flag-created': 'deleteFlag',
+  'flag-updated': 'updateFlag',
+  'flag-stale-on': 'updateFlag',
+  'flag-stale-off': 'updateFlag',
+  'flag-archived': 'reviveFlag',
+  'flag-revived': 'archiveFlag',
+  'flag-deleted': 'createFlag',
+  'flag-moved': 'moveFlag',
+  'strategy-added': 'removeStrategy',
+  'strategy-updated': 'updateStrategy',
+  'strategy-removed': 'addStrategy',
+  'environment-enabled': 'disable',
+  'environment-disabled': 'enable',
+  'variants-updated': 'setVariants',
+  'dependency-added': 'removeDependency',
+  'dependency-updated': 'addDependency',
+  'dependency-removed': 'addDependency',
+  'segment-created': 'deleteSegment',
+  'segment-updated': 'updateSegment',
+  'segment-deleted': 'createSegment',
+  'token-created': undefined,
+  'token-deleted': undefined,
+};
+
+/**
+ * Returns the permissions to undo a change set: those of the opposite changes, in the project of each event and in the
+ * present project of its flag, and those to use the segments that come back.
+ */
+export async function permissionsOfUndo(flags: Flags, { events }: ChangeSet): Promise<readonly NeededPermission[]> {
+  const needed: NeededPermission[] = [];
+  const places = new Map<string, string | null>();
+  const segments = new Set<number>();
+  for (const event of events) {
+    for (const id of segmentsIn(event.before)) segments.add(id);
+    const action = UNDOING[event.type];
+    if (action === undefined) continue;
+    needed.push({ action, project: event.type === 'project-deleted' ? null : event.project });
+    for (const project of projectsIn(event)) needed.push({ action, project });
+    if (event.flag === null) continue;
+    const { flag } = event;
+    const present = places.get(flag) ?? (await orNull(async () => (await flags.locateFlag({ flag })).project));
+    places.set(flag, present);
+    if (present !== null) needed.push({ action, project: present });
+  }
+  for (const segment of segments) {
+    const project = await orNull(async () => ({ of: (await flags.getSegment({ segment })).project }));
+    if (project) needed.push({ action: 'useSegment', project: project.of });
+  }
+  return needed;
+}
+
+type ShownEvent = Pick<FlagsEvent, 'type' | 'project' | 'data' | 'before'>;
+
+/** Returns the projects in the states of an event that may move a flag or a segment. */
+function projectsIn({ type, data, before }: ShownEvent): readonly (string | null)[] {
+  if (type !== 'flag-moved' && type !== 'segment-updated') return [];
+  return [projectIn(data), projectIn(before)].filter((project) => project !== undefined);
+}
+
+/** Returns the segments that the strategies in a state use. */
+function segmentsIn(state: unknown): readonly number[] {
+  if (typeof state !== 'object' || state === null) return [];
+  if (Array.isArray(state)) return state.flatMap(segmentsIn);
+  const { segments, strategies, environments } = state as Readonly<Record<string, unknown>>;
+  const own = Array.isArray(segments) ? segments.filter((id) => typeof id === 'number') : [];
+  return [...own, ...segmentsIn(strategies), ...segmentsIn(environments)];
+}
+
+/** Returns the projects that events show. A flag or segment that moves shows two. */
+export function projectsOf(events: Iterable<ShownEvent>): ReadonlySet<string | null> {
+  return new Set([...events].flatMap((event) => [event.project, ...projectsIn(event)]));
+}

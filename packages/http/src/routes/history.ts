@@ -1,0 +1,82 @@
+import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
+import { projectsOf } from '../changes/permissions.js';
+import { historyEntryToWire } from '../changes/wire.js';
+import { jsonObject, jsonTexts } from '../json-chunks.js';
+import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
+import { propertyOf, unchecked } from '../schema-properties.js';
+import { areAll, createProjectFilter } from './changes.js';
+import { FLAG, flagRef, PROJECT, projectRef } from './paths.js';
+
+const PAGE: readonly QueryParameter[] = [
+  {
+    name: 'limit',
+    description: 'At most so many, and no more than 1 MiB; 100 when absent. The Link header names the next page.',
+    schema: ({ pageQuery }) => propertyOf(pageQuery, 'limit'),
+  },
+  {
+    name: 'after',
+    description: 'From where the page before has ended: `next` of its answer.',
+    schema: ({ pageQuery }) => propertyOf(pageQuery, 'after'),
+  },
+];
+
+/** What the rows of all histories have in common. */
+const HISTORY = {
+  method: 'GET',
+  permission: 'listHistory',
+  tag: 'Change sets',
+  access: 'admin',
+  query: PAGE,
+  paged: 'always',
+  reply: { status: 200, schema: 'History' },
+} as const;
+
+export const historyRoutes: readonly Route[] = [
+  route({
+    ...HISTORY,
+    path: '/api/admin/history',
+    action: 'listHistory',
+    permissionBy: 'anyProject',
+    summary: 'The change sets of all projects that the caller may read, newest first',
+    errors: ['invalid_input'],
+    handle: (request) => readHistory(request, {}),
+  }),
+  route({
+    ...HISTORY,
+    path: `${PROJECT}/history`,
+    action: 'listProjectHistory',
+    summary: 'The change sets of a project, newest first',
+    errors: ['invalid_input', 'project_not_found'],
+    handle: (request) => readHistory(request, projectRef(request.params)),
+  }),
+  route({
+    ...HISTORY,
+    path: `${FLAG}/history`,
+    action: 'listFlagHistory',
+    summary: 'The change sets of a flag, newest first',
+    errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
+    handle: (request) => readHistory(request, flagRef(request.params)),
+  }),
+];
+
+/** The maximum number of pages that one request reads to find change sets that the caller may see. */
+const MAX_PAGES = 10;
+
+/** Leaves out change sets that touch a project that the caller may not read. */
+async function readHistory({ flags, principal, query }: RouteRequest, ref: HistoryRef): Promise<RouteResult> {
+  const maySee = createProjectFilter(principal, 'listHistory');
+  const { limit } = unchecked<PageQuery>(query);
+  const texts: string[] = [];
+  let after = unchecked<PageQuery>(query).after;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page: Page<HistoryEntry> = await flags.history(ref, { limit, after });
+    const visible: HistoryEntry[] = [];
+    for (const entry of page.items) if (await areAll(projectsOf(entry.events), maySee)) visible.push(entry);
+    // The engine limits the size of a page.
+    texts.push(...visible.map((entry) => JSON.stringify(historyEntryToWire(entry))));
+    after = page.next;
+    if (texts.length > 0 || after === undefined) break;
+  }
+  const chunks = jsonObject({ version: 1, changes: jsonTexts(texts), next: after });
+  return { chunks, next: after === undefined ? undefined : { after } };
+}
