@@ -122,7 +122,7 @@ type ExplainedStrategy = Explained['strategies'][number];
 
 function whyHolds({ name, rollout }: ExplainedStrategy): string {
   if (rollout?.bucket !== undefined) return `rollout, bucket ${rollout.bucket} ≤ ${rollout.rollout}`;
-  return rollout === undefined ? strategyName(name).toLowerCase() : `rollout ${rollout.rollout} %`;
+  return rollout === undefined ? strategyName(name) : `rollout ${rollout.rollout} %`;
 }
 
 function whyNot({ strategies }: Explained): string {
@@ -140,7 +140,7 @@ function whyNot({ strategies }: Explained): string {
     if (rollout && !rollout.holds) {
       return rollout.bucket === undefined ? 'not in the rollout' : `bucket ${rollout.bucket} > ${rollout.rollout}`;
     }
-    return `${strategyName(strategy.name).toLowerCase()} does not match`;
+    return `${strategyName(strategy.name)}: no match`;
   });
   return [...new Set(reasons)].join('; ');
 }

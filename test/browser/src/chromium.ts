@@ -94,6 +94,7 @@ function fontConfiguration(folder: string): string {
   <dir>/usr/share/fonts</dir>
   <cachedir>${join(folder, 'cache')}</cachedir>
   <alias><family>system-ui</family><prefer><family>Open Sans</family></prefer></alias>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
   <alias><family>sans-serif</family><prefer><family>Open Sans</family></prefer></alias>
 </fontconfig>
 `;

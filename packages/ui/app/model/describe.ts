@@ -45,17 +45,23 @@ export function listOf(values: readonly string[]): string {
   return values.length > SHOWN ? `${shown} and ${(values.length - SHOWN).toLocaleString()} more` : shown;
 }
 
-/** Says a strategy in one line: "rollout 25 %, country is one of DE". */
+/** Says a strategy in one line: "flexibleRollout 25 %, country is one of DE". */
 export function describeStrategy(strategy: Strategy): string {
-  const { name, parameters, constraints, segments = [] } = strategy;
+  const rollout = rolloutOf(strategy);
+  const name = rollout === undefined ? strategy.name : `${strategy.name} ${rollout} %`;
+  return [name, ...conditionsOf(strategy)].join(', ');
+}
+
+/** Says what a strategy asks for: its lists, segments and constraints. */
+export function conditionsOf(strategy: Strategy): readonly string[] {
+  const { parameters, constraints, segments = [] } = strategy;
   const rollout = rolloutOf(strategy);
   const lists = Object.entries(parameters ?? {}).filter(([key, value]) => value !== '' && !HASHING.has(key));
   return [
-    rollout === undefined ? name : `${name} ${rollout} %`,
     ...(rollout === undefined ? lists.map(([key, value]) => `${key} ${listOf(String(value).split(/\s*,\s*/))}`) : []),
     ...segments.map((id) => `segment ${id}`),
     ...constraints.map((constraint) => `${constraint.contextName} ${describeConstraint(constraint)}`),
-  ].join(', ');
+  ];
 }
 
 const HASHING = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);

@@ -5,7 +5,7 @@ import type { FlagFilter, SortKey } from '../model/flag-list.js';
 import { type RowWindow, rowWindow } from '../model/window.js';
 import { href, setQuery } from '../router.js';
 import { version } from '../state/changes.js';
-import { environments } from '../state/session.js';
+import { environments, offers } from '../state/session.js';
 import { explanationsFor, viewAs, viewIn } from '../state/view-as.js';
 import { ago, answer, flagType, why } from '../words.js';
 import { ArchivedActions } from './archived-actions.js';
@@ -30,7 +30,8 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   const context = viewAs.value;
   const explanations = isArchive ? undefined : explanationsFor(project, viewIn.value, version.value);
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
-  const columnCount = columns.length + (context && !isArchive ? 6 : 5) + (isArchive ? 1 : 0);
+  const hasUsage = !isArchive && offers('listFlagUsage', project);
+  const columnCount = columns.length + (context && !isArchive ? 1 : 0) + (hasUsage ? 1 : 0) + (isArchive ? 1 : 0) + 4;
   const toggle = (name: string) => {
     const next = new Set(chosen.value);
     if (!next.delete(name)) next.add(name);
@@ -58,9 +59,17 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
               {name}
             </th>
           ))}
-          {!isArchive && <th scope="col">24 h</th>}
+          {hasUsage && (
+            <th scope="col" class="hours">
+              24 h
+            </th>
+          )}
           <SortHeader sort="lastSeenAt" filter={filter} label="Seen" />
-          {context && !isArchive && <th scope="col">For {context.userId ?? 'this context'}</th>}
+          {context && !isArchive && (
+            <th scope="col" class="for">
+              For {context.userId ?? 'this context'}
+            </th>
+          )}
           {isArchive && <th scope="col">Actions</th>}
         </tr>
       </thead>
@@ -81,7 +90,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
             {columns.map((name) => (
               <EnvironmentCell key={name} flag={flag} name={name} />
             ))}
-            {!isArchive && (
+            {hasUsage && (
               <td>
                 <Sparkline project={project} flag={flag.name} />
               </td>

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Change, PreviewedFlag, Strategy } from '../api/types.js';
+import type { Bucket, Change, PreviewedFlag, Strategy } from '../api/types.js';
 import { rolloutOf } from '../model/describe.js';
 import { version } from '../state/changes.js';
 import { countPreview, usePreview } from '../state/preview.js';
 import { hasPastedSamples, keepSamples, MAX_SAMPLES, samples, sampleText } from '../state/samples.js';
 import { explanationsFor, viewAs } from '../state/view-as.js';
-import { answer, plural, reason, why } from '../words.js';
+import { answer, number, plural, reason, why } from '../words.js';
 import { Dialog } from './dialog.js';
 import { Field } from './field.js';
 import { Fault } from './states.js';
@@ -45,7 +45,7 @@ export function PreviewPanel({ project, flag, environment, changes, strategies }
       <div role="status" aria-live="polite" class={isCurrent ? '' : 'waiting'}>
         {own && <Counts previewed={own} />}
         {changes.length > 0 && flags && own === undefined && <p>Nobody changes in {environment}.</p>}
-        {others.map((child) => (
+        {others.filter(isAffected).map((child) => (
           <p key={child.flag} class="child">
             {child.flag} depends on it: {child.before.enabled} → {child.after.enabled}
           </p>
@@ -64,15 +64,25 @@ function Counts({ previewed }: { readonly previewed: PreviewedFlag }) {
   return (
     <>
       <p class="counts">
-        now on for <b>{before}</b> <span class="arrow">→</span> then for <b>{after}</b>
+        now on for <b>{number(before)}</b> <span class="arrow">→</span> then for <b>{number(after)}</b>
       </p>
       <ul class="flips">
-        <li class="gain">+ {becomeOn} become on</li>
-        <li class="loss">− {becomeOff} become off</li>
+        <li class={becomeOn > 0 ? 'gain' : 'muted'}>+ {number(becomeOn)} become on</li>
+        <li class={becomeOff > 0 ? 'loss' : 'muted'}>− {number(becomeOff)} become off</li>
         {otherVariant > 0 && <li>~ {otherVariant} get another variant</li>}
       </ul>
     </>
   );
+}
+
+/** Whether any of the users gets another answer. */
+function isAffected({ contexts }: PreviewedFlag): boolean {
+  return contexts.some(({ before, after }) => answer(before) !== answer(after));
+}
+
+function bucketText({ bucket, rollout }: Bucket): string {
+  if (bucket === null) return 'no id to hash';
+  return `bucket ${bucket} ${bucket <= rollout ? '≤' : '>'} ${rollout}`;
 }
 
 /** The buckets came with the preview: the slider compares numbers, without another request. */
@@ -129,10 +139,8 @@ function People({ previewed: { contexts } }: { readonly previewed: PreviewedFlag
               <th scope="row">{row.name}</th>
               <td class={row.before.enabled ? 'on' : 'off'}>{answer(row.before)}</td>
               <td class={row.after.enabled ? 'on' : 'off'}>{answer(row.after)}</td>
-              <td>
-                {row.buckets.length > 0
-                  ? row.buckets.map(({ bucket, rollout }) => `bucket ${bucket ?? 'none'} of ${rollout}`).join(', ')
-                  : reason(row.after.reason)}
+              <td class="muted">
+                {row.buckets.length > 0 ? row.buckets.map(bucketText).join(', ') : reason(row.after.reason)}
               </td>
             </tr>
           ))}

@@ -6,7 +6,7 @@ import { carryOut, type Proposal, reviewed } from '../state/changes.js';
 import { countPreview, usePreview } from '../state/preview.js';
 import { hasPastedSamples, samples } from '../state/samples.js';
 import { isReviewed, session } from '../state/session.js';
-import { plural } from '../words.js';
+import { number, plural } from '../words.js';
 import { Dialog } from './dialog.js';
 import { Differences } from './differences.js';
 import { Field } from './field.js';
@@ -95,8 +95,9 @@ function Effect({ changes, environment }: { readonly changes: readonly Change[];
         const { becomeOn, becomeOff, otherVariant } = countPreview(flag);
         return (
           <p key={flag.flag}>
-            <strong>{flag.flag}</strong> in {environment}: of {among}, <b class="gain">{becomeOn}</b> become on,{' '}
-            <b class="loss">{becomeOff}</b> become off
+            <strong>{flag.flag}</strong> in {environment}: of {among},{' '}
+            <b class={becomeOn > 0 ? 'gain' : ''}>{number(becomeOn)}</b> become on,{' '}
+            <b class={becomeOff > 0 ? 'loss' : ''}>{number(becomeOff)}</b> become off
             {otherVariant > 0 && <>, {otherVariant} get another variant</>}.
           </p>
         );

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { describeStrategy, rolloutOf } from '../model/describe.js';
+import { conditionsOf, rolloutOf } from '../model/describe.js';
 import { strategyName } from '../words.js';
 import { ConstraintRow } from './constraint-row.js';
 import { Icon } from './icons.js';
@@ -28,7 +28,7 @@ export function StrategyEditor(props: StrategyEditorProps) {
         <button type="button" class="link strategy-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {strategy.title || strategyName(strategy.name)}
         </button>
-        {!isOpen && <span class="muted summary">{describeStrategy(strategy)}</span>}
+        {!isOpen && <span class="muted summary">{summaryOf(strategy)}</span>}
         <span class="stretch" />
         <button
           type="button"
@@ -89,6 +89,11 @@ export function StrategyEditor(props: StrategyEditorProps) {
       )}
     </li>
   );
+}
+
+function summaryOf(strategy: Strategy): string {
+  const rollout = rolloutOf(strategy);
+  return [...(rollout === undefined ? [] : [`${rollout} %`]), ...conditionsOf(strategy)].join(', ');
 }
 
 interface PartProps {

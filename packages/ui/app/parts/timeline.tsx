@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { DocumentDifference, HistoryEntry } from '../api/types.js';
+import type { DocumentDifference, HistoryEntry, Strategy, Variant } from '../api/types.js';
+import { describeConstraint, describeStrategy } from '../model/describe.js';
+import { describeVariant } from '../model/differences.js';
 import { href } from '../router.js';
 import { undo } from '../state/changes.js';
 import { ago, eventType, time } from '../words.js';
@@ -92,7 +94,6 @@ const SHOWN = 6;
 
 function EntryDifferences({ entry }: { readonly entry: HistoryEntry }) {
   const parts = (entry.differences ?? []).flatMap(partsOf);
-  if (parts.length === 0) return null;
   return (
     <>
       <PartList parts={parts.slice(0, SHOWN)} />
@@ -135,13 +136,17 @@ function PartList({ parts }: { readonly parts: readonly Part[] }) {
 }
 
 function partsOf({ kind, id, parts }: DocumentDifference): readonly Part[] {
-  return parts.map(({ path, before, after }) => ({
-    path: `${kind === 'flag' ? '' : `${kind} ${id} `}${wordsOf(path)}` || `${kind} ${id}`,
-    before: shortText(before),
-    after: shortText(after),
-  }));
+  return parts
+    .filter(({ path }) => path !== '' && path !== '/archivedAt')
+    .map(({ path, before, after }) => ({
+      path: `${kind === 'flag' ? '' : `${kind} ${id} `}${wordsOf(path)}`,
+      before: shortText(before),
+      after: shortText(after),
+    }));
 }
 
+/** Members that only hold others. */
+const CONTAINERS = new Set(['environments', 'strategies', 'parameters']);
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** Says a JSON Pointer in words: "production · strategy 1a2b · parameters · rollout". */
@@ -150,25 +155,34 @@ export function wordsOf(pointer: string): string {
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .filter((part) => part !== 'environments' && part !== 'parameters')
-    .map((part) => (UUID.test(part) ? part.slice(0, 4) : part))
+    .filter((part) => !CONTAINERS.has(part))
+    .map((part) => (UUID.test(part) ? `strategy ${part.slice(0, 4)}` : part))
     .join(' · ');
 }
 
 const LONGEST = 120;
 
-/** Undefined for what did not exist. Whole objects are shortened: the JSON below has them. */
+/** Undefined for what did not exist. Strategies, variants and dependencies in words; the JSON below has the rest. */
 function shortText(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   const text =
-    typeof value === 'string'
-      ? value || '“”'
-      : typeof value === 'boolean'
-        ? value
-          ? 'yes'
-          : 'no'
-        : JSON.stringify(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+    typeof value === 'object' ? objectText(value) : typeof value === 'boolean' ? yesNo(value) : String(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text || 'empty';
+}
+
+function objectText(value: object): string {
+  if ('constraints' in value && 'parameters' in value) return describeStrategy(value as Strategy);
+  if ('weight' in value) return describeVariant(value as Variant);
+  if ('flag' in value && 'enabled' in value) return value.enabled ? 'on' : 'off';
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ');
+  if (Array.isArray(value) && value.every((item) => 'contextName' in item)) {
+    return value.map((constraint) => `${constraint.contextName} ${describeConstraint(constraint)}`).join(' and ');
+  }
+  return JSON.stringify(value);
+}
+
+function yesNo(value: boolean): string {
+  return value ? 'yes' : 'no';
 }
 
 function RevertDialog({ entry, onClose }: { readonly entry: HistoryEntry; readonly onClose: () => void }) {

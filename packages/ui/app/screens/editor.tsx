@@ -36,8 +36,7 @@ export function EditorScreen({ project, flag, environment }: EditorScreenProps) 
         </a>
       </p>
       <div class="screen-head">
-        <Heading title={`Edit ${flag} in ${environment}`}>{environment}</Heading>
-        <span class="muted">{flag}</span>
+        <Heading title={`${flag} in ${environment}`} />
       </div>
       {error && <Fault error={error} />}
       {data === undefined && !error && <Loading />}

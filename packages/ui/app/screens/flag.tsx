@@ -196,7 +196,9 @@ function WhyLine({ project, flag, environment }: FlagScreenProps & { readonly en
 
 function UsedBy({ project, flag }: FlagScreenProps) {
   const applications = useResource('listApplicationsByFlag', {}).data;
+  const hasUsage = offers('listFlagUsage', project);
   const apps = applications === undefined ? [] : (new Map(Object.entries(applications)).get(flag) ?? []);
+  if (!hasUsage && apps.length === 0) return null;
   return (
     <section class="card" aria-labelledby="usage">
       <header class="card-head">
