@@ -60,7 +60,7 @@ export interface Flags
     TokenOperations,
     EventOperations,
     ChangeSetOperations,
-    Pick<ChangeHistoryOperations, 'asOf' | 'history' | 'getChangeSet' | 'preview'>,
+    ChangeHistoryOperations,
     MetricsOperations {
   /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;

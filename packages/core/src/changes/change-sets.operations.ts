@@ -74,7 +74,7 @@ async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<r
 }
 
 /** The events, with their ids and positions, are in the storage. A failed read must not claim that nothing has changed. */
-async function readCommitted(engine: Engine, id: string): Promise<ChangeSet> {
+export async function readCommitted(engine: Engine, id: string): Promise<ChangeSet> {
   try {
     const found = await readChangeSet(engine, id);
     if (found) return found;

@@ -5,6 +5,7 @@ import * as flags from '../flags/flag.operations.js';
 import * as flagLists from '../flags/flag-lists.operations.js';
 import type { DataVersionScope, Flags } from '../flags.js';
 import { getChangeSet, history } from '../history/history.operations.js';
+import { undo } from '../history/undo.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import { countEvaluations } from '../metrics/metrics.operations.js';
 import * as reports from '../metrics/reports.operations.js';
@@ -49,6 +50,7 @@ const CHANGE_SETS = {
   apply: changeSets.apply,
   plan: changeSets.plan,
   preview,
+  undo,
 } satisfies Partial<OperationTable>;
 
 type ChangeName = keyof typeof CHANGES | keyof typeof CHANGE_SETS;

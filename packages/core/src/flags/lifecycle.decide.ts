@@ -90,13 +90,16 @@ function renameGroup(parameters: Parameters | null, from: string, to: string): P
  */
 export function archiveFlag(flag: FlagState, children: readonly string[], archivedAt: string): FlagEvent[] {
   if (flag.archived) return [];
-  if (children.length > 0) {
-    const message = `${children.join(', ')} depend on the flag ${flag.name}; end their dependencies, or archive them first.`;
-    throw new FlagsError('flag_has_children', message);
-  }
+  assertNoChildren(flag.name, children);
   const enabledIn = enabledEnvironments(flag);
   const data = { archived: true, enabledIn, archivedAt };
   return [{ type: 'flag-archived', data, before: { archived: false, enabledIn } }];
+}
+
+export function assertNoChildren(flag: string, children: readonly string[]): void {
+  if (children.length === 0) return;
+  const message = `${children.join(', ')} depend on the flag ${flag}; end their dependencies, or archive them first.`;
+  throw new FlagsError('flag_has_children', message);
 }
 
 /** Revives a flag, off everywhere, so that it does not switch anything on again. */

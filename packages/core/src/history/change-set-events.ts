@@ -86,8 +86,9 @@ export async function readSet(storage: Storage, id: string): Promise<EventGroup>
   if (typeof id !== 'string')
     throw invalidInput([{ message: 'must be the id of a change set, as a string', path: '/id' }]);
   const legacy = id.startsWith(LEGACY) ? parseLegacyId(id) : undefined;
-  const events = legacy ? await readLegacy(storage, legacy) : await readAll(storage, { changeSet: id });
-  if (events.length > 0) return { id, events };
+  const events = legacy ? await readLegacy(storage, legacy) : await readAll(storage, { changeSet: id.toLowerCase() });
+  const [first] = events;
+  if (first) return { id: idOf(first), events };
   throw new FlagsError('change_set_not_found', `There is no change set ${id}; list the history for those there are.`);
 }
 

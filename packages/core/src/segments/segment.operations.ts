@@ -106,7 +106,7 @@ function pageUpTo(items: readonly Segment[]): Page<Segment> {
 }
 
 /** Lists the strategies that use a segment, by flag name. Includes archived flags. */
-async function listUses(documents: DocumentReader, segment: number): Promise<readonly SegmentUse[]> {
+export async function listUses(documents: DocumentReader, segment: number): Promise<readonly SegmentUse[]> {
   const uses: SegmentUse[] = [];
   for await (const flag of readFlagsThat(documents, (segments) => segments.includes(segment))) {
     uses.push(...usesOfSegment(flag, segment));

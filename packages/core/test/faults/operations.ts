@@ -20,6 +20,7 @@ const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
 const TIME = '2026-03-01T12:00:00.000Z';
+const KNOWN_CHANGE_SET = '0b6d2c2e-3d0b-4c0d-9d53-0a1a4d9a6c11';
 
 /** Changes of several documents. */
 const CHANGES: readonly Change[] = [
@@ -53,6 +54,12 @@ export async function furnish(flags: Flags): Promise<void> {
   });
   await flags.registerApplication({ appName: 'web', strategies: ['default'], started: TIME, interval: 60_000 });
   await flags.reportMetrics(report(3));
+  const description = {
+    op: 'updateFlag',
+    ref: { ...DEFAULT, flag: 'parent' },
+    input: { description: 'A parent' },
+  } as const;
+  await flags.apply([description], { id: KNOWN_CHANGE_SET });
 }
 
 /** Every operation that reads or changes what is stored: one that is added does not compile until it is here. */
@@ -96,6 +103,9 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     (flags) => flags.apply(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01', reason: 'Launch' }),
   ],
   plan: (flags) => flags.plan(CHANGES),
+  undo: (flags) => flags.undo(KNOWN_CHANGE_SET),
+  history: (flags) => flags.history({}),
+  getChangeSet: (flags) => flags.getChangeSet(KNOWN_CHANGE_SET),
   preview: (flags) => flags.preview(CHANGES, { environment: 'production', contexts: [{ userId: '7' }] }),
   updateStrategy: (flags) => flags.updateStrategy(STRATEGY, { name: 'default', segments: [2] }),
   patchStrategy: (flags) => flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }]),
