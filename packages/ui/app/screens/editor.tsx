@@ -159,8 +159,7 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
       <PreviewPanel
         flag={flag}
         environment={environment}
-        // The preview is asked without revisions: it is about the newest state.
-        changes={changes.map(({ ifRevision: _ifRevision, ...change }) => change)}
+        changes={changes}
         strategies={mine.strategies}
         project={project}
       />

@@ -3,6 +3,7 @@ import { ApiError, call } from '../api/call.js';
 import { invalidate } from '../api/resource.js';
 import type { Change, ChangeSet } from '../api/types.js';
 import type { Difference } from '../model/differences.js';
+import { readFlags, reloadFlagList } from './flag-list.js';
 import { isReviewed } from './session.js';
 import { showToast } from './toasts.js';
 
@@ -45,7 +46,7 @@ export async function carryOut(proposal: Proposal, reason?: string): Promise<Api
   try {
     const body = { ...(id && { id }), ...(reason && { reason }), changes: proposal.changes };
     const { data } = await applyOnce(body);
-    refresh();
+    await refresh(data);
     const undone = data.id;
     showToast({
       text: proposal.done,
@@ -56,7 +57,8 @@ export async function carryOut(proposal: Proposal, reason?: string): Promise<Api
     return undefined;
   } catch (error) {
     const refusal = error as ApiError;
-    refresh();
+    void refresh();
+    reloadFlagList();
     if (refusal.status === 412 && proposal.onConflict) proposal.onConflict(refusal);
     else showToast({ text: messageOf(refusal), tone: 'fault' });
     return refusal;
@@ -78,7 +80,7 @@ async function applyOnce(body: { readonly id?: string }): ReturnType<typeof call
 export async function undo(id: string, reason?: string): Promise<boolean> {
   try {
     const { data } = await call('undoChange', { params: { id }, body: { ...(reason && { reason }) } });
-    refresh();
+    await refresh(data);
     const undone = data.id;
     showToast({
       text: 'The change was reverted.',
@@ -92,11 +94,17 @@ export async function undo(id: string, reason?: string): Promise<boolean> {
   }
 }
 
-/** What the page shows may be out of date. */
-function refresh(): void {
+/** Reads again what is out of date after a change set. Single flags of the list are there before the message is. */
+async function refresh(set?: ChangeSet): Promise<void> {
   version.value++;
   invalidate((action) => action !== 'getSession');
+  const names = Object.keys(set?.revisions ?? {}).flatMap((name) => (name.startsWith('flag/') ? name.slice(5) : []));
+  if (names.length > MAX_READ) reloadFlagList();
+  else await readFlags(names);
 }
+
+/** With more changed flags than this, the whole list is read. */
+const MAX_READ = 3;
 
 function messageOf(error: ApiError): string {
   if (error.status === 412)

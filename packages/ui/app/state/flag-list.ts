@@ -61,16 +61,61 @@ async function load(project: string, archived: boolean): Promise<void> {
   }
 }
 
-/** Events that arrive together cause one request. */
-const DELAY = 150;
+/** Events that arrive together cause one reading. */
+const DELAY = 100;
+/** With more flags than this, the whole list is read. */
+const MAX_SINGLE = 5;
+/** Flags to read again; undefined: all of them. */
+let pending: Set<string> | undefined = new Set();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the list again after an event. */
+/** Reads flags again after an event: the one of the hint, or all. */
 export function applyHint(hint?: Hint): void {
   const current = flagList.peek();
-  if (current === undefined || (hint?.project != null && hint.project !== current.project)) return;
+  if (hint?.project != null && current !== undefined && hint.project !== current.project) return;
+  if (hint?.featureName == null) pending = undefined;
+  else pending?.add(hint.featureName);
   clearTimeout(timer);
-  timer = setTimeout(reloadFlagList, DELAY);
+  timer = setTimeout(() => void readPending(), DELAY);
+}
+
+async function readPending(): Promise<void> {
+  // A list that is being read may have been read before the event: look again when it is there.
+  if (!flagList.peek()?.isComplete) {
+    timer = setTimeout(() => void readPending(), DELAY);
+    return;
+  }
+  const names = pending;
+  pending = new Set();
+  if (names === undefined || names.size > MAX_SINGLE) reloadFlagList();
+  else await readFlags([...names]);
+}
+
+/** Reads single flags of the list again. */
+export async function readFlags(names: readonly string[]): Promise<void> {
+  const current = flagList.peek();
+  if (current === undefined || !current.isComplete) return;
+  const { project, archived } = current;
+  try {
+    for (const name of names) {
+      const query = { project, archived, query: name, limit: FIRST_PAGE };
+      const { data, next } = await call('listAllFlags', { query });
+      const found = data.features.find((flag) => flag.name === name);
+      // A search by a short name may find more flags than one page has.
+      if (found === undefined && next !== undefined) return reloadFlagList();
+      replace(name, found);
+    }
+  } catch {
+    reloadFlagList();
+  }
+}
+
+function replace(name: string, found: ListedFlag | undefined): void {
+  const current = flagList.peek();
+  if (current === undefined) return;
+  const rest = current.flags.filter((flag) => flag.name !== name);
+  const flags = found === undefined ? rest : [...rest, found];
+  flagList.value = { ...current, flags, total: current.total + flags.length - current.flags.length };
 }
 
 effect(() => {

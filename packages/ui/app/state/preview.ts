@@ -25,7 +25,9 @@ interface PreviewState {
 const DELAY = 150;
 
 /** Previews changes over the sampled users; undefined until the first answer. Later answers replace it. */
-export function usePreview(changes: readonly Change[], environment: string) {
+export function usePreview(proposed: readonly Change[], environment: string) {
+  // Without revisions: the preview is about the newest state, also while another change arrives.
+  const changes = proposed.map(({ ifRevision: _ifRevision, ...change }) => change);
   const key = JSON.stringify([changes, environment, version.value, samples.value.length, samples.value[0]]);
   const state = useSignal<PreviewState>({ key: '', flags: undefined, error: undefined });
   useEffect(() => {

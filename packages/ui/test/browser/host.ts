@@ -81,10 +81,18 @@ function strip(prefix: string, target: string): RequestListener {
 /** Flags as a shop has them. */
 export async function seed({ flags }: Pick<Host, 'flags'>, count = 3): Promise<void> {
   const names = ['checkout', 'dark-mode', 'old-banner'];
-  for (let index = 0; index < count; index++) {
-    const flag = names[index] ?? `flag-${String(index).padStart(5, '0')}`;
-    await flags.createFlag({ project: 'default' }, { name: flag, description: `What ${flag} does` });
-    if (index >= names.length) continue;
+  const all = Array.from({ length: count }, (_, index) => names[index] ?? `flag-${String(index).padStart(5, '0')}`);
+  for (let first = 0; first < count; first += 500) {
+    const batch = all.slice(first, first + 500);
+    await flags.apply(
+      batch.map((name) => ({
+        op: 'createFlag',
+        ref: { project: 'default' },
+        input: { name, description: `What ${name} does` },
+      })),
+    );
+  }
+  for (const [index, flag] of names.entries()) {
     for (const environment of ['development', 'production']) {
       const ref = { project: 'default', flag, environment };
       const parameters = { rollout: environment === 'production' ? 25 : 100, stickiness: 'default', groupId: flag };
