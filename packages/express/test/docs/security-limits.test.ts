@@ -103,6 +103,11 @@ const PROBES: Readonly<Record<string, Probe>> = {
       await flags.addDependency(CHECKOUT, { flag: `parent-${count}` });
     }
   },
+  changesPerSet: (flags, amount) =>
+    flags.apply(many(amount, () => ({ op: 'updateFlag', ref: CHECKOUT, input: { stale: true } }) as const)),
+  reason: (flags, amount) => flags.apply([], { reason: text(amount) }),
+  previewContexts: (flags, amount) =>
+    flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
   patchOperations: (flags, amount) =>
     flags.patchFlag(
       CHECKOUT,

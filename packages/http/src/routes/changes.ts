@@ -43,6 +43,15 @@ const CHANGE_ERRORS: readonly ErrorCode[] = [
   'change_set_too_large',
 ];
 
+/** The invariants that an undo could break. */
+const UNDO_ERRORS: readonly ErrorCode[] = [
+  'project_not_empty',
+  'segment_in_use',
+  'flag_has_children',
+  'dependency_too_deep',
+  'last_owner',
+];
+
 export const changeRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -141,7 +150,7 @@ export const changeRoutes: readonly Route[] = [
     access: 'admin',
     body: { required: false, schema: () => BODIES.undo, checkedBy: 'router' },
     reply: { status: 200, schema: 'ChangeSet' },
-    errors: ['change_set_not_found', 'undo_conflict', ...CHANGE_ERRORS],
+    errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
     changes: 'flag',
     async handle({ flags, params, body, check }) {
       const changeSet = await flags.getChangeSet(params.id);

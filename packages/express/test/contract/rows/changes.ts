@@ -16,6 +16,7 @@ import {
   PROJECT,
   ROLLOUT,
   shop,
+  staffed,
   strategyId,
   withStrategy,
 } from '../states.js';
@@ -443,4 +444,63 @@ const undoing: readonly Row[] = [
   },
 ];
 
-export const changeRows: readonly Row[] = [...applying, ...planning, ...reading, ...undoing, ...refusals];
+const undo =
+  (change: Change): Step =>
+  (flags) =>
+    flags.apply([change], { id: ID });
+const DEPENDENCY = { ref: CHECKOUT, input: { flag: 'payments' } } as const;
+
+/** Sets whose undo would break an invariant, after what has happened since. */
+const BROKEN: readonly (readonly [code: PossibleCode, status: number, ...steps: Step[]])[] = [
+  [
+    'project_not_empty',
+    409,
+    undo({ op: 'createProject', input: { id: 'shop', name: 'Shop' } }),
+    (flags) => flags.createFlag({ project: 'shop' }, { name: 'basket' }),
+  ],
+  [
+    'segment_in_use',
+    409,
+    checkout,
+    undo({ op: 'createSegment', input: { name: 'beta', constraints: [] } }),
+    (flags) => flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] }),
+  ],
+  [
+    'flag_has_children',
+    409,
+    checkout,
+    undo({ op: 'createFlag', ref: DEFAULT, input: { name: 'payments' } }),
+    (flags) => flags.addDependency(CHECKOUT, { flag: 'payments' }),
+  ],
+  [
+    'dependency_too_deep',
+    409,
+    dependentAndSearch,
+    undo({ op: 'removeDependency', ...DEPENDENCY }),
+    (flags) => flags.addDependency(PAYMENTS, { flag: 'search' }),
+  ],
+  [
+    'last_owner',
+    400,
+    staffed,
+    undo({ op: 'changeMemberRole', ref: DEFAULT, input: { userId: 2, roleId: 4 } }),
+    (flags) => flags.changeMemberRole(DEFAULT, { userId: 1, roleId: 5 }),
+  ],
+];
+
+const brokenRows: readonly Row[] = BROKEN.map(([code, status, ...steps]) => ({
+  endpoint: 'undoChange',
+  name: `refuses to break an invariant: ${code}`,
+  given: inOrder(...steps),
+  request: { method: 'POST', path: `${CHANGES}/${ID}/undo` },
+  expect: { status, code },
+}));
+
+export const changeRows: readonly Row[] = [
+  ...applying,
+  ...planning,
+  ...reading,
+  ...undoing,
+  ...brokenRows,
+  ...refusals,
+];

@@ -64,7 +64,10 @@ export const FLAG_ROWS = {
     { name: 'largest', body: () => padded('{"name":"made","description":"…"}', LARGEST_TEXT), ...granted },
     { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
   ],
-  getFlag: [{ name: 'of 1 MiB', path: `${FEATURES}/largest`, ...granted }],
+  getFlag: [
+    { name: 'of 1 MiB', path: `${FEATURES}/largest`, ...granted },
+    { name: 'with many events, as it was', path: `${FEATURES}/eventful?asOf=2100-01-01T00:00:00Z`, ...granted },
+  ],
   updateFlag: [
     {
       name: 'largest',
