@@ -25,6 +25,18 @@ export const OPERATORS: Readonly<
   IN_CIDR: { label: 'is in network', not: 'is not in network', takes: 'values' },
 };
 
+/** Returns what a strategy still lacks, such as the value of a constraint; undefined if it can be saved. */
+export function missingIn(strategies: readonly Strategy[]): string | undefined {
+  for (const [index, { constraints }] of strategies.entries()) {
+    for (const [position, { contextName, operator, values = [], value = '' }] of constraints.entries()) {
+      const place = `Constraint ${position + 1} of strategy ${index + 1}`;
+      if (contextName === '') return `${place} has no field yet.`;
+      if (takesValues(operator) ? values.length === 0 : value === '') return `${place} has no value yet.`;
+    }
+  }
+  return undefined;
+}
+
 /** Values that a summary shows. */
 const SHOWN = 3;
 

@@ -16,10 +16,12 @@ interface PreviewPanelProps {
   readonly environment: string;
   readonly changes: readonly Change[];
   readonly strategies: readonly Strategy[];
+  /** What the draft still lacks. */
+  readonly missing: string | undefined;
 }
 
 /** Who changes by the draft: counted over the sampled users, and one by one. */
-export function PreviewPanel({ project, flag, environment, changes, strategies }: PreviewPanelProps) {
+export function PreviewPanel({ project, flag, environment, changes, strategies, missing }: PreviewPanelProps) {
   const [isEditing, setEditing] = useState(false);
   const { flags, error, isCurrent } = usePreview(changes, environment);
   const own = flags?.find((one) => one.flag === flag);
@@ -39,7 +41,8 @@ export function PreviewPanel({ project, flag, environment, changes, strategies }
         </button>
       </header>
       {error && error.status !== 404 && <Fault error={error} />}
-      {changes.length === 0 && (
+      {missing !== undefined && <p class="muted">{missing}</p>}
+      {changes.length === 0 && missing === undefined && (
         <p class="muted">Change a strategy: this shows who gets the flag then, before it is saved.</p>
       )}
       <div role="status" aria-live="polite" class={isCurrent ? '' : 'waiting'}>

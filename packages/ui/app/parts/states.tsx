@@ -23,7 +23,7 @@ export function Fault({ error, onRetry }: { readonly error: ApiError; readonly o
         {error.details.length > 0 && error.details[0]?.message !== error.message && (
           <ul>
             {error.details.slice(0, 10).map(({ path, message }) => (
-              <li key={`${path} ${message}`}>{path ? `${path}: ${message}` : message}</li>
+              <li key={`${path} ${message}`}>{path ? `${placeOf(path)}: ${message}` : message}</li>
             ))}
           </ul>
         )}
@@ -35,6 +35,22 @@ export function Fault({ error, onRetry }: { readonly error: ApiError; readonly o
       )}
     </div>
   );
+}
+
+/** Lists whose items people count from one. */
+const ITEMS: Readonly<Record<string, string>> = {
+  strategies: 'strategy',
+  constraints: 'constraint',
+  variants: 'variant',
+  values: 'value',
+};
+
+/** Says a JSON Pointer into a change set in words: "strategy 2, constraint 1, value". */
+function placeOf(pointer: string): string {
+  const parts = pointer.split('/').slice(1);
+  const own = parts[0] === 'changes' ? parts.slice(parts[2] === 'input' ? 3 : 2) : parts;
+  const words = own.map((part) => ITEMS[part] ?? (/^\d+$/.test(part) ? `${Number(part) + 1}` : part));
+  return words.join(', ').replaceAll(/, (?=\d)/g, ' ') || pointer;
 }
 
 /** Rows in the place of content that loads. Nothing for the first 100 milliseconds. */

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
+import { missingIn } from '../model/describe.js';
 import { flagDifferences } from '../model/differences.js';
 import { changesBetween } from '../model/flag-changes.js';
 import { isEqual, mergeDocuments } from '../model/merge.js';
@@ -85,7 +86,8 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
     });
   };
   const changes = changesBetween(draft.base, draft.mine, draft.revision);
-  const canSave = may('applyChanges', project);
+  const missing = missingIn(mine.strategies);
+  const isReady = changes.length > 0 && missing === undefined && may('applyChanges', project);
   const startReview = () =>
     review({
       title: `Review changes of ${flag}`,
@@ -148,9 +150,9 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
             type="button"
             class="primary"
             data-action="review"
-            aria-disabled={changes.length === 0 || !canSave}
-            title={canSave ? undefined : 'Needs the permission applyChanges'}
-            onClick={() => changes.length > 0 && canSave && startReview()}
+            aria-disabled={!isReady}
+            title={missing ?? (may('applyChanges', project) ? undefined : 'Needs the permission applyChanges')}
+            onClick={() => isReady && startReview()}
           >
             Review changes
           </button>
@@ -159,7 +161,8 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
       <PreviewPanel
         flag={flag}
         environment={environment}
-        changes={changes}
+        changes={missing === undefined ? changes : []}
+        missing={missing}
         strategies={mine.strategies}
         project={project}
       />
