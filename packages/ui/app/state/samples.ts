@@ -35,7 +35,7 @@ const MADE_UP: readonly Sample[] = Array.from({ length: MAX_SAMPLES }, (_, index
 });
 
 /** A line is a context as JSON, fields such as `userId=7&country=DE`, or a user id. */
-export function sampleOf(line: string): Sample {
+function sampleOf(line: string): Sample {
   if (line.startsWith('{')) {
     try {
       const context: Context = JSON.parse(line);
