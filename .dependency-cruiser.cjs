@@ -22,7 +22,7 @@ module.exports = {
       name: 'unresolvable',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true, pathNot: '^(better-sqlite3|pg)$' },
+      to: { couldNotResolve: true, pathNot: '^(better-sqlite3(/package\\.json)?|pg)$' },
     },
     {
       name: 'decisions-are-pure',
@@ -102,7 +102,7 @@ module.exports = {
     {
       name: 'core-loads-the-driver-in-one-place',
       severity: 'error',
-      from: { path: '^packages/core/src/', pathNot: '/load-driver\\.cts$' },
+      from: { path: '^packages/core/src/', pathNot: '/(load-driver\\.ts|driver-version\\.cts)$' },
       to: { path: 'better-sqlite3' },
     },
     {

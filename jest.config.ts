@@ -7,6 +7,11 @@ const isFull = process.env.FLAGS_FAULTS === 'full';
 process.env.FLAGS_SEED ??= String(isFull ? randomInt(2 ** 31) : 1);
 if (isFull) console.error(`FLAGS_SEED=${process.env.FLAGS_SEED}`);
 
+/** The SQLite of Node instead of better-sqlite3, for tests on Node 22.16 and newer. */
+const NODE_DRIVER = {
+  '^better-sqlite3(/package\\.json)?$': '<rootDir>/packages/core/test/storage/sqlite/node-driver.ts',
+};
+
 /** Tests on a PostgreSQL: one is started for a run that has any of them. */
 const ON_POSTGRES = ['packages/postgres', 'examples/server/test/postgres'];
 /** Tests in a browser: one is started for a run that has any of them. */
@@ -38,6 +43,7 @@ const project: Config = {
     ],
   },
   moduleNameMapper: {
+    ...(process.env.FLAGS_SQLITE === 'node' && NODE_DRIVER),
     '^@flags/(core|express|http|openfeature|postgres|ui)$': '<rootDir>/packages/$1/src/index.ts',
     '^@flags/test-browser$': '<rootDir>/test/browser/src/index.ts',
     '^@flags/test-postgres$': '<rootDir>/test/postgres/src/index.ts',

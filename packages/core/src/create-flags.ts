@@ -17,7 +17,8 @@ import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.j
 import { createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import { cloneJson } from './replica/clone-json.js';
-import { closeReplica, openReplica } from './replica/replica.js';
+import type { DocumentCache } from './replica/document-cache.js';
+import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
 import { assertSchemaFits } from './schema/define-flags.js';
 import { findDrift, settleDrift } from './schema/drift.js';
 import { createPayloadReader } from './schema/payload.js';
@@ -107,68 +108,18 @@ function invalidOptions(message: string, path = ''): FlagsError {
 }
 
 async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags> {
-  const { schema } = options;
-  const settings = createSettings(withEnvironments(options));
-  if (schema) assertSchemaFits(schema, settings);
-  const metrics = options.metrics ?? storage.metrics ?? memoryMetrics();
-  const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
-  const onError = reporter(options.onError ?? warn);
-  const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
-  const feed = createFeed({ storage, pollInterval, onError });
-  const isFlag = (name: string) => replica.documents.projectOf(name) !== undefined;
-  const retention = createMetricsRetention({ metrics, isFlag, now, applicationRetention, onError });
-  const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
-  const replica = await openReplica(options, {
-    storage,
-    metrics,
-    retention,
-    settings,
-    now,
-    pollInterval,
-    onError,
-    size,
-  });
-  // With push notifications the replica is almost always current.
-  const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
-  const runner = createSetRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
-  const validate = createValidators(settings);
-  const reader = createReader(storage);
-  const base = {
-    settings,
-    validate,
-    storage,
-    metrics,
-    retention,
-    feed,
-    replica,
-    ...reader,
-    findToken: createTokenFinder({ storage, read: reader.read }),
-    payloads: createPayloadReader(schema),
-    now,
-    newId,
-    isUser,
-  };
-  const engineOf = (actor: ActorIdentity): Engine => ({
-    ...base,
-    async run(changes, context) {
-      const committed = await runner.run(changes, attribute(context, actor));
-      if (committed.deletedFlags.length > 0) await retention.forget(committed.deletedFlags);
-      return committed;
-    },
-    plan: async (changes, context) => runner.plan(changes, attribute(context, actor)),
-  });
+  const { context, start } = prepareEngine(options, storage);
+  const { onError } = context;
+  const replica = await openReplica(options, context);
+  const { engine, flags, watch } = start(replica);
   try {
-    await addDefaultProject(engineOf({ name: actor }));
+    await addDefaultProject(engine);
   } catch (error) {
     await closeReplica(replica);
     throw error;
   }
-  const stopWatching = storage.watch?.(() => {
-    feed.wake();
-    void replica.poller.refresh();
-  });
-  const engine = engineOf({ name: actor });
-  const flags = createInterface({ engineOf, engine, schema, stopWatching: () => stopWatching?.() });
+  watch();
+  const { schema } = options;
   if (!schema) return flags;
   try {
     await settleDrift(schema, { engine, flags, onError, ...options });
@@ -177,6 +128,79 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
     throw error;
   }
   return flags;
+}
+
+/** An engine that waits for its replica. */
+export interface PreparedEngine {
+  readonly context: ReplicaContext;
+  /** `watch` starts to listen to the storage. */
+  readonly start: (replica: Replica) => {
+    readonly engine: Engine;
+    readonly flags: Flags;
+    readonly watch: () => void;
+  };
+}
+
+/** Creates an engine synchronously: only its replica reads the storage. */
+export function prepareEngine(options: FlagsOptions, storage: Storage): PreparedEngine {
+  const { schema } = options;
+  const settings = createSettings(withEnvironments(options));
+  if (schema) assertSchemaFits(schema, settings);
+  const metrics = options.metrics ?? storage.metrics ?? memoryMetrics();
+  const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
+  const onError = reporter(options.onError ?? warn);
+  const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
+  const feed = createFeed({ storage, pollInterval, onError });
+  let known: DocumentCache | undefined;
+  const isFlag = (name: string) => known?.projectOf(name) !== undefined;
+  const retention = createMetricsRetention({ metrics, isFlag, now, applicationRetention, onError });
+  const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
+  const context = { storage, metrics, retention, settings, now, pollInterval, onError, size };
+
+  function start(replica: Replica): ReturnType<PreparedEngine['start']> {
+    known = replica.documents;
+    // With push notifications the replica is almost always current.
+    const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
+    const runner = createSetRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
+    const validate = createValidators(settings);
+    const reader = createReader(storage);
+    const base = {
+      settings,
+      validate,
+      storage,
+      metrics,
+      retention,
+      feed,
+      replica,
+      ...reader,
+      findToken: createTokenFinder({ storage, read: reader.read }),
+      payloads: createPayloadReader(schema),
+      now,
+      newId,
+      isUser,
+    };
+    const engineOf = (actor: ActorIdentity): Engine => ({
+      ...base,
+      async run(changes, context) {
+        const committed = await runner.run(changes, attribute(context, actor));
+        if (committed.deletedFlags.length > 0) await retention.forget(committed.deletedFlags);
+        return committed;
+      },
+      plan: async (changes, context) => runner.plan(changes, attribute(context, actor)),
+    });
+    const engine = engineOf({ name: actor });
+    let stopWatching: (() => void) | undefined;
+    const watch = () => {
+      stopWatching = storage.watch?.(() => {
+        feed.wake();
+        void replica.poller.refresh();
+      });
+    };
+    const flags = createInterface({ engineOf, engine, schema, stopWatching: () => stopWatching?.() });
+    return { engine, flags, watch };
+  }
+
+  return { context, start };
 }
 
 /** The environments of the schema are the default. */

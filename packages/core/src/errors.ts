@@ -58,6 +58,7 @@ export const ERROR_CODES = [
   'storage_unavailable',
   'outcome_unknown',
   'storage_unsupported',
+  'user_lookup_failed',
   'closed',
 ] as const;
 

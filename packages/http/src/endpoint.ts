@@ -16,6 +16,7 @@ import type { ResponseCache } from './response-cache.js';
 import { type AdminFacts, permissionOf, type Route, type RouteBody, type RouteResult } from './route.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
+import type { ShownUser, UserId } from './users.js';
 import { flagDetailToWire } from './wire/flag.js';
 
 const NO_STORE = { 'cache-control': 'no-store' };
@@ -31,7 +32,11 @@ export interface EndpointParts {
   readonly hub: Hub;
   readonly eventHub: EventHub;
   readonly replies: ResponseCache<Reply>;
+  /** Resolves to names and pictures of users, on behalf of a request. Absent without the host's function. */
+  readonly describeUsers: DescribeUsersFor | undefined;
 }
+
+type DescribeUsersFor = (ids: Iterable<UserId>, request: FlagsRequest) => Promise<ReadonlyMap<UserId, ShownUser>>;
 
 export interface Exchange {
   readonly request: FlagsRequest;
@@ -48,7 +53,7 @@ export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
 /** Creates the endpoint of a route: check the permission, read the body, run the operation. */
 export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
-  const { flags, inputs, admin, readBody, documents, hub, eventHub, openApi } = parts;
+  const { flags, inputs, admin, readBody, documents, hub, eventHub, openApi, describeUsers } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
@@ -82,6 +87,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       hub,
       eventHub,
       openApi,
+      describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
       clientIp: () => request.ip(),
       lastEventId: headerOf(request, 'last-event-id'),
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
@@ -203,7 +209,7 @@ function tagOf(
 ): string | undefined {
   if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
   if (dataVersion === undefined) return undefined;
-  return versionTag(`${dataVersion} ${urlOf(request)} ${request.originalUrl}`, revision);
+  return versionTag([dataVersion, urlOf(request), request.originalUrl], revision);
 }
 
 /**

@@ -81,6 +81,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   storage_unavailable: unavailable,
   outcome_unknown: { status: 504, name: 'OutcomeUnknownError' },
   storage_unsupported: { status: 501, name: 'NotImplementedError' },
+  user_lookup_failed: unavailable,
   closed: unavailable,
   unauthenticated: { status: 401, name: 'AuthenticationRequired' },
   forbidden: noAccess,

@@ -84,51 +84,31 @@ export async function isPermitted(
   }
 }
 
+/** Which projects a caller may read, for lists across projects. */
+export interface ProjectFilter {
+  /** Returns whether the caller may list the flags of a project. */
+  canRead(project: string): Promise<boolean>;
+  /** Rejects with `forbidden` if the caller may read no project. Call it after the list. */
+  assertAnyReadable(): Promise<void>;
+}
+
+export function createProjectFilter(principal: Principal, flags: Flags): ProjectFilter {
+  let isAnyReadable = false;
+  return {
+    async canRead(project) {
+      const isReadable = await isPermitted(principal, 'listFlags', project);
+      isAnyReadable ||= isReadable;
+      return isReadable;
+    },
+    async assertAnyReadable() {
+      if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
+    },
+  };
+}
+
 /** Returns the project in a body: null for the instance, undefined when the body names none. */
 export function projectIn(body: unknown): string | null | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { project } = body as { readonly project?: unknown };
   return typeof project === 'string' || project === null ? project : undefined;
-}
-
-/** Which projects a caller may read, for lists across projects. */
-export interface ProjectFilter {
-  /** Returns whether the caller may list the flags of a project. */
-  canRead(project: string): Promise<boolean>;
-  /**
-   * Rejects with `forbidden` if the caller may read no project at all, nor perform the action on the instance. Call it
-   * after the list.
-   */
-  assertAnyReadable(): Promise<void>;
-}
-
-interface FilterContext {
-  readonly flags: Flags;
-  readonly check: Principal['check'];
-  /** The action of the list. */
-  readonly action: Action;
-}
-
-export function createProjectFilter({ flags, check, action }: FilterContext): ProjectFilter {
-  let isAnyReadable = false;
-
-  async function canRead(project: string): Promise<boolean> {
-    try {
-      await check('listFlags', project);
-    } catch (error) {
-      if (error instanceof HttpError && error.code === 'forbidden') return false;
-      throw error;
-    }
-    isAnyReadable = true;
-    return true;
-  }
-
-  return {
-    canRead,
-    async assertAnyReadable() {
-      if (isAnyReadable) return;
-      for (const { id } of await flags.listProjects()) if (await canRead(id)) return;
-      await check(action, null);
-    },
-  };
 }

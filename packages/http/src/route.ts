@@ -10,6 +10,7 @@ import type { Serialized } from './reply.js';
 import type { ReplySink } from './request.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
+import type { ShownUser, UserId } from './users.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -140,6 +141,7 @@ export type ReplySchema =
   | 'ProjectList'
   | 'Project'
   | 'ProjectOverview'
+  | 'HealthReport'
   | 'MemberList'
   | 'FlagList'
   | 'FeatureList'
@@ -147,6 +149,8 @@ export type ReplySchema =
   | 'FlagDetail'
   | 'Tag'
   | 'TagList'
+  | 'TagTypeList'
+  | 'EnvironmentList'
   | 'ArchivedFlagList'
   | 'Strategy'
   | 'VariantWeights'
@@ -217,6 +221,8 @@ export interface RouteRequest<Parameter extends string = string> {
   /** Returns the client's address according to the host's `trust proxy` setting. */
   readonly clientIp: () => string | undefined;
   readonly openApi: () => Serialized;
+  /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
+  readonly describeUsers: ((ids: Iterable<UserId>) => Promise<ReadonlyMap<UserId, ShownUser>>) | undefined;
   /** The client's version of the client specification. */
   readonly clientSpec: string | undefined;
   /** The documents for client SDKs. */

@@ -1,5 +1,5 @@
 import { groupBy } from '../collections.js';
-import { FlagsError, isFlagsError } from '../errors.js';
+import { FlagsError } from '../errors.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import { toFlagsEvent, withoutHash } from '../events/subscription.js';
 import { flagDocuments } from '../flags/flag-documents.js';
@@ -79,8 +79,8 @@ export async function readCommitted(engine: Engine, id: string): Promise<ChangeS
     const found = await readChangeSet(engine, id);
     if (found) return found;
   } catch (error) {
-    if (!isFlagsError(error)) throw error;
-    const message = `The change set ${id} was committed, and its events cannot be read: ${error.message} Repeat the call with this id.`;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The change set ${id} was committed, and its events cannot be read (${reason}). Repeat the call with this id.`;
     throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
   }
   throw new Error(`The change set ${id} was committed, and the storage has no events of it.`);

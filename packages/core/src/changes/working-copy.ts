@@ -1,5 +1,4 @@
 import { compareCodePoints } from '../collections.js';
-import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type {
   DocumentCheck,
@@ -14,10 +13,9 @@ import type {
   Vacancy,
 } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import { LIMITS } from '../validation/limits.js';
 import type { Aggregate, Documents, Versioned } from './aggregate.js';
 import { assertText, type DocumentReader, nameOf, type Read } from './reader.js';
-import { locateRefusal } from './refusal-path.js';
+import { createSetSize } from './set-size.js';
 
 /** The write of one document in a commit. It folds all changes that a set makes to the document. */
 export interface DocumentChange {
@@ -103,8 +101,6 @@ export interface RunnableCopy extends WorkingCopy {
   settle(revisions: readonly number[]): void;
 }
 
-/** So many events fit beside one document. Measuring them would slow down every single change. */
-const UNMEASURED_EVENTS = 3;
 /** Documents that are written without yielding to the event loop. */
 const DOCUMENTS_PER_STEP = 4;
 
@@ -115,8 +111,7 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
   const events: RecordedEvent[] = [];
   const vacancies: Vacancy[] = [];
   let current: string | undefined;
-  let measuredEvents = 0;
-  let eventBytes = 0;
+  const size = createSetSize();
 
   async function load(key: DocumentKey): Promise<Versioned<unknown> | undefined> {
     // A change may read hundreds of large segments, and a storage in this process reads synchronously.
@@ -184,13 +179,6 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
     return draft;
   }
 
-  function record(recorded: RecordedEvent): void {
-    events.push(recorded);
-    if (events.length <= UNMEASURED_EVENTS) return;
-    for (; measuredEvents < events.length; measuredEvents++) eventBytes += bytesOf(events[measuredEvents]);
-    assertSetSize(eventBytes, undefined);
-  }
-
   function isWritten({ state, found: stored, events: own }: Draft): boolean {
     return state !== undefined || stored !== undefined || own.length > 0;
   }
@@ -218,7 +206,8 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
         const known = after ?? before;
         draft.state = after;
         draft.events.push(event);
-        record({ subject: draft.key, project: known === undefined ? null : aggregate.projectOf(known), event });
+        events.push({ subject: draft.key, project: known === undefined ? null : aggregate.projectOf(known), event });
+        size.addEvent(event);
       }
     },
     async put(documents, id, state) {
@@ -237,16 +226,12 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
     },
     async toChanges() {
       const changes: DocumentChange[] = [];
-      const isMeasured = drafts.size > 1 || events.length > UNMEASURED_EVENTS;
-      let bytes = eventBytes;
       for (const draft of drafts.values()) {
         if (!isWritten(draft)) continue;
         if (changes.length >= DOCUMENTS_PER_STEP && timeSlice.isOver()) await timeSlice.next();
         const change = toChange(draft);
         changes.push(change);
-        if (!isMeasured || !('text' in change.write)) continue;
-        bytes += change.write.text.length;
-        assertSetSize(bytes, draft.path);
+        if ('text' in change.write) size.addDocument(change.write.text, draft.path);
       }
       return changes;
     },
@@ -294,17 +279,4 @@ function toChange({ key, documents, found, state, events, path, isChanged }: Dra
   const parent = documents.parentOf(state);
   const write = { key, expected, parent, body: state, text: JSON.stringify(state), summary };
   return { write, events, found, next: state, path };
-}
-
-function bytesOf(recorded: RecordedEvent | undefined): number {
-  const { data, before } = recorded?.event ?? {};
-  return Buffer.byteLength(JSON.stringify([data, before]));
-}
-
-function assertSetSize(bytes: number, path: string | undefined): void {
-  if (bytes <= LIMITS.changeSetBytes) return;
-  const message =
-    `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; divide them ` +
-    'into several change sets. Before you delete a large project, delete its archived flags and segments.';
-  throw locateRefusal(new FlagsError('change_set_too_large', message), path);
 }

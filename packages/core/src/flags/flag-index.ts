@@ -31,13 +31,15 @@ export function toIndexedFlag(
 }
 
 function toOverview(flag: FlagState, environment: string): EnvironmentOverview {
+  // Opening must not fail on a document that somebody else has written to the storage without its lists.
+  const { variants = [] } = flag;
   const { name, enabled, strategies } = environmentOf(flag, environment);
   return {
     name,
     enabled,
     strategyCount: strategies.length,
     rollout: strategies.reduce((most, strategy) => Math.max(most, rolloutOf(strategy)), 0),
-    hasVariants: flag.variants.length > 0 || strategies.some(({ variants = [] }) => variants.length > 0),
+    hasVariants: variants.length > 0 || strategies.some(({ variants = [] }) => variants.length > 0),
   };
 }
 

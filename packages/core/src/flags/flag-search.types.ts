@@ -49,6 +49,10 @@ export interface FlagOverview {
   readonly archived: boolean;
   readonly labels: readonly string[];
   readonly owner: string | null;
+  /**
+   * As of `getFlag`, except that it does not count the children that the flag got from other processes since its last
+   * change. Such an `ifRevision` is refused, never wrongly accepted.
+   */
   readonly revision: number;
   /** ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;

@@ -8,7 +8,7 @@ import { listLiveFlags, summarizeFlags } from '../flags/flag-lists.operations.js
 import type { ListedFlag } from '../flags/flag-views.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
-import { healthOf } from './health.js';
+import { healthOf, stalenessOf } from './health.js';
 import * as projectRules from './project.js';
 import { type ProjectEvent, type ProjectState, projectDocuments, type StoredProjectSummary } from './project.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
@@ -65,6 +65,7 @@ export async function getProject(engine: Engine, ref: ProjectRef): Promise<Proje
     createdAt,
     revision,
     ...figuresOf(engine, flags),
+    ...stalenessOf(flags, engine.settings.flagTypes, engine.now()),
     memberCount: members.length,
     flags: await summarizeFlags(engine, flags),
   };

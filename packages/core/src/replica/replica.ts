@@ -203,19 +203,41 @@ export interface ReplicaContext {
   readonly size: StateSize | undefined;
 }
 
+/** What a replica starts from. */
+export interface LoadedDocuments {
+  /** The position of the newest event before the documents were read; undefined before the first event. */
+  readonly after: string | undefined;
+  readonly documents: DocumentCache;
+  readonly index: FlagIndex;
+}
+
 /** Reads all flags and segments, then follows the changes of other processes. */
 export async function openReplica(options: FlagsOptions, context: ReplicaContext): Promise<Replica> {
-  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
-  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
-  const impressions = createListeners<Impression>(onError);
-  const changes = createListeners<void>(onError);
+  const { storage, size } = context;
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
-  const index = createFlagIndex(settings);
-  const documents = createDocumentCache(storage, index.update);
+  const { documents, index } = createDocuments(context);
   await documents.load();
   await size?.load(storage);
+  const replica = startReplica(options, context, { after, documents, index });
+  // The documents were read one kind after the other. The feed brings all of them to one state.
+  await replica.poller.refresh();
+  return replica;
+}
 
+/** Creates an empty cache of documents, and its index. */
+export function createDocuments({ storage, settings }: Pick<ReplicaContext, 'storage' | 'settings'>) {
+  const index = createFlagIndex(settings);
+  return { index, documents: createDocumentCache(storage, index.update) };
+}
+
+/** Starts a replica from documents in memory. */
+export function startReplica(options: FlagsOptions, context: ReplicaContext, loaded: LoadedDocuments): Replica {
+  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
+  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
+  const { after, documents, index } = loaded;
+  const impressions = createListeners<Impression>(onError);
+  const changes = createListeners<void>(onError);
   const clock = () => now().getTime();
   const view = {
     strategies,
@@ -261,8 +283,6 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
     if (!updates.some(hasMissed)) return state.applyUpdates(updates);
     return poller.refresh().then(() => state.applyUpdates(updates));
   };
-  // The documents were read one kind after the other. The feed brings all of them to one state.
-  await poller.refresh();
   const problems = new ProblemReporter(onProblem);
   return { state, documents, view, index, poller, applyCommit, usage, impressions, changes, problems };
 }

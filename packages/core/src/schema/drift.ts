@@ -1,13 +1,13 @@
+import type { Change } from '../changes/change-set.types.js';
 import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
-import { isFlagsError } from '../errors.js';
+import { FlagsError, isFlagsError } from '../errors.js';
 import type { FlagState } from '../flags/flag.js';
-import type { NewFlag } from '../flags/flag.types.js';
 import type { Strategy, StrategyVariant } from '../flags/strategy.types.js';
-import type { VariantInput } from '../flags/variant.types.js';
 import type { Flags } from '../flags.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
 import { timeSlice } from '../time-slice.js';
+import { LIMITS } from '../validation/limits.js';
 import { describedVariants, hasPayload } from './payload.js';
 import type { FlagDeclaration, FlagDrift, FlagsSchema } from './schema.types.js';
 
@@ -111,8 +111,7 @@ async function createMissing(schema: FlagsSchema, engine: Engine, flags: Flags):
     const { documents } = engine.replica;
     const missing = Object.entries(schema.flags).filter(([flag]) => documents.projectOf(flag) === undefined);
     try {
-      for (const [name, declaration] of missing) await createDeclared(name, declaration, flags);
-      return;
+      return await applyInSets(missing.map(toChanges), flags);
     } catch (error) {
       if (!isFlagsError(error) || error.code !== 'flag_exists' || attempt === ATTEMPTS) throw error;
       await flags.refresh();
@@ -120,16 +119,26 @@ async function createMissing(schema: FlagsSchema, engine: Engine, flags: Flags):
   }
 }
 
-async function createDeclared(name: string, declaration: FlagDeclaration, flags: Flags): Promise<void> {
+/** Applies one change set, or several if the flags exceed the limits of a set. */
+async function applyInSets(changesByFlag: readonly (readonly Change[])[], flags: Flags): Promise<void> {
+  if (changesByFlag.length === 0) return;
+  const changes = changesByFlag.flat();
+  try {
+    if (changes.length > LIMITS.changesPerSet) throw new FlagsError('change_set_too_large', 'Too many changes.');
+    await flags.apply(changes, { reason: 'Declared in the schema' });
+  } catch (error) {
+    if (!isFlagsError(error) || error.code !== 'change_set_too_large' || changesByFlag.length === 1) throw error;
+    const middle = Math.ceil(changesByFlag.length / 2);
+    await applyInSets(changesByFlag.slice(0, middle), flags);
+    await applyInSets(changesByFlag.slice(middle), flags);
+  }
+}
+
+function toChanges([name, declaration]: readonly [string, FlagDeclaration]): readonly Change[] {
   const { project = DEFAULT_PROJECT, type, description } = declaration;
-  const input: NewFlag = {
-    name,
-    ...(type !== undefined && { type }),
-    ...(description !== undefined && { description }),
-  };
-  await flags.createFlag({ project }, input);
-  const variants: readonly VariantInput[] = [...describedVariants(declaration).keys()].map((variant) => ({
-    name: variant,
-  }));
-  if (variants.length > 0) await flags.setVariants({ project, flag: name }, variants);
+  const input = { name, ...(type !== undefined && { type }), ...(description !== undefined && { description }) };
+  const variants = [...describedVariants(declaration).keys()].map((variant) => ({ name: variant }));
+  const create: Change = { op: 'createFlag', ref: { project }, input };
+  if (variants.length === 0) return [create];
+  return [create, { op: 'setVariants', ref: { project, flag: name }, input: variants }];
 }

@@ -20,7 +20,6 @@ const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
 const TIME = '2026-03-01T12:00:00.000Z';
-const KNOWN_CHANGE_SET = '0b6d2c2e-3d0b-4c0d-9d53-0a1a4d9a6c11';
 
 /** Changes of several documents. */
 const CHANGES: readonly Change[] = [
@@ -54,12 +53,6 @@ export async function furnish(flags: Flags): Promise<void> {
   });
   await flags.registerApplication({ appName: 'web', strategies: ['default'], started: TIME, interval: 60_000 });
   await flags.reportMetrics(report(3));
-  const description = {
-    op: 'updateFlag',
-    ref: { ...DEFAULT, flag: 'parent' },
-    input: { description: 'A parent' },
-  } as const;
-  await flags.apply([description], { id: KNOWN_CHANGE_SET });
 }
 
 /** Every operation that reads or changes what is stored: one that is added does not compile until it is here. */
@@ -103,9 +96,6 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     (flags) => flags.apply(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01', reason: 'Launch' }),
   ],
   plan: (flags) => flags.plan(CHANGES),
-  undo: (flags) => flags.undo(KNOWN_CHANGE_SET),
-  history: (flags) => flags.history({}),
-  getChangeSet: (flags) => flags.getChangeSet(KNOWN_CHANGE_SET),
   preview: (flags) => flags.preview(CHANGES, { environment: 'production', contexts: [{ userId: '7' }] }),
   updateStrategy: (flags) => flags.updateStrategy(STRATEGY, { name: 'default', segments: [2] }),
   patchStrategy: (flags) => flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }]),
@@ -150,6 +140,13 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
+  history: [
+    (flags) => flags.history({}, { limit: 2 }),
+    (flags) => flags.history(CHECKOUT),
+    async (flags) => (await flags.history({})).next,
+  ],
+  getChangeSet: async (flags) => flags.getChangeSet(await newestSet(flags)),
+  undo: async (flags) => flags.undo(await newestSet(flags)),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),
@@ -186,4 +183,9 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
 
 function report(yes: number) {
   return { appName: 'web', bucket: { start: TIME, stop: TIME, toggles: { checkout: { yes, no: 1 } } } };
+}
+
+async function newestSet(flags: Flags): Promise<string> {
+  const { items } = await flags.history(CHECKOUT, { limit: 1 });
+  return `${items[0]?.id}`;
 }

@@ -1,21 +1,27 @@
 import { extent } from '../../../../test/extent.js';
-import { createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 const INVALID = { name: 'FlagsError', code: 'invalid_input' };
 
-describe('asOf', () => {
+describe.each(STORAGES)('asOf on $name', ({ open }) => {
   let time = Date.UTC(2026, 0, 1);
+  let opened: OpenStorage;
   let flags: Flags;
 
   beforeEach(async () => {
-    flags = await createFlags({ ...SILENT, storage: memoryStorage(), now: () => new Date(time) });
+    opened = await open();
+    flags = await createFlags({ ...SILENT, storage: opened.storage, now: () => new Date(time) });
   });
-  afterEach(() => flags.close());
+  afterEach(async () => {
+    await flags.close();
+    await opened.dispose();
+  });
 
   /** Lets some time pass, and gives the time in between. */
   function tick(): Date {
@@ -138,7 +144,8 @@ describe('asOf of a flag with many events', () => {
       expect(await view.isEnabled('checkout')).toBe(true);
     }
     durations.sort((one, other) => one - other);
-    expect(durations[25]).toBeLessThan(20);
+    // The slower half measures the other processes of the machine.
+    expect(durations[Math.floor(durations.length / 4)]).toBeLessThan(20);
     await flags.close();
     directory.remove();
   });

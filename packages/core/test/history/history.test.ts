@@ -3,21 +3,22 @@ import { sqliteStorage } from '../../src/sqlite.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
-import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 const SHOP = { project: 'shop' };
 
-describe.each(['memory', 'SQLite'])('history on %s', (kind) => {
-  const directory = temporaryDirectory();
-  let storage: Storage;
+describe.each(STORAGES)('history on $name', ({ open }) => {
+  let opened: OpenStorage;
   let flags: Flags;
 
   beforeEach(async () => {
-    storage = kind === 'memory' ? memoryStorage() : await sqliteStorage(`${directory.path}/${Math.random()}.db`);
-    flags = await createFlags({ ...SILENT, storage });
+    opened = await open();
+    flags = await createFlags({ ...SILENT, storage: opened.storage });
   });
-  afterEach(() => flags.close());
-  afterAll(() => directory.remove());
+  afterEach(async () => {
+    await flags.close();
+    await opened.dispose();
+  });
 
   /** The differences of the newest change set. */
   async function newest(ref: Parameters<Flags['history']>[0] = CHECKOUT) {
@@ -67,8 +68,8 @@ describe.each(['memory', 'SQLite'])('history on %s', (kind) => {
     ]);
     await flags.setVariants(CHECKOUT, [{ name: 'c', stickiness: 'userId' }]);
     expect(await newest()).toEqual([
-      { path: '/variants/a~0b', before: expect.objectContaining({ name: 'a~b' }), after: null },
       { path: '/variants/c/weight', before: 500, after: 1000 },
+      { path: '/variants/a~0b', before: expect.objectContaining({ name: 'a~b' }), after: null },
     ]);
     await flags.removeStrategy(ref);
     expect((await newest())?.map((part) => part.path)).toEqual([path, '/environments/production/enabled']);

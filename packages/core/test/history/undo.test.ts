@@ -3,6 +3,7 @@ import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { STORAGES } from '../storage-kinds.js';
+import { contentOf } from './shown-content.js';
 
 const SHOP = { project: 'shop' };
 const CHILD = { ...DEFAULT, flag: 'child' };
@@ -105,27 +106,6 @@ const VOCABULARY: Readonly<Record<Change['op'], (world: World) => readonly Chang
 };
 
 const TABLE = Object.entries(VOCABULARY) as [string, (world: World) => readonly Change[]][];
-
-/** Everything that the interface shows, without revisions and metrics. */
-async function contentOf(flags: Flags) {
-  const projects = await flags.listProjects();
-  const shown = await Promise.all(
-    projects.map(async ({ id: project }) => {
-      const { revision, flags: live, ...rest } = await flags.getProject({ project });
-      const names = [...live, ...(await flags.listArchivedFlags({ project }))].map(({ name }) => name).sort();
-      const details = await Promise.all(names.map((flag) => flags.getFlag({ project, flag })));
-      const plain = details.map(({ revision: _revision, ...detail }) => detail);
-      return {
-        ...rest,
-        members: await flags.listMembers({ project }),
-        archived: await flags.listArchivedFlags({ project }),
-        plain,
-      };
-    }),
-  );
-  const segments = (await flags.listSegments()).map(({ revision, ...segment }) => segment);
-  return { shown, segments, evaluated: flags.configuration({ environment: 'production' }).flags };
-}
 
 describe.each(STORAGES)('undo on $name', ({ open }) => {
   let flags: Flags;

@@ -108,8 +108,14 @@ describe('drift between the schema and the storage', () => {
       ['red', 500],
       ['blue', 500],
     ]);
-    const { events } = await flags.listEvents({ flag: 'checkout' });
-    expect(events.map(({ type, actor }) => [type, actor])).toEqual([['flag-created', 'deploy']]);
+    const { items } = await flags.history({});
+    const [set] = items;
+    expect(set).toMatchObject({ actor: 'deploy', reason: 'Declared in the schema' });
+    expect(set?.events.map(({ type, flag }) => [type, flag])).toEqual([
+      ['flag-created', 'checkout'],
+      ['flag-created', 'banner'],
+      ['variants-updated', 'banner'],
+    ]);
     await flags.close();
   });
 
@@ -119,6 +125,16 @@ describe('drift between the schema and the storage', () => {
     const before = await storage.list({ kind: 'flag', part: 'body' });
     await driftOf(storage, { declare: 'create' });
     expect(await storage.list({ kind: 'flag', part: 'body' })).toEqual(before);
+  });
+
+  it('creates more flags than one change set may have', async () => {
+    const storage = memoryStorage();
+    const names = Array.from({ length: 300 }, (_, at) => `flag-${at}`);
+    const many = defineFlags(Object.fromEntries(names.map((name) => [name, { variants: ['red', 'blue'] }])));
+    const flags = await createFlags({ storage, schema: many, declare: 'create', pollInterval: 0 });
+    expect(await flags.drift()).toEqual([]);
+    expect(new Set((await flags.listEvents({ limit: 1000 })).events.map(({ changeSet }) => changeSet)).size).toBe(3);
+    await flags.close();
   });
 
   it('lets processes that start together create each flag once', async () => {

@@ -70,6 +70,8 @@ const PROBES: Readonly<Record<string, Probe>> = {
   labelsPerFlag: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: many(amount, String) }),
   flagLabel: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: [text(amount)] }),
   owner: (flags, amount) => flags.updateFlag(CHECKOUT, { owner: text(amount) }),
+  searchText: (flags, amount) => flags.listFlags({}, { query: text(amount) }),
+  projectsPerQuery: (flags, amount) => flags.listFlags({}, { project: many(amount, String) }),
   title: strategyWith((amount) => ({ title: text(amount) })),
   secret: (flags, amount) => flags.createToken({ name: 'a', kind: 'admin', secret: text(amount) }),
   async projectsPerToken(flags, amount) {

@@ -84,6 +84,10 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   },
   Project: project,
   ProjectOverview: { name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
+  HealthReport: {
+    ...{ name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
+    ...{ potentiallyStaleCount: 0, activeCount: 1, staleCount: 0 },
+  },
   MemberList: {
     roles: [
       { id: 4, name: 'owner' },
@@ -125,6 +129,16 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   },
   Tag: { type: 'simple', value: 'team-shop' },
   TagList: { version: 1, tags: [{ type: 'simple', value: 'team-shop' }] },
+  TagTypeList: { version: 1, tagTypes: [{ name: 'simple', description: 'A label of a flag', icon: '#' }] },
+  EnvironmentList: {
+    version: 1,
+    environments: [
+      {
+        ...{ name: 'development', displayName: 'Development', type: 'development' },
+        ...{ enabled: true, protected: true, sortOrder: 1 },
+      },
+    ],
+  },
   ArchivedFlagList: { version: 1, features: [archivedFlag] },
   Strategy: strategy,
   VariantWeights: {

@@ -91,7 +91,7 @@ async function readPage(flags: Flags, query: FlagQuery): Promise<RouteResult> {
 async function readWhole(flags: Flags, query: FlagQuery): Promise<RouteResult> {
   const { items, total } = await flags.listFlags({}, query);
   const chunks = jsonObject({ version: 1, features: jsonArray(items, flagOverviewToWire), total });
-  return { chunks, etag: versionTag(JSON.stringify(items.map(versionOf))) };
+  return { chunks, etag: versionTag(items.map(versionOf)) };
 }
 
 export const featureRoutes: readonly Route[] = [
@@ -99,6 +99,7 @@ export const featureRoutes: readonly Route[] = [
     method: 'GET',
     path: FEATURES,
     action: 'searchFlags',
+    permission: 'listFlags',
     summary: 'The flags of all projects that the caller may read, by text, label, owner and state',
     tag: 'Flags',
     access: 'admin',
@@ -108,8 +109,8 @@ export const featureRoutes: readonly Route[] = [
     permissionBy: 'handler',
     reply: { status: 200, schema: 'FeatureList' },
     errors: ['invalid_input', 'environment_not_found'],
-    async handle({ flags, query, check }) {
-      const filter = createProjectFilter({ flags, check, action: 'searchFlags' });
+    async handle({ flags, query, principal }) {
+      const filter = createProjectFilter(principal, flags);
       const search = { ...flagQueryOf(query), canRead: filter.canRead };
       const isPaged = search.limit !== undefined || search.after !== undefined;
       const result = isPaged ? await readPage(flags, search) : await readWhole(flags, search);
@@ -121,6 +122,8 @@ export const featureRoutes: readonly Route[] = [
     method: 'POST',
     path: `${FEATURES}/validate`,
     action: 'validateFlagName',
+    permission: 'createFlag',
+    permissionBy: 'anyProject',
     summary: 'Whether a name is valid and free for a new flag',
     tag: 'Flags',
     access: 'admin',

@@ -133,7 +133,7 @@ describeInBrowser('the editor', () => {
     host = await startHost({
       router: {
         auth: () => ({ name: 'eve' }),
-        authorize: (_actor, action) => /^(get|list|count|preview|explain)/.test(action),
+        authorize: (_actor: unknown, action: string) => /^(get|list|count|preview|explain)/.test(action),
       },
     });
     await seed(host);

@@ -7,6 +7,7 @@ export const PROJECT_ROWS = {
   listProjects: [],
   createProject: [{ name: 'largest', body: () => padded('{"id":"made","name":"Made","ignored":"…"}'), ...granted }],
   getProject: [],
+  getProjectHealth: [],
   updateProject: [{ name: 'largest', body: () => padded('{"name":"Default","ignored":"…"}'), ...granted }],
   deleteProject: [
     { name: 'of 10,000 flags' },

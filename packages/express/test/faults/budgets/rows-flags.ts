@@ -103,6 +103,9 @@ export const FLAG_ROWS = {
       ...granted,
     },
   ],
+  listTags: [],
+  listTagTypes: [],
+  listEnvironments: [],
   listFlagTags: [{ name: 'of 1 MiB', path: `${TAGGED}/largest/tags`, ...granted }],
   addFlagTag: [
     { name: 'largest', path: `${TAGGED}/largest/tags`, body: () => padded('{"value":"a","ignored":"…"}'), ...granted },

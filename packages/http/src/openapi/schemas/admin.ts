@@ -23,6 +23,15 @@ const health: JsonSchema = {
 
 const project = { id: text, name: text, description: text };
 
+const overview = {
+  name: text,
+  description: text,
+  features: listOf(referTo('FlagSummary')),
+  health,
+  members: count,
+  version,
+};
+
 export const projectSchemas = {
   Project: strictObject(project),
 
@@ -36,13 +45,13 @@ export const projectSchemas = {
 
   ProjectList: strictObject({ version, projects: listOf(referTo('ProjectSummary')) }),
 
-  ProjectOverview: strictObject({
-    name: text,
-    description: text,
-    features: listOf(referTo('FlagSummary')),
-    health,
-    members: count,
-    version,
+  ProjectOverview: strictObject(overview),
+
+  HealthReport: strictObject({
+    ...overview,
+    potentiallyStaleCount: { ...count, description: 'Not stale, but older than the lifetime of their type.' },
+    activeCount: { ...count, description: 'Not stale.' },
+    staleCount: count,
   }),
 };
 
@@ -51,7 +60,13 @@ export const memberSchemas = {
 
   Role: strictObject({ id: positiveInteger, name: text }),
 
-  Member: strictObject({ id: positiveInteger, roleId: positiveInteger }),
+  Member: strictObject(
+    { id: positiveInteger, roleId: positiveInteger },
+    {
+      name: { ...text, description: 'Present if the host application describes its users, and knows this one.' },
+      image: { ...text, description: 'The address of a picture.' },
+    },
+  ),
 };
 
 const nullableText: JsonSchema = { type: ['string', 'null'] };

@@ -55,6 +55,21 @@ export const flagSchemas = {
 
   TagList: strictObject({ version, tags: listOf(referTo('Tag')) }),
 
+  TagTypeList: strictObject({ version, tagTypes: listOf(referTo('TagType')) }),
+
+  TagType: strictObject({ name: text, description: text, icon: text }),
+
+  EnvironmentList: strictObject({ version, environments: listOf(referTo('Environment')) }),
+
+  Environment: strictObject({
+    name: text,
+    displayName: text,
+    type: { type: 'string', enum: ['development', 'test', 'preproduction', 'production'] },
+    enabled: boolean,
+    protected: boolean,
+    sortOrder: positiveInteger,
+  }),
+
   FlagEnvironment: strictObject({
     name: text,
     enabled: boolean,

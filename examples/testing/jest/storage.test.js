@@ -1,5 +1,5 @@
 const { createFlags, isFlagsError, memoryStorage } = require('@flags/core');
-const { chooseCheckout } = require('./checkout.js');
+const { chooseCheckout } = require('../checkout.js');
 
 const production = { project: 'default', flag: 'checkout', environment: 'production' };
 let flags;
