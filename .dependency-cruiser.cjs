@@ -22,7 +22,7 @@ module.exports = {
       name: 'unresolvable',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true, pathNot: '^(better-sqlite3|pg)$' },
+      to: { couldNotResolve: true, pathNot: '^(better-sqlite3(/package\\.json)?|pg)$' },
     },
     {
       name: 'decisions-are-pure',
@@ -79,7 +79,7 @@ module.exports = {
       to: {
         path: '^packages/core/src/',
         pathNot:
-          '^packages/core/src/(storage/|(errors|collections|common\\.types|misuse)\\.ts$|validation/limits\\.ts$)',
+          '^packages/core/src/(storage/|(errors|collections|common\\.types|misuse)\\.ts$|validation/(limits|json)\\.ts$)',
       },
     },
     {
@@ -102,7 +102,7 @@ module.exports = {
     {
       name: 'core-loads-the-driver-in-one-place',
       severity: 'error',
-      from: { path: '^packages/core/src/', pathNot: '/load-driver\\.cts$' },
+      from: { path: '^packages/core/src/', pathNot: '/(load-driver\\.ts|driver-version\\.cts)$' },
       to: { path: 'better-sqlite3' },
     },
     {
@@ -117,6 +117,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/(express|http|openfeature|postgres)/src/' },
       to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/(index|integration)\\.(d\\.)?[jt]s$' },
+    },
+    {
+      name: 'ui-knows-no-other-package',
+      comment: 'The page talks to the API over HTTP: its handler stands alone.',
+      severity: 'error',
+      from: { path: '^packages/ui/src/' },
+      to: { path: '^packages/(core|express|http|openfeature|postgres)/' },
     },
     {
       name: 'published-http-only',

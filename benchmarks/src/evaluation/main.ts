@@ -6,6 +6,7 @@ import { flagdCoreEngine } from './engines/flagd-core.js';
 import { flagsEngine } from './engines/flags.js';
 import { growthBookEngine } from './engines/growthbook.js';
 import { unleashClientEngine } from './engines/unleash-client.js';
+import { previewTable } from './preview.js';
 import { at, type Engine, SCENARIOS, type Scenario, users } from './scenarios.js';
 
 type Figures = ReadonlyMap<Scenario, string>;
@@ -30,6 +31,10 @@ Every figure includes ${nothing.toFixed(1)} ns for choosing the user of the call
 ### One changed flag
 
 ${changeTable()}
+
+### Preview of one changed flag for 1,000 contexts
+
+${await previewTable()}
 `);
 }
 

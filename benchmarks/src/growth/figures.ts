@@ -1,4 +1,4 @@
-import type { Flags } from '@flags/core';
+import type { FlagQuery, Flags } from '@flags/core';
 import { median } from '../rounds.js';
 import type { Place } from './place.js';
 import { type Population, placeAt, populate, projectAt } from './population.js';
@@ -6,6 +6,16 @@ import { type Population, placeAt, populate, projectAt } from './population.js';
 const OPENINGS = 5;
 const CALLS = 1_000;
 const LISTS = 15;
+
+/** Lists across projects. */
+const SEARCHES: readonly (readonly [string, FlagQuery])[] = [
+  ['find flags of all projects by text, a page', { query: 'flag-7', limit: 100 }],
+  ['by text that no flag has', { query: 'nothing like it', limit: 100 }],
+  ['by label, a page', { label: 'team-3', limit: 100 }],
+  ['by environment, a page, newest first', { enabledIn: 'production', sort: '-createdAt', limit: 100 }],
+  ['by type, a page, last seen first', { type: 'release', sort: '-lastSeenAt', limit: 100 }],
+  ['list the flags of all projects', {}],
+];
 
 /** By what is measured: microseconds of one call (medians), milliseconds where it says so, bytes. */
 export type Figures = ReadonlyMap<string, number>;
@@ -67,6 +77,9 @@ async function callsOn(flags: Flags, { flags: count, projects }: Population): Pr
     'list the flags of a project, per flag',
     (await medianOf(LISTS, () => flags.listFlags(listed))) / (await flags.listFlags(listed)).length,
   );
+  for (const [name, query] of SEARCHES) {
+    figures.set(`${name}, ms`, (await medianOf(LISTS, () => flags.listFlags({}, query))) / 1000);
+  }
   figures.set('list the projects, ms', (await medianOf(LISTS, () => flags.listProjects())) / 1000);
   figures.set('`configuration()` after a change', await afterChanges(flags, toggle));
   return figures;

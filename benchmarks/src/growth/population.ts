@@ -19,7 +19,8 @@ export async function populate(flags: Flags, { flags: count, projects }: Populat
   await inParts(projects, (at) => flags.createProject({ id: projectAt(at), name: `Project ${at}` }));
   await inParts(count, async (at) => {
     const ref = placeAt(at, projects);
-    await flags.createFlag({ project: ref.project }, { name: ref.flag });
+    const [label = ''] = ref.flag.split('.');
+    await flags.createFlag({ project: ref.project }, { name: ref.flag, labels: [label], owner: 'ada@example.org' });
     await flags.addStrategy(ref, strategy);
     await flags.enable(ref);
   });

@@ -16,6 +16,8 @@ export interface ServerConfig {
   readonly trustedOrigins: readonly string[];
   /** Without authentication: further hosts that requests may name. */
   readonly allowedHosts: readonly string[];
+  /** In bytes: how large all flags, segments and projects together may be. */
+  readonly stateLimit?: number;
 }
 
 /** Something the person who starts the server has to put right. The message is one line that says how. */
@@ -39,6 +41,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
     ...(environment.FLAGS_CORS && { cors: { origins: readOrigins(environment.FLAGS_CORS) } }),
     trustedOrigins: readList(environment.FLAGS_TRUSTED_ORIGINS).map(checkOrigin),
     allowedHosts: readList(environment.FLAGS_ALLOWED_HOSTS).map(checkHost),
+    ...(environment.FLAGS_STATE_LIMIT && { stateLimit: readStateLimit(environment.FLAGS_STATE_LIMIT) }),
   };
 }
 
@@ -46,6 +49,14 @@ function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigError(`PORT must be a whole number from 0 (any free port) to 65535, not ${JSON.stringify(text)}.`);
+}
+
+function readStateLimit(text: string): number {
+  const bytes = Number(text);
+  if (/^\d{1,15}$/.test(text) && bytes > 0) return bytes;
+  throw new ConfigError(
+    `FLAGS_STATE_LIMIT must be a number of bytes, such as 16777216 for 16 MiB, not ${JSON.stringify(text)}.`,
+  );
 }
 
 function readOrigins(text: string): CorsOptions['origins'] {

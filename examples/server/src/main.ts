@@ -31,7 +31,7 @@ const output = openLogOutput();
 const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
 
 async function start(config: ServerConfig): Promise<void> {
-  const flags = await openFlags(config.database);
+  const flags = await openFlags(config);
   try {
     const { auth, cors, trustedOrigins, allowedHosts } = config;
     const router = createFlagsRouter(flags, {

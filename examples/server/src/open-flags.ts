@@ -1,7 +1,7 @@
 import { createFlags, type Flags, memoryStorage, type Storage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { postgresStorage } from '@flags/postgres';
-import { ConfigError } from './config.js';
+import { ConfigError, type ServerConfig } from './config.js';
 import { isPostgres, nameOfDatabase } from './database-name.js';
 
 /**
@@ -10,10 +10,14 @@ import { isPostgres, nameOfDatabase } from './database-name.js';
  *
  * @throws ConfigError when the database cannot be used
  */
-export async function openFlags(database: string): Promise<Flags> {
-  if (database === ':memory:') return createFlags({ storage: memoryStorage() });
+export async function openFlags({
+  database,
+  stateLimit,
+}: Pick<ServerConfig, 'database' | 'stateLimit'>): Promise<Flags> {
+  const options = stateLimit === undefined ? {} : { stateLimit };
+  if (database === ':memory:') return createFlags({ ...options, storage: memoryStorage() });
   try {
-    return await createFlags({ storage: await openStorage(database) });
+    return await createFlags({ ...options, storage: await openStorage(database) });
   } catch (cause) {
     const name = JSON.stringify(nameOfDatabase(database));
     throw new ConfigError(`FLAGS_DB: ${name} cannot be used (${oneLine(cause)}). ${adviceFor(database)}`, { cause });

@@ -21,6 +21,7 @@ describe('the configuration', () => {
       FLAGS_ADMIN_TOKEN: 'secret',
       FLAGS_TRUSTED_ORIGINS: 'https://a.example.org, http://localhost:5173,',
       FLAGS_ALLOWED_HOSTS: 'flags.example.org,flags.example.org:8080',
+      FLAGS_STATE_LIMIT: '16777216',
     };
     expect(readConfig(environment)).toEqual({
       port: 0,
@@ -30,12 +31,17 @@ describe('the configuration', () => {
       adminToken: 'secret',
       trustedOrigins: ['https://a.example.org', 'http://localhost:5173'],
       allowedHosts: ['flags.example.org', 'flags.example.org:8080'],
+      stateLimit: 16_777_216,
     });
   });
 
   it('takes an empty variable for an absent one', () => {
     const empty = { PORT: '', HOST: '', FLAGS_DB: '', FLAGS_AUTH: '', FLAGS_ADMIN_TOKEN: '' };
     expect(readConfig(empty)).toEqual(readConfig({}));
+  });
+
+  it.each(['0', '-1', '1.5', '16 MiB', '1e6'])('refuses the state limit %j by name', (FLAGS_STATE_LIMIT) => {
+    expect(() => readConfig({ FLAGS_STATE_LIMIT })).toThrow(/^FLAGS_STATE_LIMIT must be a number of bytes, such as /);
   });
 
   it.each(['http', '-1', '65536', '4242.5', '0x10', ' 80', '1e3'])('refuses the port %j by name', (PORT) => {

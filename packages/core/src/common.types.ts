@@ -39,6 +39,11 @@ export interface ChangeContext {
    * error reaches the caller. May be called again for the same segment if the change is retried.
    */
   readonly onSegmentUse?: (segment: SegmentUseRequest) => void | Promise<void>;
+  /**
+   * Receives the revision of the document (flag, project, segment) after the operation, for the next `ifRevision`. Not
+   * called if the operation deletes the document.
+   */
+  readonly onRevision?: (revision: number) => void;
 }
 
 /** A segment that a strategy starts to use. */

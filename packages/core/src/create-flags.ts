@@ -1,10 +1,10 @@
 import { v4 as randomId } from 'uuid';
 import type { Versioned } from './changes/aggregate.js';
-import { createCommandRunner } from './changes/command-runner.js';
 import { type ActorIdentity, attribute, type Engine, toIdentity } from './changes/engine.js';
 import { createLifetime } from './changes/lifetime.js';
 import { bindChanges, bindReadsAndReports } from './changes/operations.js';
-import { createRead } from './changes/reader.js';
+import { createReader } from './changes/reader.js';
+import { createSetRunner, type PreparedChange } from './changes/set-runner.js';
 import { StateSize } from './changes/state-size.js';
 import { FlagsError } from './errors.js';
 import { evaluationOperations } from './evaluation/evaluation.operations.js';
@@ -17,7 +17,14 @@ import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.j
 import { createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import { cloneJson } from './replica/clone-json.js';
-import { closeReplica, openReplica } from './replica/replica.js';
+import type { DocumentCache } from './replica/document-cache.js';
+import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
+import { assertSchemaFits } from './schema/define-flags.js';
+import { findDrift, settleDrift } from './schema/drift.js';
+import { createPayloadReader } from './schema/payload.js';
+import type { FlagsSchema } from './schema/schema.types.js';
+import { acceptDeclaredProperties } from './schema/typed-evaluation.js';
+import type { TypedFlags } from './schema/typed-flags.types.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';
 import { createTokenFinder } from './tokens/token-finder.js';
@@ -34,6 +41,11 @@ const DAY = 86_400_000;
  * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
  */
+export async function createFlags<Schema extends FlagsSchema>(
+  options: FlagsOptions & { readonly schema: Schema },
+): Promise<TypedFlags<Schema>>;
+/** Opens feature flags whose evaluation accepts any name. */
+export async function createFlags(options: FlagsOptions): Promise<Flags>;
 export async function createFlags(options: FlagsOptions): Promise<Flags> {
   const storage = await resolveStorage(options);
   try {
@@ -80,6 +92,10 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   pollInterval: true,
   applicationRetention: true,
   stateLimit: true,
+  maxTokenLifetime: true,
+  schema: true,
+  onDrift: true,
+  declare: true,
   onError: true,
 };
 
@@ -93,59 +109,106 @@ function invalidOptions(message: string, path = ''): FlagsError {
 }
 
 async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags> {
-  const settings = createSettings(options);
+  const { context, start } = prepareEngine(options, storage);
+  const { onError } = context;
+  const replica = await openReplica(options, context);
+  const { engine, flags, watch } = start(replica);
+  try {
+    await addDefaultProject(engine);
+  } catch (error) {
+    await closeReplica(replica);
+    throw error;
+  }
+  watch();
+  const { schema } = options;
+  if (!schema) return flags;
+  try {
+    await settleDrift(schema, { engine, flags, onError, ...options });
+  } catch (error) {
+    await flags.close();
+    throw error;
+  }
+  return flags;
+}
+
+/** An engine that waits for its replica. */
+export interface PreparedEngine {
+  readonly context: ReplicaContext;
+  /** `watch` starts to listen to the storage. */
+  readonly start: (replica: Replica) => {
+    readonly engine: Engine;
+    readonly flags: Flags;
+    readonly watch: () => void;
+  };
+}
+
+/** Creates an engine synchronously: only its replica reads the storage. */
+export function prepareEngine(options: FlagsOptions, storage: Storage): PreparedEngine {
+  const { schema } = options;
+  const settings = createSettings(withEnvironments(options));
+  if (schema) assertSchemaFits(schema, settings);
   const metrics = options.metrics ?? storage.metrics ?? memoryMetrics();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
   const onError = reporter(options.onError ?? warn);
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
-  const isFlag = (name: string) => replica.documents.projectOf(name) !== undefined;
+  let known: DocumentCache | undefined;
+  const isFlag = (name: string) => known?.projectOf(name) !== undefined;
   const retention = createMetricsRetention({ metrics, isFlag, now, applicationRetention, onError });
   const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
-  const replica = await openReplica(options, {
-    storage,
-    metrics,
-    retention,
-    settings,
-    now,
-    pollInterval,
-    onError,
-    size,
-  });
-  // With push notifications the replica is almost always current.
-  const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
-  const run = createCommandRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
-  const validate = createValidators(settings);
-  const read = createRead(storage);
-  const base = {
-    settings,
-    validate,
-    storage,
-    metrics,
-    retention,
-    feed,
-    replica,
-    read,
-    findToken: createTokenFinder({ storage, read }),
-    now,
-    newId,
-    isUser,
-  };
-  const engineOf = (actor: ActorIdentity): Engine => ({
-    ...base,
-    change: async (change) => run({ ...change, context: attribute(change.context, actor) }),
-  });
-  try {
-    await addDefaultProject(engineOf({ name: actor }));
-  } catch (error) {
-    await closeReplica(replica);
-    throw error;
+  const context = { storage, metrics, retention, settings, now, pollInterval, onError, size };
+
+  function start(replica: Replica): ReturnType<PreparedEngine['start']> {
+    known = replica.documents;
+    // With push notifications the replica is almost always current.
+    const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
+    const runner = createSetRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
+    const validate = createValidators(settings);
+    const reader = createReader(storage);
+    const base = {
+      settings,
+      validate,
+      storage,
+      metrics,
+      retention,
+      feed,
+      replica,
+      ...reader,
+      findToken: createTokenFinder({ storage, read: reader.read }),
+      maxTokenLifetime: options.maxTokenLifetime,
+      payloads: createPayloadReader(schema),
+      now,
+      newId,
+      isUser,
+    };
+    const engineOf = (actor: ActorIdentity): Engine => ({
+      ...base,
+      async run(changes, context) {
+        const committed = await runner.run(changes, attribute(context, actor));
+        if (committed.deletedFlags.length > 0) await retention.forget(committed.deletedFlags);
+        return committed;
+      },
+      plan: async (changes, context) => runner.plan(changes, attribute(context, actor)),
+    });
+    const engine = engineOf({ name: actor });
+    let stopWatching: (() => void) | undefined;
+    const watch = () => {
+      stopWatching = storage.watch?.(() => {
+        feed.wake();
+        void replica.poller.refresh();
+      });
+    };
+    const flags = createInterface({ engineOf, engine, schema, stopWatching: () => stopWatching?.() });
+    return { engine, flags, watch };
   }
-  const stopWatching = storage.watch?.(() => {
-    feed.wake();
-    void replica.poller.refresh();
-  });
-  return createInterface(engineOf, { name: actor }, () => stopWatching?.());
+
+  return { context, start };
+}
+
+/** The environments of the schema are the default. */
+function withEnvironments(options: FlagsOptions): FlagsOptions {
+  const environments = options.environments ?? options.schema?.environments?.map((name) => ({ name }));
+  return environments ? { ...options, environments } : options;
 }
 
 function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown> | undefined {
@@ -153,26 +216,35 @@ function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown
 }
 
 /** Creates the default project unless it exists. Another process may create it at the same moment. */
-async function addDefaultProject({ change, now }: Engine): Promise<void> {
+async function addDefaultProject({ run, now }: Engine): Promise<void> {
   const createdAt = now().toISOString();
-  await change({
-    aggregate: projectDocuments,
-    id: DEFAULT_PROJECT,
-    context: undefined,
-    decide: (found) => (found ? [] : createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt)),
-  });
+  const change: PreparedChange = {
+    subject: { kind: projectDocuments.kind, id: DEFAULT_PROJECT },
+    async decide(copy) {
+      if (await copy.read(projectDocuments, DEFAULT_PROJECT)) return;
+      const events = createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt);
+      await copy.apply(projectDocuments, DEFAULT_PROJECT, events);
+    },
+    result: () => undefined,
+  };
+  await run([change], undefined);
+}
+
+interface InterfaceParts {
+  readonly engineOf: (actor: ActorIdentity) => Engine;
+  /** The engine of the default actor. */
+  readonly engine: Engine;
+  readonly schema: FlagsSchema | undefined;
+  readonly stopWatching: () => void;
 }
 
 /** Creates the public interface. All actors share the reads; changes are bound to the actor's engine. */
-function createInterface(
-  engineOf: (actor: ActorIdentity) => Engine,
-  actor: ActorIdentity,
-  stopWatching: () => void,
-): Flags {
+function createInterface({ engineOf, engine, schema, stopWatching }: InterfaceParts): Flags {
   const lifetime = createLifetime();
-  const engine = engineOf(actor);
+  const evaluation = evaluationOperations(engine);
   const shared = {
-    ...evaluationOperations(engine),
+    ...(schema ? acceptDeclaredProperties(evaluation, schema) : evaluation),
+    ...(schema && { schema, drift: () => lifetime.track(() => findDrift(schema, engine)) }),
     ...bindReadsAndReports(engine, lifetime),
     subscribe: (...input: Parameters<Flags['subscribe']>) => {
       lifetime.assertOpen();

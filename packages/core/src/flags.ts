@@ -1,8 +1,9 @@
-import type { ChangeHistoryOperations } from './changes/change-set.types.js';
+import type { ChangeHistoryOperations, ChangeSetOperations } from './changes/change-set.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import type { EventOperations } from './events/event.types.js';
 import type { DependencyOperations } from './flags/dependency.types.js';
 import type { FlagOperations } from './flags/flag.types.js';
+import type { FlagListOperations } from './flags/flag-search.types.js';
 import type { StrategyOperations } from './flags/strategy.types.js';
 import type { VariantOperations } from './flags/variant.types.js';
 import type { MetricsOperations } from './metrics/metrics.types.js';
@@ -27,6 +28,7 @@ import type { Token, TokenOperations } from './tokens/token.types.js';
  * application  a program that evaluates flags and reports metrics, from one or more instances.
  * token        a secret that admits a caller to the HTTP API.
  * event        one fact that happened, with actor and time.
+ * change set   an ordered list of changes in one commit; every single change is a set of one.
  * revision     counts the changes to a flag, project, segment or token.
  */
 
@@ -48,6 +50,7 @@ export interface Flags
   extends EvaluationOperations,
     FlagsLifecycle,
     FlagOperations,
+    FlagListOperations,
     StrategyOperations,
     VariantOperations,
     DependencyOperations,
@@ -56,7 +59,8 @@ export interface Flags
     MemberOperations,
     TokenOperations,
     EventOperations,
-    Pick<ChangeHistoryOperations, 'asOf'>,
+    ChangeSetOperations,
+    ChangeHistoryOperations,
     MetricsOperations {
   /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;

@@ -22,6 +22,7 @@ export type * from './events/event.types.js';
 export { EVENT_TYPES } from './events/event.types.js';
 export type * from './flags/dependency.types.js';
 export type * from './flags/flag.types.js';
+export type * from './flags/flag-search.types.js';
 export type * from './flags/strategy.types.js';
 export { CONSTRAINT_OPERATORS } from './flags/strategy.types.js';
 export type * from './flags/variant.types.js';
@@ -30,6 +31,9 @@ export type * from './flags.js';
 export type * from './metrics/metrics.types.js';
 export type * from './options.js';
 export type * from './projects/project.types.js';
+export { defineFlags, type SchemaOptions } from './schema/define-flags.js';
+export type * from './schema/schema.types.js';
+export type * from './schema/typed-flags.types.js';
 export type * from './segments/segment.types.js';
 // Storages
 export { memoryMetrics } from './storage/memory/metrics.js';

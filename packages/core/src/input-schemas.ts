@@ -1,12 +1,12 @@
 import { eventQuery } from './events/event.schema.js';
-import { clone, dependency, flagChanges, labelChanges, newFlag } from './flags/flag.schema.js';
-import { constraint, strategy, strategyReplacement } from './flags/strategies.schema.js';
+import { clone, dependency, flagChanges, flagQuery, labelChanges, move, newFlag, parent } from './flags/flag.schema.js';
+import { constraint, environment, strategy, strategyReplacement } from './flags/strategies.schema.js';
 import { variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
-import { bulkReport, metricsReport, registration } from './metrics/metrics.schema.js';
+import { bulkReport, metricsReport, registration, usageFilter } from './metrics/metrics.schema.js';
 import { member, newProject, projectChanges } from './projects/project.schema.js';
 import { newSegment, segmentChanges } from './segments/segment.schema.js';
-import { newToken } from './tokens/token.schema.js';
+import { newToken, tokenRotation } from './tokens/token.schema.js';
 import { deepFreeze } from './validation/json.js';
 import { jsonPatch } from './validation/json-patch.schema.js';
 import { type JsonSchema, pageQuery } from './validation/primitives.js';
@@ -27,8 +27,10 @@ export function inputSchemas(settings: Settings) {
     flagChanges: flagChanges(flagTypes) as JsonSchema,
     labelChanges: labelChanges as JsonSchema,
     clone: clone as JsonSchema,
+    move: move as JsonSchema,
     strategy: strategy as JsonSchema,
     strategyReplacement: strategyReplacement as JsonSchema,
+    environment: environment as JsonSchema,
     constraint: constraint as JsonSchema,
     variants,
     variant: variant as JsonSchema,
@@ -36,13 +38,17 @@ export function inputSchemas(settings: Settings) {
     newSegment: newSegment as JsonSchema,
     segmentChanges: segmentChanges as JsonSchema,
     dependency: dependency as JsonSchema,
+    parent: parent as JsonSchema,
     member: member as JsonSchema,
     newProject: newProject as JsonSchema,
     projectChanges: projectChanges as JsonSchema,
     registration: registration as JsonSchema,
     metricsReport: metricsReport as JsonSchema,
     bulkReport: bulkReport as JsonSchema,
+    usageFilter: usageFilter as JsonSchema,
     newToken: newToken as JsonSchema,
+    tokenRotation: tokenRotation as JsonSchema,
+    flagQuery: flagQuery as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
     pageQuery: pageQuery as JsonSchema,
   });

@@ -23,6 +23,7 @@ export {
 } from './openfeature/resolution.js';
 export type { OpenFeatureContext } from './openfeature/values.js';
 export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
+export { type PayloadReader, type PayloadReading, payloadReaderOf } from './schema/payload.js';
 // Storages
 export {
   type PreparedCommit,
@@ -31,6 +32,7 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
+export { addVariants, firstKept, hourOf, startOf } from './storage/timed-usage.js';
 export { createDroppedCount, createRanks, rankOf } from './storage/unknown-counters.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';

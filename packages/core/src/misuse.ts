@@ -54,11 +54,16 @@ export function isStorage(value: unknown): boolean {
 }
 
 function closestTo(name: string, known: readonly string[]): string | undefined {
-  const [closest] = known
+  return closestNames(name, known)[0];
+}
+
+/** Returns the known names that a misspelt name may mean, the closest one first. */
+export function closestNames(name: string, known: readonly string[]): readonly string[] {
+  return known
     .map((option) => ({ option, edits: editsBetween(name.toLowerCase().slice(0, 50), option.toLowerCase()) }))
     .filter(({ option, edits }) => edits <= Math.min(MAX_EDITS, option.length / 2))
-    .sort((one, other) => one.edits - other.edits);
-  return closest?.option;
+    .sort((one, other) => one.edits - other.edits)
+    .map(({ option }) => option);
 }
 
 /** The Levenshtein distance, computed row by row. */

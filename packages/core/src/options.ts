@@ -4,6 +4,7 @@ import type { CustomStrategy, EvaluationProblem, TextEncoding } from './evaluati
 import type { Environment, FlagType, Settings } from './flags.js';
 import { OWNER } from './projects/members.decide.js';
 import type { Role } from './projects/project.types.js';
+import type { FlagDrift, FlagsSchema } from './schema/schema.types.js';
 import type { MetricsStorage } from './storage/metrics-port.js';
 import type { Storage } from './storage/port.js';
 import { deepFreeze } from './validation/json.js';
@@ -57,6 +58,23 @@ export interface FlagsOptions {
    * never do. Processes count separately, so they can exceed the limit by their commits between two polls.
    */
   readonly stateLimit?: number;
+  /**
+   * Milliseconds, at least 1,000. New tokens expire after this time at the latest, and by default. Existing tokens keep
+   * their expiry. Default: no limit.
+   */
+  readonly maxTokenLifetime?: number;
+  /**
+   * Declares the flags, environments and context properties of the application: see `defineFlags`. Evaluation then
+   * accepts declared names only. Default: any name.
+   */
+  readonly schema?: FlagsSchema;
+  /** Called once at the start if the stored flags differ from the schema. Default: one process warning. */
+  readonly onDrift?: (drift: readonly FlagDrift[]) => void;
+  /**
+   * `create` creates the declared flags that are missing, off in every environment, with their variants without
+   * payloads. It changes no existing flag. Default: `report`, which only calls `onDrift`.
+   */
+  readonly declare?: 'report' | 'create';
   /** Called with background errors, such as a throwing listener or a failed poll. Default: a process warning. */
   readonly onError?: (error: unknown) => void;
 }
@@ -86,7 +104,14 @@ type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'fla
 type Details = Partial<
   Pick<
     FlagsOptions,
-    'appName' | 'instanceId' | 'pollInterval' | 'usageInterval' | 'applicationRetention' | 'stateLimit'
+    | 'appName'
+    | 'instanceId'
+    | 'pollInterval'
+    | 'usageInterval'
+    | 'applicationRetention'
+    | 'stateLimit'
+    | 'maxTokenLifetime'
+    | 'declare'
   >
 >;
 
@@ -102,7 +127,9 @@ export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
   const { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit } = options;
-  const details = { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit };
+  const { maxTokenLifetime, declare } = options;
+  const intervals = { pollInterval, usageInterval, applicationRetention, maxTokenLifetime };
+  const details = { appName, instanceId, ...intervals, stateLimit, declare };
   const valid = validate({ environments, roles, flagTypes, environment, ...details });
   return deepFreeze({
     environment: valid.environment,
@@ -122,6 +149,8 @@ const validate = createValidator<Configuration>(
       pollInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
       usageInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
       applicationRetention: { type: 'number', minimum: 0 },
+      declare: { type: 'string', enum: ['report', 'create'] },
+      maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
       stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
       environments: listOf({ name, displayName: text(100) }, ['name']),
       roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),

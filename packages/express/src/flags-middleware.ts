@@ -1,4 +1,13 @@
-import type { ContextualFlags, EnvironmentChoice, EvaluationContext, Flags } from '@flags/core';
+import type {
+  ContextualFlags,
+  EnvironmentChoice,
+  EvaluationContext,
+  Flags,
+  FlagsSchema,
+  TypedChoice,
+  TypedContext,
+  TypedFlags,
+} from '@flags/core';
 import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
 import type { NextFunction, Request, Response } from 'express';
 
@@ -16,6 +25,9 @@ export type FlagsMiddlewareOptions = EnvironmentChoice;
  * Import `@flags/express/request` once in your application to declare `request.flags` in TypeScript. Without this
  * import, the package does not extend the Express types.
  *
+ * If the flags have a schema, the context accepts its properties. Register the schema for the type of `request.flags`:
+ * see `Register` of `@flags/core`.
+ *
  * @param flags The flags to evaluate. You close them; the middleware does not.
  * @param contextOf Returns the evaluation context of a request.
  * @param options The environment to evaluate. Default: the environment of `flags`.
@@ -30,6 +42,17 @@ export type FlagsMiddlewareOptions = EnvironmentChoice;
  *   response.render(request.flags.isEnabled('checkout') ? 'new-checkout' : 'checkout');
  * });
  */
+export function flagsMiddleware<Schema extends FlagsSchema>(
+  flags: TypedFlags<Schema>,
+  contextOf: (request: Request) => TypedContext<Schema>,
+  options?: TypedChoice<Schema>,
+): (request: Request, response: Response, next: NextFunction) => void;
+/** Creates middleware for flags without a schema. */
+export function flagsMiddleware(
+  flags: Flags,
+  contextOf: ContextOf,
+  options?: FlagsMiddlewareOptions,
+): (request: Request, response: Response, next: NextFunction) => void;
 export function flagsMiddleware(
   flags: Flags,
   contextOf: ContextOf,

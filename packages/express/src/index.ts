@@ -4,7 +4,11 @@ export {
   type Authorize,
   type BuiltInAuth,
   type CorsOptions,
+  type DescribeUsers,
   redactUrl,
+  type UserDescription,
+  type UserDescriptions,
+  type UserId,
 } from '@flags/http';
 export {
   type Authenticate,

@@ -1,4 +1,4 @@
-import type { ContextualFlags } from '@flags/core';
+import type { RegisteredContextualFlags } from '@flags/core';
 
 /**
  * Extends the global `Express.Request` interface of Express 4 and 5. The extension applies where this file is imported.
@@ -6,8 +6,8 @@ import type { ContextualFlags } from '@flags/core';
 declare global {
   namespace Express {
     interface Request {
-      /** Evaluates flags for this request. Set by `flagsMiddleware`. */
-      readonly flags: ContextualFlags;
+      /** Evaluates flags for this request. Set by `flagsMiddleware`. Typed by the schema that you register. */
+      readonly flags: RegisteredContextualFlags;
     }
   }
 }

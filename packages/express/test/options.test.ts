@@ -9,6 +9,7 @@ describe('the options', () => {
     ['auth null', { auth: null }],
     ['an authorize that is no function', { auth: 'none', authorize: true }],
     ['an onError that is no function', { auth: 'none', onError: 'log' }],
+    ['a describeUsers that is no function', { auth: 'none', describeUsers: {} }],
     ['a body limit of 0', { auth: 'none', bodyLimit: 0 }],
     ['a body limit with a unit', { auth: 'none', bodyLimit: '1mb' }],
     ['other origins that are not named', { auth: 'none', cors: {} }],

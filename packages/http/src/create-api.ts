@@ -28,6 +28,7 @@ import { adminActionsOf } from './routes/session.js';
 import { accessOf, createRouteLookup, decodeParams } from './routing.js';
 import { createEventHub } from './streaming/event-hub.js';
 import { createHub } from './streaming/hub.js';
+import { createUserDirectory } from './users.js';
 
 /**
  * The HTTP API of an engine, independent of any framework. Adapters such as `toNodeHandler` and `toFetchHandler` call
@@ -174,6 +175,7 @@ function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions
     readBody: createBodyReader(bodyLimitOf(options)),
     documents: createClientDocuments(flags, cacheFor('client')),
     replies: cacheFor('admin'),
+    describeUsers: describeUsersFor(options),
     hub: createHub(flags, { heartbeatInterval, cache: cacheFor('stream') }),
     eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
     openApi() {
@@ -183,4 +185,13 @@ function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions
       return document;
     },
   };
+}
+
+function describeUsersFor<A extends Actor, Native>({
+  describeUsers,
+  onError = () => undefined,
+}: GateOptions<A, Native>): EndpointParts['describeUsers'] {
+  if (describeUsers === undefined) return undefined;
+  const directory = createUserDirectory(describeUsers);
+  return (ids, request) => directory.describe(ids, (error) => onError(error, request.native as Native));
 }

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { Flags } from '@flags/core';
+import type { FlagRef, Flags } from '@flags/core';
 import { createValidator, type InputSchemas } from '@flags/core/integration';
 import type { Principal } from './auth.js';
 import type { BodyReader } from './body.js';
@@ -7,9 +6,9 @@ import { collectChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { nextTurn } from './coalesce-per-tick.js';
-import { entityTag, namesTag, revisionsIn } from './entity-tag.js';
+import { entityTag, namesTag, revisionsIn, versionTag } from './entity-tag.js';
 import { invalidInput } from './errors.js';
-import { checkPermission, readThenCheck } from './permission.js';
+import { checkPermission, readOrCheck, readThenCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
@@ -17,11 +16,10 @@ import type { ResponseCache } from './response-cache.js';
 import { type AdminFacts, permissionOf, type Route, type RouteBody, type RouteResult } from './route.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
+import type { ShownUser, UserId } from './users.js';
+import { flagDetailToWire } from './wire/flag.js';
 
 const NO_STORE = { 'cache-control': 'no-store' };
-
-/** Makes data versions unique per process. Each process counts its versions from the start. */
-const PROCESS_ID = randomUUID();
 
 /** The dependencies that all endpoints share. */
 export interface EndpointParts {
@@ -34,7 +32,11 @@ export interface EndpointParts {
   readonly hub: Hub;
   readonly eventHub: EventHub;
   readonly replies: ResponseCache<Reply>;
+  /** Resolves to names and pictures of users, on behalf of a request. Absent without the host's function. */
+  readonly describeUsers: DescribeUsersFor | undefined;
 }
+
+type DescribeUsersFor = (ids: Iterable<UserId>, request: FlagsRequest) => Promise<ReadonlyMap<UserId, ShownUser>>;
 
 export interface Exchange {
   readonly request: FlagsRequest;
@@ -51,7 +53,7 @@ export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
 /** Creates the endpoint of a route: check the permission, read the body, run the operation. */
 export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
-  const { flags, inputs, admin, readBody, documents, hub, eventHub, openApi } = parts;
+  const { flags, inputs, admin, readBody, documents, hub, eventHub, openApi, describeUsers } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
@@ -61,8 +63,12 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const { body, project } =
       route.permissionBy === 'body'
         ? await readThenCheck(route, principal, read)
-        : { body: await read(), project: asked };
+        : { body: await readOrCheck(route, principal, read), project: asked };
     const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
+    let revision: number | undefined;
+    const onRevision = (written: number) => {
+      revision = written;
+    };
     const result = await route.handle({
       flags: flags.as(principal.token ?? principal.name),
       principal,
@@ -76,17 +82,22 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       params,
       query,
       body,
-      context: ifRevision === undefined ? {} : { ifRevision },
+      context: { ...(ifRevision !== undefined && { ifRevision }), ...(route.changes && { onRevision }) },
       documents,
       hub,
       eventHub,
       openApi,
+      describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
       clientIp: () => request.ip(),
       lastEventId: headerOf(request, 'last-event-id'),
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
       isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
     });
-    return replyTo(request, route, { result, dataVersion });
+    if (route.changes === undefined) return replyTo(request, route, { result, dataVersion });
+    const { projectId = project, featureName } = params;
+    const flag = result.flag ?? (projectId && featureName ? { project: projectId, flag: featureName } : undefined);
+    const etag = flag && (await tagOfFlag(flags, flag, result.revision ?? revision));
+    return withTag(await bodyReply(route, result), etag);
   }
 
   const readDataVersion = () => flags.dataVersion(route.cacheBy ?? route.streamed);
@@ -198,7 +209,24 @@ function tagOf(
 ): string | undefined {
   if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
   if (dataVersion === undefined) return undefined;
-  return entityTag(`${PROCESS_ID} ${dataVersion} ${urlOf(request)} ${request.originalUrl}`, revision);
+  return versionTag([dataVersion, urlOf(request), request.originalUrl], revision);
+}
+
+/**
+ * Returns the tag that a GET of the flag gives. Undefined if the flag is deleted, or has already changed again. The
+ * change is committed, so a fault does not matter here.
+ */
+async function tagOfFlag(flags: Flags, ref: FlagRef, revision: number | undefined): Promise<string | undefined> {
+  try {
+    const flag = await flags.getFlag(ref);
+    return flag.revision === revision ? entityTag(JSON.stringify(flagDetailToWire(flag)), revision) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function withTag(reply: Reply, etag: string | undefined): Reply {
+  return etag === undefined ? reply : { ...reply, headers: { ...reply.headers, etag } };
 }
 
 /** Returns 304 without a body when `If-None-Match` names the tag of the reply. */

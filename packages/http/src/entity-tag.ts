@@ -1,4 +1,14 @@
-import { hash } from 'node:crypto';
+import { createHash, hash, randomUUID } from 'node:crypto';
+
+/** Makes versions unique per process. Each process counts its versions from the start, maybe on a restored storage. */
+const PROCESS_ID = randomUUID();
+
+/** Returns the tag of a long body, by the versions of its parts in this process. */
+export function versionTag(versions: Iterable<string>, revision?: number): string {
+  const digest = createHash('sha256').update(PROCESS_ID);
+  for (const version of versions) digest.update(`\n${version}`);
+  return toTag(digest.digest('hex'), revision);
+}
 
 /** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
 export type TagCondition = '*' | readonly string[];
@@ -8,7 +18,11 @@ export type TagCondition = '*' | readonly string[];
  * revision.
  */
 export function entityTag(content: string | Uint8Array, revision: number | undefined): string {
-  const digest = hash('sha256', content, 'hex').slice(0, 32);
+  return toTag(hash('sha256', content, 'hex'), revision);
+}
+
+function toTag(hexadecimal: string, revision: number | undefined): string {
+  const digest = hexadecimal.slice(0, 32);
   return revision === undefined ? `"${digest}"` : `"${revision}-${digest}"`;
 }
 

@@ -25,3 +25,4 @@ export type { Action } from './permissions.js';
 export { redactUrl } from './redact-url.js';
 export type { FlagsReply } from './reply.js';
 export type { FlagsRequest, ReplySink } from './request.js';
+export type { DescribeUsers, UserDescription, UserDescriptions, UserId } from './users.js';

@@ -2,6 +2,7 @@ import type { FlagsError, Token } from '@flags/core';
 import { describeUnknownOption } from '@flags/core/integration';
 import { isHost } from './origin.js';
 import type { Action } from './permissions.js';
+import type { DescribeUsers } from './users.js';
 
 /** The caller of a request. Your own user type qualifies if it has a name. */
 export interface Actor {
@@ -114,7 +115,20 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
    */
   readonly heartbeatInterval?: number;
   /**
-   * Receives every error for which the router itself replies with 500 or above, before the reply.
+   * Returns names and pictures for project members (integer ids) and for actors of the event log (strings). Default: the
+   * API shows ids only.
+   *
+   * It gets up to 500 ids per call, may take 2 seconds, and is not called for 5 seconds after a failure. The API keeps its
+   * answers for a minute, in at most 4 MiB. Its errors never fail a reply: the names are then absent, and `onError` gets a
+   * `user_lookup_failed` whose `cause` is the error.
+   *
+   * @example
+   * describeUsers: async (ids) => new Map((await users.find(ids)).map((user) => [user.id, { name: user.fullName }])),
+   */
+  readonly describeUsers?: DescribeUsers;
+  /**
+   * Receives every error for which the router itself replies with 500 or above, before the reply, and failures of
+   * `describeUsers`.
    *
    * Such errors mean that the storage is busy or unavailable. Log them: the reply contains only the message, the error
    * also its `cause`. Errors of this function go to your application's error handler, as do all defects.
@@ -148,6 +162,7 @@ const OPTIONS: Readonly<Record<keyof FlagsApiOptions, true>> = {
   bodyLimit: true,
   cors: true,
   heartbeatInterval: true,
+  describeUsers: true,
   onError: true,
   trustedOrigins: true,
   allowedHosts: true,
@@ -158,7 +173,7 @@ export function assertOptions<A extends Actor, Native>(
   options: FlagsApiOptions<A, Native> | SessionApiOptions<A, Native> | undefined,
   caller: string,
 ): void {
-  const { auth, authorize, bodyLimit, cors, heartbeatInterval, onError } = options ?? {};
+  const { auth, authorize, bodyLimit, cors, describeUsers, heartbeatInterval, onError } = options ?? {};
   const fault = describeUnknownOption(options ?? {}, Object.keys(OPTIONS));
   if (fault) throw new TypeError(`${caller} ${fault}`);
   if (auth !== 'none' && auth !== 'token' && typeof auth !== 'function' && !isSessionAuth(auth)) {
@@ -167,6 +182,9 @@ export function assertOptions<A extends Actor, Native>(
   assertOriginOptions(caller, options);
   if (authorize !== undefined && typeof authorize !== 'function') {
     throw new TypeError(`${caller}: authorize must be a function.`);
+  }
+  if (describeUsers !== undefined && typeof describeUsers !== 'function') {
+    throw new TypeError(`${caller}: describeUsers must be a function.`);
   }
   if (onError !== undefined && typeof onError !== 'function') {
     throw new TypeError(`${caller}: onError must be a function.`);

@@ -40,6 +40,21 @@ async function permissionProject(route: Route, flags: Flags, params: Params): Pr
 }
 
 /**
+ * Reads the body. If it cannot be read and should name the permissions, callers without permission for the instance
+ * learn nothing about it.
+ */
+export async function readOrCheck(route: Route, principal: Principal, read: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    if (route.permissionBy === 'handler' || route.permissionBy === 'body') {
+      await principal.check(permissionOf(route), null);
+    }
+    throw error;
+  }
+}
+
+/**
  * Reads the body, which names the project, then checks the permission. Callers without permission learn nothing about a
  * bad body.
  */
@@ -48,16 +63,9 @@ export async function readThenCheck(
   principal: Principal,
   read: () => Promise<unknown>,
 ): Promise<{ readonly body: unknown; readonly project: string | null }> {
-  const action = permissionOf(route);
-  let body: unknown;
-  try {
-    body = await read();
-  } catch (error) {
-    await principal.check(action, null);
-    throw error;
-  }
+  const body = await readOrCheck(route, principal, read);
   const project = projectIn(body) ?? null;
-  await principal.check(action, project);
+  await principal.check(permissionOf(route), project);
   return { body, project };
 }
 
@@ -74,6 +82,28 @@ export async function isPermitted(
     if (error instanceof HttpError) return false;
     throw error;
   }
+}
+
+/** Which projects a caller may read, for lists across projects. */
+export interface ProjectFilter {
+  /** Returns whether the caller may list the flags of a project. */
+  canRead(project: string): Promise<boolean>;
+  /** Rejects with `forbidden` if the caller may read no project. Call it after the list. */
+  assertAnyReadable(): Promise<void>;
+}
+
+export function createProjectFilter(principal: Principal, flags: Flags): ProjectFilter {
+  let isAnyReadable = false;
+  return {
+    async canRead(project) {
+      const isReadable = await isPermitted(principal, 'listFlags', project);
+      isAnyReadable ||= isReadable;
+      return isReadable;
+    },
+    async assertAnyReadable() {
+      if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
+    },
+  };
 }
 
 /** Returns the project in a body: null for the instance, undefined when the body names none. */

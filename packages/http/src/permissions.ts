@@ -2,7 +2,8 @@ import type { Token } from '@flags/core';
 
 /**
  * The action of a request, as `authorize` and the OpenAPI document name it. Actions that run an engine operation have
- * its name. `useSegment` is not a request: it checks whether a strategy may start to use a segment.
+ * its name. Three are not requests: `useSegment` checks whether a strategy may start to use a segment, and `moveFlag` and
+ * `configureEnvironment` are changes of a change set.
  */
 export type Action =
   | 'listProjects'
@@ -21,10 +22,6 @@ export type Action =
   | 'patchFlag'
   | 'cloneFlag'
   | 'archiveFlag'
-  | 'listFlagTags'
-  | 'addFlagTag'
-  | 'updateFlagTags'
-  | 'removeFlagTag'
   | 'listArchivedFlags'
   | 'listProjectArchivedFlags'
   | 'reviveFlag'
@@ -51,6 +48,10 @@ export type Action =
   | 'useSegment'
   | 'listSeenFlags'
   | 'countEvaluations'
+  | 'listUsage'
+  | 'listFlagUsage'
+  | 'summarizeFlagUsage'
+  | 'listRawFlagUsage'
   | 'listApplications'
   | 'getApplication'
   | 'deleteApplication'
@@ -70,13 +71,37 @@ export type Action =
   | 'resolveFlags'
   | 'listTokens'
   | 'createToken'
+  | 'rotateToken'
   | 'deleteToken'
   | 'listEvents'
   | 'listFlagEvents'
+  | 'applyChanges'
+  | 'previewChanges'
+  | 'getChange'
+  | 'undoChange'
+  | 'listHistory'
+  | 'moveFlag'
+  | 'configureEnvironment'
   | 'getOpenApi';
 
 /** The unique name of a route in the OpenAPI document. It differs from the action where routes share a permission. */
-export type Operation = Action | 'getSession' | 'streamEvents';
+export type Operation =
+  | Action
+  | 'getSession'
+  | 'streamEvents'
+  | 'searchFlags'
+  | 'validateFlagName'
+  | 'getProjectHealth'
+  | 'listEnvironments'
+  | 'listFlagTags'
+  | 'addFlagTag'
+  | 'updateFlagTags'
+  | 'removeFlagTag'
+  | 'listTags'
+  | 'listTagTypes'
+  | 'planChanges'
+  | 'listProjectHistory'
+  | 'listFlagHistory';
 
 /** A part of the API. `ofrep` accepts the tokens of `client` and `frontend`. */
 export type Access = 'admin' | 'client' | 'frontend' | 'ofrep';

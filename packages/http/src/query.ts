@@ -51,7 +51,9 @@ function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas
 
 function valueIn(given: URLSearchParams, name: string, property: JsonSchema): unknown {
   if (property.type === 'object') return membersIn(given, name);
-  return given.has(name) ? convert(given.getAll(name), property) : undefined;
+  // Clients of Unleash 4.x repeat a parameter under its name or with brackets.
+  const texts = [...given.getAll(name), ...(property.type === 'array' ? given.getAll(`${name}[]`) : [])];
+  return texts.length > 0 ? convert(texts, property) : undefined;
 }
 
 /** Returns the object that `name[member]=value` parameters form; undefined when there are none. */

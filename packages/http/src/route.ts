@@ -1,4 +1,4 @@
-import type { ChangeContext, DataVersionScope, ErrorCode, Flags, TokenKind } from '@flags/core';
+import type { ChangeContext, DataVersionScope, ErrorCode, FlagRef, Flags, TokenKind } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { Principal } from './auth.js';
 import type { JsonChunks } from './chunks.js';
@@ -10,6 +10,7 @@ import type { Serialized } from './reply.js';
 import type { ReplySink } from './request.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
+import type { ShownUser, UserId } from './users.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -42,6 +43,8 @@ export interface Route {
   readonly errors: readonly ErrorCode[];
   /** The document whose revision `If-Match` compares. Absent: the endpoint ignores the header. */
   readonly ifMatch?: 'flag' | 'project' | 'segment';
+  /** The answer changes a flag, and has the `ETag` that a GET of the flag would have. */
+  readonly changes?: 'flag';
   /** `messages`: a 400 has the body `[{ "msg" }]`. Absent: the common error body. */
   readonly badRequest?: 'messages';
   /** The protocol that defines the 400 and 404 bodies. Absent: the common error body. */
@@ -73,8 +76,9 @@ export interface Route {
    *
    * - `body`: the body names it, so the endpoint reads the body first.
    * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
+   * - `handler`: the request concerns several projects, so the handler checks them.
    */
-  readonly permissionBy?: 'body' | 'anyProject';
+  readonly permissionBy?: 'body' | 'anyProject' | 'handler';
   /** A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
 }
@@ -97,6 +101,7 @@ export type Tag =
   | 'Playground'
   | 'API tokens'
   | 'Events'
+  | 'Change sets'
   | 'Session'
   | 'OpenAPI';
 
@@ -136,12 +141,16 @@ export type ReplySchema =
   | 'ProjectList'
   | 'Project'
   | 'ProjectOverview'
+  | 'HealthReport'
   | 'MemberList'
   | 'FlagList'
+  | 'FeatureList'
   | 'Flag'
   | 'FlagDetail'
   | 'Tag'
   | 'TagList'
+  | 'TagTypeList'
+  | 'EnvironmentList'
   | 'ArchivedFlagList'
   | 'Strategy'
   | 'VariantWeights'
@@ -152,6 +161,9 @@ export type ReplySchema =
   | 'SegmentUses'
   | 'SeenToggles'
   | 'FeatureMetrics'
+  | 'UsageList'
+  | 'UsageSummary'
+  | 'RawUsageList'
   | 'ApplicationList'
   | 'ApplicationDetail'
   | 'SeenApps'
@@ -159,6 +171,10 @@ export type ReplySchema =
   | 'CreatedToken'
   | 'EventList'
   | 'EventStream'
+  | 'ChangeSet'
+  | 'Plan'
+  | 'Preview'
+  | 'History'
   | 'Session'
   | 'ClientFeatures'
   | 'ClientFeature'
@@ -208,6 +224,8 @@ export interface RouteRequest<Parameter extends string = string> {
   /** Returns the client's address according to the host's `trust proxy` setting. */
   readonly clientIp: () => string | undefined;
   readonly openApi: () => Serialized;
+  /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
+  readonly describeUsers: ((ids: Iterable<UserId>) => Promise<ReadonlyMap<UserId, ShownUser>>) | undefined;
   /** The client's version of the client specification. */
   readonly clientSpec: string | undefined;
   /** The documents for client SDKs. */
@@ -240,6 +258,8 @@ export interface RouteResult {
    * `If-Match`.
    */
   readonly revision?: number;
+  /** The changed flag, if the path does not name it. */
+  readonly flag?: FlagRef;
   /** The query parameters of the next page; absent on the last page. */
   readonly next?: NextPage | undefined;
 }

@@ -1,4 +1,4 @@
-import { type FlagResolution, payloadValue } from '@flags/core/integration';
+import type { FlagResolution, PayloadReading, ResolvedVariant } from '@flags/core/integration';
 import { ErrorCode, type ResolutionDetails } from '@openfeature/server-sdk';
 
 /** A flag, and the value that a caller gets without a flag or payload. */
@@ -10,6 +10,8 @@ export interface EvaluationRequest<T> {
 export interface PayloadRequest<T> extends EvaluationRequest<T> {
   /** The `typeof` of `T`. */
   readonly type: 'string' | 'number' | 'object';
+  /** Reads the payload of a variant, and compares it with the schema of the flags. */
+  readonly read: (variant: ResolvedVariant) => PayloadReading | undefined;
 }
 
 /** Details of a boolean evaluation: whether the flag is on. */
@@ -33,16 +35,12 @@ export function payloadDetails<T>(
   if (variant?.payload === undefined) {
     return { ...known, value: request.defaultValue, reason: enabled ? 'DEFAULT' : reason };
   }
-  const value = payloadValue(variant.payload);
-  const payload = `The payload of variant ${variant.name} of flag ${request.flag}`;
-  if (value === undefined) {
-    return {
-      ...known,
-      ...failure(request, ErrorCode.PARSE_ERROR, `${payload} holds no value of type ${variant.payload.type}.`),
-    };
-  }
+  const reading = request.read(variant);
+  if (reading === undefined) return { ...known, value: request.defaultValue, reason: 'DEFAULT' };
+  if (reading.issue !== undefined) return { ...known, ...failure(request, ErrorCode.PARSE_ERROR, reading.issue) };
+  const { value } = reading;
   if (typeof value !== request.type) {
-    const message = `${payload} is of type ${typeof value}, not ${request.type}.`;
+    const message = `The payload of variant ${variant.name} of flag ${request.flag} is of type ${typeof value}, not ${request.type}.`;
     return { ...known, ...failure(request, ErrorCode.TYPE_MISMATCH, message) };
   }
   return { ...known, value: value as T, reason };

@@ -1,5 +1,5 @@
 import type { Flags } from '@flags/core';
-import { resolveSwitch, resolveVariant } from '@flags/core/integration';
+import { payloadReaderOf, type ResolvedVariant, resolveSwitch, resolveVariant } from '@flags/core/integration';
 import type { EvaluationContext, JsonValue, Provider } from '@openfeature/server-sdk';
 import { type PayloadRequest, payloadDetails, switchDetails } from './details.js';
 
@@ -10,8 +10,11 @@ type Resolvers = Pick<
 
 /** The resolvers of a provider, for one environment. */
 export function createResolvers(flags: Flags, environment: string): Resolvers {
-  function resolvePayload<T>(request: PayloadRequest<T>, context: EvaluationContext) {
-    return payloadDetails(request, resolveVariant(flags, request.flag, { context, environment }));
+  const payloads = payloadReaderOf(flags);
+
+  function resolvePayload<T>(request: Omit<PayloadRequest<T>, 'read'>, context: EvaluationContext) {
+    const read = (variant: ResolvedVariant) => payloads.read(request.flag, variant);
+    return payloadDetails({ ...request, read }, resolveVariant(flags, request.flag, { context, environment }));
   }
 
   return {

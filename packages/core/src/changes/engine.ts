@@ -1,21 +1,20 @@
 import type { Awaitable, ChangeContext } from '../common.types.js';
-import type { DomainEvent } from '../events/event.types.js';
 import type { Feed } from '../events/feed.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
 import type { Replica } from '../replica/replica.js';
+import type { PayloadReader } from '../schema/payload.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 import type { Token } from '../tokens/token.types.js';
 import type { FindToken } from '../tokens/token-finder.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
-import type { Versioned } from './aggregate.js';
-import type { AttributedContext, Change } from './command-runner.js';
-import type { Read } from './reader.js';
+import type { DocumentReader } from './reader.js';
+import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './set-runner.js';
 
-/** The dependencies of operations. Engines of different actors differ in `change` only. */
-export interface Engine {
+/** The dependencies of operations. Engines of different actors differ in `run` and `plan` only. */
+export interface Engine extends DocumentReader {
   readonly settings: Settings;
   readonly validate: Validators;
   readonly storage: Storage;
@@ -23,21 +22,21 @@ export interface Engine {
   readonly retention: MetricsRetention;
   readonly feed: Feed;
   readonly replica: Replica;
-  readonly read: Read;
+  readonly payloads: PayloadReader;
   readonly findToken: FindToken;
-  /** Runs a change, attributed to the engine's actor unless the context names another one. */
-  readonly change: <State, Event extends DomainEvent>(
-    change: UnattributedChange<State, Event>,
-  ) => Promise<Versioned<State> | undefined>;
+  /** Runs a change set, attributed to the engine's actor unless the context names another one. */
+  readonly run: (changes: readonly PreparedChange[], context: UnattributedContext | undefined) => Promise<CommittedSet>;
+  /** Decides a change set without a commit. */
+  readonly plan: (changes: readonly PreparedChange[], context?: UnattributedContext) => Promise<DecidedSet>;
   readonly now: () => Date;
+  /** Milliseconds after which a new token expires at the latest; undefined: no limit. */
+  readonly maxTokenLifetime: number | undefined;
   readonly newId: () => string;
   readonly isUser: (userId: number) => Awaitable<boolean>;
 }
 
-/** A change whose context may lack an actor. */
-export interface UnattributedChange<State, Event extends DomainEvent> extends Omit<Change<State, Event>, 'context'> {
-  readonly context: ChangeContext | undefined;
-}
+/** A context that may lack an actor. */
+export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
 
 /** The actor of changes: a name, and the API token if the actor uses one. */
 export interface ActorIdentity {
@@ -53,8 +52,8 @@ export function toIdentity(actor: string | Pick<Token, 'id' | 'name' | 'kind'>):
   return typeof id === 'string' && typeof kind === 'string' ? { name, token: { id, kind } } : { name };
 }
 
-/** Adds the engine's actor to the context of a change, unless the context names another one. */
-export function attribute(context: ChangeContext | undefined, { name, token }: ActorIdentity): AttributedContext {
+/** Adds the engine's actor to the context of a change set, unless the context names another one. */
+export function attribute(context: UnattributedContext | undefined, { name, token }: ActorIdentity): SetContext {
   const actor: unknown = context?.actor ?? name;
   const actorToken = context?.actor === undefined ? token : undefined;
   if (typeof actor === 'string' && actor !== '') return { ...context, actor, ...(actorToken && { actorToken }) };

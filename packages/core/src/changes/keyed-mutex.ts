@@ -1,8 +1,11 @@
 /**
- * Runs work after all earlier work for the same key has ended, whether it failed or not. Work for other keys runs
+ * Runs work after all earlier work for the same keys has ended, whether it failed or not. Work for other keys runs
  * concurrently. If earlier work fails with a shared error, queued work fails with the same error.
+ *
+ * Work for several keys joins all queues at once. It waits for earlier work only, so crossing sets of keys cannot
+ * deadlock.
  */
-export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+export type KeyedMutex = <T>(keys: readonly string[], work: () => Promise<T>) => Promise<T>;
 
 /**
  * Creates a mutex per key. Changes of one document run one at a time within the process, so that they do not conflict.
@@ -12,21 +15,21 @@ export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
  */
 export function createKeyedMutex(isShared: (error: unknown) => boolean = () => false): KeyedMutex {
   const latest = new Map<string, Promise<unknown>>();
-  return (key, work) => {
-    const before = latest.get(key);
-    const turn = before ? before.then(work, afterFailure(work)) : work();
-    latest.set(key, turn);
+  return (keys, work) => {
+    const before = keys.flatMap((key) => latest.get(key) ?? []);
+    const turn = before.length === 0 ? work() : allOf(before).then(work);
+    for (const key of keys) latest.set(key, turn);
     const cleanUp = () => {
-      if (latest.get(key) === turn) latest.delete(key);
+      for (const key of keys) if (latest.get(key) === turn) latest.delete(key);
     };
     turn.then(cleanUp, cleanUp);
     return turn;
   };
 
-  function afterFailure<T>(work: () => Promise<T>): (error: unknown) => Promise<T> {
-    return async (error) => {
-      if (isShared(error)) throw error;
-      return work();
-    };
+  /** Rejects with a shared error, if there is one, after all have ended. */
+  async function allOf(earlier: readonly Promise<unknown>[]): Promise<void> {
+    const outcomes = await Promise.allSettled(earlier);
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected' && isShared(outcome.reason));
+    if (failed?.status === 'rejected') throw failed.reason;
   }
 }

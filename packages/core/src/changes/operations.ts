@@ -3,20 +3,25 @@ import { listEvents } from '../events/event.operations.js';
 import * as dependencies from '../flags/dependencies.operations.js';
 import * as flags from '../flags/flag.operations.js';
 import * as flagLists from '../flags/flag-lists.operations.js';
-import * as strategies from '../flags/strategies.operations.js';
-import * as variants from '../flags/variants.operations.js';
 import type { DataVersionScope, Flags } from '../flags.js';
+import { getChangeSet, history } from '../history/history.operations.js';
+import { undo } from '../history/undo.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import { countEvaluations } from '../metrics/metrics.operations.js';
 import * as reports from '../metrics/reports.operations.js';
+import { listUsage } from '../metrics/timed-usage.js';
 import * as usage from '../metrics/usage.js';
-import { deleteProject } from '../projects/delete-project.js';
 import * as members from '../projects/members.operations.js';
 import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
 import * as tokens from '../tokens/token.operations.js';
+import * as changeSets from './change-sets.operations.js';
 import type { Engine } from './engine.js';
 import type { Lifetime } from './lifetime.js';
+import { preview } from './preview.operations.js';
+import type { DocumentReader } from './reader.js';
+import type { PreparedChange } from './set-runner.js';
+import { type ChangeOperation, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
 /** Returns the data version. It covers metrics, so it is undefined if another storage holds the metrics. */
 async function dataVersion(
@@ -38,41 +43,18 @@ type Operation<Name extends OperationName> = (
 ) => ReturnType<Flags[Name]>;
 type OperationTable = { readonly [Name in OperationName]: Operation<Name> };
 
-/** The operations that append events. Events name the actor. */
-const CHANGES = {
-  createProject: projects.createProject,
-  updateProject: projects.updateProject,
-  deleteProject,
-  addMember: members.addMember,
-  changeMemberRole: members.changeMemberRole,
-  removeMember: members.removeMember,
-  createFlag: flags.createFlag,
-  updateFlag: flags.updateFlag,
-  patchFlag: flags.patchFlag,
-  changeLabels: flags.changeLabels,
-  cloneFlag: flags.cloneFlag,
-  archiveFlag: flags.archiveFlag,
-  reviveFlag: flags.reviveFlag,
-  deleteFlag: flags.deleteFlag,
-  addStrategy: strategies.addStrategy,
-  updateStrategy: strategies.updateStrategy,
-  patchStrategy: strategies.patchStrategy,
-  removeStrategy: strategies.removeStrategy,
-  enable: strategies.enable,
-  disable: strategies.disable,
-  setVariants: variants.setVariants,
-  patchVariants: variants.patchVariants,
-  addDependency: dependencies.addDependency,
-  removeDependency: dependencies.removeDependency,
-  removeDependencies: dependencies.removeDependencies,
-  createSegment: segments.createSegment,
-  updateSegment: segments.updateSegment,
-  deleteSegment: segments.deleteSegment,
-  createToken: tokens.createToken,
-  deleteToken: tokens.deleteToken,
+/** The operations of one change. */
+const CHANGES = { ...VOCABULARY, ...SINGLE_ONLY } satisfies Partial<Record<OperationName, ChangeOperation>>;
+
+/** The operations of change sets. Events name the actor. */
+const CHANGE_SETS = {
+  apply: changeSets.apply,
+  plan: changeSets.plan,
+  preview,
+  undo,
 } satisfies Partial<OperationTable>;
 
-type ChangeName = keyof typeof CHANGES;
+type ChangeName = keyof typeof CHANGES | keyof typeof CHANGE_SETS;
 
 /** The operations that are the same for every actor. */
 const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
@@ -90,11 +72,14 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   listTokens: tokens.listTokens,
   verifyToken: tokens.verifyToken,
   listEvents,
+  history,
+  getChangeSet,
   registerApplication: reports.registerApplication,
   reportMetrics: reports.reportMetrics,
   reportMetricsInBulk: reports.reportMetricsInBulk,
   countEvaluations,
   listSeenFlags: usage.listSeenFlags,
+  listUsage,
   listApplications: applications.listApplications,
   getApplication: applications.getApplication,
   deleteApplication: applications.deleteApplication,
@@ -104,7 +89,40 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
 
 /** Binds the changes to an engine and its actor. Must be cheap, because a router calls it per request. */
 export function bindChanges(engine: Engine, lifetime: Lifetime): Pick<Flags, ChangeName> {
-  return bind(CHANGES, engine, lifetime) as Pick<Flags, ChangeName>;
+  const bound: Record<string, AnyMethod> = {};
+  for (const name in CHANGES) {
+    const operation = CHANGES[name as keyof typeof CHANGES];
+    bound[name] = (...input) => lifetime.track(() => runChange(engine, operation, input));
+  }
+  return { ...bound, ...bind(CHANGE_SETS, engine, lifetime) } as Pick<Flags, ChangeName>;
+}
+
+/** Runs one operation as a change set of one change. */
+async function runChange(
+  engine: Engine,
+  { prepare, split }: ChangeOperation,
+  input: readonly unknown[],
+): Promise<unknown> {
+  const { context, ...change } = split(...input);
+  const prepared = await prepare(engine, change);
+  const { actor, onSegmentUse, onRevision, ifRevision } = context ?? {};
+  const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
+  const { documents } = await engine.run([single], {
+    ...(actor !== undefined && { actor }),
+    ...(onSegmentUse && { onSegmentUse }),
+  });
+  if (onRevision) await reportRevision(prepared, documents, onRevision);
+  return prepared.result(documents);
+}
+
+/** The documents are those after the commit, so this reads no storage. */
+async function reportRevision(
+  { subject: { kind, id } }: PreparedChange,
+  { read }: DocumentReader,
+  onRevision: (revision: number) => void,
+): Promise<void> {
+  const written = await read({ kind, parentOf: () => null }, id);
+  if (written) onRevision(written.revision);
 }
 
 /** Binds the operations that do not depend on the actor. */
@@ -113,10 +131,11 @@ export function bindReadsAndReports(engine: Engine, lifetime: Lifetime): Pick<Fl
 }
 
 type AnyOperation = (engine: Engine, ...input: never[]) => Promise<unknown>;
+type AnyMethod = (...input: never[]) => Promise<unknown>;
 
 /** Binds operations to an engine. A closed engine refuses every operation; `close()` waits for running ones. */
 function bind(table: Readonly<Record<string, AnyOperation>>, engine: Engine, lifetime: Lifetime): object {
-  const bound: Record<string, (...input: never[]) => Promise<unknown>> = {};
+  const bound: Record<string, AnyMethod> = {};
   for (const name in table) {
     const operation = table[name] as AnyOperation;
     bound[name] = (...input) => lifetime.track(() => operation(engine, ...input));

@@ -7,8 +7,9 @@ import { toConfiguration, toSegmentDefinition } from '../replica/environment-vie
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { timeSlice } from '../time-slice.js';
 import { LIMITS } from '../validation/limits.js';
-import { invalidInput } from '../validation/validator.js';
+import { createValidator, invalidInput } from '../validation/validator.js';
 import type {
+  Change,
   ContextPreview,
   FlagPreview,
   PlannedDocument,
@@ -17,7 +18,24 @@ import type {
   PreviewedEvaluation,
   PreviewQuery,
 } from './change-set.types.js';
+import { planDocuments } from './change-sets.operations.js';
 import type { Engine } from './engine.js';
+
+/** Validates what the types say. Contexts may have any members. */
+const validateQuery = createValidator<PreviewQuery>({
+  type: 'object',
+  properties: {
+    environment: { type: 'string' },
+    contexts: { type: 'array', maxItems: LIMITS.previewContexts, items: { type: 'object' } },
+  },
+  required: ['environment', 'contexts'],
+});
+
+export async function preview(engine: Engine, changes: readonly Change[], query: PreviewQuery): Promise<Preview> {
+  const { environment, contexts } = validateQuery(query);
+  assertEnvironment(engine, environment);
+  return previewDocuments(engine, await planDocuments(engine, changes), { environment, contexts });
+}
 
 /** A document before or after the change set; null if there is none. */
 type Side = 'before' | 'after';
@@ -27,12 +45,11 @@ type PlannedState = Pick<PlannedDocument, 'kind' | 'id' | Side>;
  * Evaluates the contexts before and after planned changes. Compiles only the flags that the changes concern, and their
  * parents. Works in time slices.
  */
-export async function previewDocuments(
+async function previewDocuments(
   engine: Engine,
   documents: readonly PlannedState[],
   { environment, contexts }: PreviewQuery,
 ): Promise<Preview> {
-  assertEnvironment(engine, environment);
   // Compiles the environment in slices if nobody has asked for it yet.
   await engine.replica.state.loadConfiguration(environment);
   const states = statesOf(engine, documents);

@@ -6,7 +6,7 @@ import { segmentDocuments } from '../segments/segment.js';
 import { segmentRegistries } from '../segments/segment-registry.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
-import type { DocumentChange } from './document-change.js';
+import type { DocumentChange } from './draft.js';
 import { nameOf } from './reader.js';
 
 /** The document kinds that count towards the state size. */
@@ -49,19 +49,17 @@ export function isLarge({ write }: DocumentChange): boolean {
  *
  * @throws FlagsError `document_too_large`
  */
-export function assertDocumentSizes(changes: readonly DocumentChange[]): void {
+export function assertDocumentSize(change: DocumentChange): void {
   const { documentBytes } = LIMITS;
-  for (const change of changes) {
-    if (!isLarge(change)) continue;
-    const { write, events, found } = change;
-    const bytes = bytesOf(write);
-    if (bytes <= documentBytes || (events.length > 0 && isNeverRefused(events))) continue;
-    if (found && bytes <= sizeOf(found.state)) continue;
-    const { kind, id } = write.key;
-    const advice = ADVICE.get(kind) ?? 'make it smaller';
-    const message = `The ${kind} ${id} would take ${bytes} bytes, and a document may take ${documentBytes}; ${advice}.`;
-    throw new FlagsError('document_too_large', message);
-  }
+  if (!isLarge(change)) return;
+  const { write, events, found } = change;
+  const bytes = bytesOf(write);
+  if (bytes <= documentBytes || (events.length > 0 && isNeverRefused(events))) return;
+  if (found && bytes <= sizeOf(found.state)) return;
+  const { kind, id } = write.key;
+  const advice = ADVICE.get(kind) ?? 'make it smaller';
+  const message = `The ${kind} ${id} would take ${bytes} bytes, and a document may take ${documentBytes}; ${advice}.`;
+  throw new FlagsError('document_too_large', message);
 }
 
 function isNeverRefused(events: DocumentChange['events']): boolean {

@@ -206,6 +206,8 @@ export class FlagCompiler {
     const known = flags.get(name);
     // A compilation made for a forgotten counter must not be reused: its counts would be lost.
     const before = known?.counter === counter ? known : undefined;
+    const body = this.body(definition, { name, segments, counter, before });
+    // Named members instead of a spread: the object needs half the memory.
     return {
       name,
       definition,
@@ -213,8 +215,20 @@ export class FlagCompiler {
       impressionData: readKey(() => definition.impressionData, 'boolean') ?? false,
       off: { answer: OFF, counter: withoutVariant },
       onWithoutVariant: { answer: ON_WITHOUT_VARIANT, counter: withoutVariant },
-      ...this.body(definition, { name, segments, counter, before }),
+      broken: body.broken,
+      dependencies: body.dependencies,
+      strategies: body.strategies,
+      candidates: body.candidates,
+      variants: body.variants,
+      segments: body.segments,
+      cost: body.cost,
     };
+  }
+
+  /** Compiles a flag only to report its problems. Its counters are not registered. */
+  check(definition: FlagDefinition, segments: Segments): Pick<CompiledFlag, 'name' | 'segments'> | undefined {
+    const compiler = new FlagCompiler(this.parts, new UsageCounters());
+    return compiler.flag(definition, { segments, flags: { get: () => undefined } });
   }
 
   /** Returns undefined if the definition has no id. */
@@ -238,7 +252,7 @@ export class FlagCompiler {
         strategies: [],
         candidates: [],
         variants: undefined,
-        segments: new Set(),
+        segments: NO_SEGMENTS,
         cost: 0,
       };
     }
@@ -258,10 +272,17 @@ export class FlagCompiler {
       strategies,
       candidates: definition.enabled ? candidates : [],
       variants: compilation.flagVariants(definition),
-      segments: new Set(strategies.flatMap((strategy) => strategy.segments.map(({ id }) => id))),
+      segments: segmentsOf(strategies),
       cost: definition.enabled ? strategies.reduce((sum, { cost }) => sum + cost, HASH_COST) : 0,
     };
   }
+}
+
+const NO_SEGMENTS: ReadonlySet<number> = new Set();
+
+function segmentsOf(strategies: readonly CompiledStrategy[]): ReadonlySet<number> {
+  const ids = strategies.flatMap(({ segments }) => segments.map(({ id }) => id));
+  return ids.length > 0 ? new Set(ids) : NO_SEGMENTS;
 }
 
 function readDependency({ feature, enabled, variants }: DependencyDefinition): DependencyDefinition {

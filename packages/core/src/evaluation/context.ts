@@ -14,12 +14,22 @@ export function allOf(predicates: readonly Predicate[]): Predicate {
   const [first, second, third] = asked;
   if (first === undefined) return always;
   if (second === undefined) return first;
-  if (third === undefined) return (context) => first(context) && second(context);
-  if (asked.length === 3) return (context) => first(context) && second(context) && third(context);
+  if (third === undefined) return bothOf(first, second);
+  if (asked.length === 3) return threeOf(first, second, third);
   return (context) => {
     for (const predicate of asked) if (!predicate(context)) return false;
     return true;
   };
+}
+
+// Functions of their own: closures of one function share its variables, and would keep the list of predicates alive.
+
+function bothOf(first: Predicate, second: Predicate): Predicate {
+  return (context) => first(context) && second(context);
+}
+
+function threeOf(first: Predicate, second: Predicate, third: Predicate): Predicate {
+  return (context) => first(context) && second(context) && third(context);
 }
 
 // Cached, because sandboxes such as jest's make every access to a global slow.

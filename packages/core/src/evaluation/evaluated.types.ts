@@ -106,6 +106,7 @@ export interface EvaluationProblem {
  * - `too_costly`: strategies, a segment or parents could take too long to evaluate; whatever exceeds the limit does not
  *   hold.
  * - `impression_failed`: the host's `onImpression` threw.
+ * - `invalid_payload`: a payload cannot be read, or does not fit the declared one; `getPayload` returns the fallback.
  */
 export type EvaluationProblemCode =
   | 'broken_flag'
@@ -118,4 +119,5 @@ export type EvaluationProblemCode =
   | 'evaluation_failed'
   | 'context_value_too_long'
   | 'too_costly'
-  | 'impression_failed';
+  | 'impression_failed'
+  | 'invalid_payload';

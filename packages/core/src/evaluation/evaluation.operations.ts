@@ -4,7 +4,7 @@ import { assertEnvironment, throwEnvironmentNotFound } from '../flags/find.js';
 import type { Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
-import type { EvaluationContext } from './evaluated.types.js';
+import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
 import type {
   ContextualFlags,
   EnvironmentChoice,
@@ -21,12 +21,13 @@ import type { Snapshot } from './snapshot.js';
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
-  const { state: live, poller, impressions, changes } = engine.replica;
+  const { state: live, poller, impressions, changes, problems } = engine.replica;
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
-    const { names, reports } = engine.metrics.dropped;
-    return names + reports > 0 ? Object.freeze({ ...status, dropped: { names, reports } }) : status;
+    const { names, reports, usage = 0 } = engine.metrics.dropped;
+    if (names + reports + usage === 0) return status;
+    return Object.freeze({ ...status, dropped: { names, reports, ...(usage > 0 && { usage }) } });
   };
   const describe = (status: EvaluationStatus) => withDropped(withWalBytes(engine.storage, status));
 
@@ -34,6 +35,14 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
     const environment = options?.environment;
     if (environment === undefined) return standard.snapshot;
     return live.snapshotOf(environment) ?? throwEnvironmentNotFound(engine, environment);
+  }
+
+  function readPayload(flag: string, variant: EvaluatedVariant, fallback: unknown): unknown {
+    const reading = engine.payloads.read(flag, variant);
+    if (reading === undefined) return fallback;
+    if (reading.issue === undefined) return reading.value;
+    problems.report({ code: 'invalid_payload', flag, message: reading.issue });
+    return fallback;
   }
 
   return {
@@ -47,7 +56,10 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
       return snapshotFor(options).getVariant(flag, context, options?.fallback);
     },
 
-    forContext: (context, options) => pin(snapshotFor(options), context),
+    getPayload: (flag, context, options) =>
+      readPayload(flag, snapshotFor(options).getVariant(flag, context), options?.fallback),
+
+    forContext: (context, options) => pin(snapshotFor(options), context, readPayload),
 
     // The explanation exposes compiled definitions. Freezing it protects them from the caller.
     explain: (flag, context, options) => deepFreeze(snapshotFor(options).explain(flag, context)),
@@ -78,11 +90,14 @@ function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationSta
   return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
 
+type ReadPayload = (flag: string, variant: EvaluatedVariant, fallback: unknown) => unknown;
+
 /** Binds evaluation to one snapshot and one context. */
-function pin(snapshot: Snapshot, context: EvaluationContext): ContextualFlags {
+function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPayload): ContextualFlags {
   return {
     isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),
     getVariant: (flag, fallback) => snapshot.getVariant(flag, context, fallback),
+    getPayload: (flag, fallback) => readPayload(flag, snapshot.getVariant(flag, context), fallback),
     evaluateAll: () => namesOf(snapshot).flatMap((name) => evaluateOne(snapshot, name, context)),
     async evaluateAllAsync() {
       const evaluated: EvaluatedFlag[] = [];

@@ -24,6 +24,11 @@ export interface VariantOptions extends EnvironmentChoice {
   readonly fallback?: FallbackVariant;
 }
 
+export interface PayloadOptions extends EnvironmentChoice {
+  /** The result without a valid payload. Default: undefined. */
+  readonly fallback?: unknown;
+}
+
 /** One flag's result, as returned by {@link ContextualFlags.evaluateAll}. */
 export interface EvaluatedFlag {
   readonly name: string;
@@ -50,8 +55,8 @@ export interface EvaluationStatus {
   /** Size of the SQLite write-ahead log in bytes; absent for other storages. */
   readonly walBytes?: number;
   /**
-   * What this process has dropped of client metrics because of limits: `names` of unknown flags, and `reports` of
-   * additional applications. Absent if nothing was dropped.
+   * What this process has dropped of client metrics because of limits: `names` of unknown flags, `reports` of
+   * additional applications, and the oldest rows of `usage` over time. Absent if nothing was dropped.
    */
   readonly dropped?: DroppedMetrics;
 }
@@ -62,6 +67,8 @@ export interface ContextualFlags {
   isEnabled(flag: string, fallback?: boolean): boolean;
   /** Like {@link EvaluationOperations.getVariant}. */
   getVariant(flag: string, fallback?: FallbackVariant): EvaluatedVariant;
+  /** Like {@link EvaluationOperations.getPayload}. `fallback` is the result without a valid payload. */
+  getPayload(flag: string, fallback?: unknown): unknown;
   /** Evaluates all flags, in name order (code points). Counts nothing and emits no impressions. */
   evaluateAll(): readonly EvaluatedFlag[];
   /**
@@ -121,6 +128,19 @@ export interface EvaluationOperations {
    * const { name, payload } = flags.getVariant('checkout', { userId: '7' });
    */
   getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): EvaluatedVariant;
+
+  /**
+   * Returns the payload of a flag's variant for a context: text for `string` and `csv`, a number for `number`, the
+   * parsed and frozen JSON for `json`. Counts like {@link EvaluationOperations.getVariant}.
+   *
+   * Without a payload it returns `options.fallback`. It does the same, and reports the problem `invalid_payload`, if the
+   * text does not match its type, or the payload does not fit the schema that the flags were created with.
+   *
+   * @throws FlagsError `environment_not_found` for an environment that is not configured
+   * @example
+   * const limits = flags.getPayload('limits', { userId: '7' }, { fallback: { requests: 10 } });
+   */
+  getPayload(flag: string, context?: EvaluationContext, options?: PayloadOptions): unknown;
 
   /**
    * Binds a context to the current state, for example for one request. All results are consistent with each other.

@@ -1,11 +1,30 @@
-import type { CompiledFlag } from './compiled-flag.js';
+import type { CompiledFlag, FlagSource } from './compiled-flag.js';
+import type { FlagDefinition } from './definitions.types.js';
 
 const CHUNK_BITS = 6;
 const CHUNK_SIZE = 1 << CHUNK_BITS;
 const IN_CHUNK = CHUNK_SIZE - 1;
 const UNUSED_NUMBERS_ALLOWED = 1024;
 
-type Chunk = readonly (CompiledFlag | undefined)[];
+/** A flag in a table: compiled, or only its definition. */
+export type TableEntry = CompiledFlag | UncompiledFlag;
+
+/** A flag that is compiled when it is first evaluated. */
+export interface UncompiledFlag {
+  readonly definition: FlagDefinition;
+  /** Ids of the segments that its strategies use. */
+  readonly segments: ReadonlySet<number>;
+}
+
+/** Both lists are empty, or have all slots. */
+interface Chunk {
+  readonly entries: (TableEntry | undefined)[];
+  /** Compiled flags only. The table adds to this list; related tables that share a chunk compile to the same result. */
+  readonly compiled: (CompiledFlag | undefined)[];
+}
+
+/** Compiles a definition; undefined if it has no name. */
+export type Compile = (definition: FlagDefinition) => CompiledFlag | undefined;
 
 /**
  * An immutable map of flags by name. A change creates a table that shares all unchanged chunks with the previous one.
@@ -19,33 +38,72 @@ export class FlagTable {
     private readonly chunks: readonly Chunk[],
     /** The number of flags. */
     readonly size: number,
+    private readonly compile: Compile,
   ) {}
 
-  static empty(): FlagTable {
-    return new FlagTable(new Map(), [], 0);
+  static empty(compile: Compile = () => undefined): FlagTable {
+    return new FlagTable(new Map(), [], 0, compile);
   }
 
+  /** Returns a flag, and compiles it if necessary. */
   get(name: string): CompiledFlag | undefined {
     const number = this.numbers.get(name);
-    return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.[number & IN_CHUNK];
+    if (number === undefined) return undefined;
+    const chunk = this.chunks[number >> CHUNK_BITS];
+    if (chunk === undefined) return undefined;
+    const slot = number & IN_CHUNK;
+    return chunk.compiled[slot] ?? this.compileIn(chunk, slot);
   }
 
-  /** Returns a table with these flags set, and with flags that are undefined removed. */
-  with(changes: ReadonlyMap<string, CompiledFlag | undefined>): FlagTable {
+  /** Returns a flag, compiled or not. */
+  entry(name: string): TableEntry | undefined {
+    const number = this.numbers.get(name);
+    return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.entries[number & IN_CHUNK];
+  }
+
+  /** Returns a flag if it is compiled. */
+  compiled(name: string): CompiledFlag | undefined {
+    const number = this.numbers.get(name);
+    return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.compiled[number & IN_CHUNK];
+  }
+
+  /** The flags that are compiled, for compilations that reuse their parts. */
+  get compiledFlags(): FlagSource {
+    return { get: (name) => this.compiled(name) };
+  }
+
+  private compileIn({ entries, compiled }: Chunk, slot: number): CompiledFlag | undefined {
+    const entry = entries[slot];
+    const flag = entry && this.compile(entry.definition);
+    if (flag) {
+      entries[slot] = flag;
+      compiled[slot] = flag;
+    }
+    return flag;
+  }
+
+  /**
+   * Returns a table with these flags set, and with flags that are undefined removed.
+   *
+   * @param compile compiles flags of the new table that are not compiled yet
+   */
+  with(changes: ReadonlyMap<string, TableEntry | undefined>, compile: Compile): FlagTable {
     const chunks = [...this.chunks];
-    const touched = new Map<number, (CompiledFlag | undefined)[]>();
+    const touched = new Map<number, Chunk>();
     let size = this.size;
     for (const [name, flag] of changes) {
       const number = this.numberOf(name);
       const at = number >> CHUNK_BITS;
+      const slot = number & IN_CHUNK;
       const chunk = touched.get(at) ?? copyOf(this.chunks[at]);
       touched.set(at, chunk);
-      size += Number(flag !== undefined) - Number(chunk[number & IN_CHUNK] !== undefined);
-      chunk[number & IN_CHUNK] = flag;
+      size += Number(flag !== undefined) - Number(chunk.entries[slot] !== undefined);
+      chunk.entries[slot] = flag;
+      chunk.compiled[slot] = flag && 'candidates' in flag ? flag : undefined;
     }
-    for (const at of touched.keys()) while (chunks.length <= at) chunks.push([]);
+    for (const at of touched.keys()) while (chunks.length <= at) chunks.push({ entries: [], compiled: [] });
     for (const [at, chunk] of touched) chunks[at] = chunk;
-    return new FlagTable(this.numbers, chunks, size).compacted();
+    return new FlagTable(this.numbers, chunks, size, compile).compacted();
   }
 
   /** Whether both tables number names alike. False if one of them was renumbered. */
@@ -53,9 +111,9 @@ export class FlagTable {
     return this.numbers === other.numbers;
   }
 
-  *[Symbol.iterator](): Generator<[name: string, flag: CompiledFlag]> {
+  *[Symbol.iterator](): Generator<[name: string, flag: TableEntry]> {
     for (const name of this.numbers.keys()) {
-      const flag = this.get(name);
+      const flag = this.entry(name);
       if (flag !== undefined) yield [name, flag];
     }
   }
@@ -71,13 +129,17 @@ export class FlagTable {
   /** Renumbers the flags if most numbers belong to removed flags. */
   private compacted(): FlagTable {
     if (this.numbers.size <= 2 * this.size + UNUSED_NUMBERS_ALLOWED) return this;
-    return FlagTable.empty().with(new Map(this));
+    return FlagTable.empty().with(new Map(this), this.compile);
   }
 }
 
-/** A chunk is either empty or has all its slots. */
-function copyOf(chunk: Chunk | undefined): (CompiledFlag | undefined)[] {
-  return chunk?.length ? chunk.slice() : new Array<CompiledFlag | undefined>(CHUNK_SIZE).fill(undefined);
+function copyOf(chunk: Chunk | undefined): Chunk {
+  if (chunk?.entries.length) return { entries: chunk.entries.slice(), compiled: chunk.compiled.slice() };
+  return { entries: emptySlots<TableEntry>(), compiled: emptySlots<CompiledFlag>() };
+}
+
+function emptySlots<Item>(): (Item | undefined)[] {
+  return new Array<Item | undefined>(CHUNK_SIZE).fill(undefined);
 }
 
 /**
@@ -87,8 +149,8 @@ function copyOf(chunk: Chunk | undefined): (CompiledFlag | undefined)[] {
 export class SegmentUsers {
   private readonly users = new Map<number, Set<string>>();
 
-  add(name: string, flag: CompiledFlag): void {
-    for (const id of flag.segments) {
+  add(name: string, { segments }: Pick<TableEntry, 'segments'>): void {
+    for (const id of segments) {
       const names = this.users.get(id) ?? new Set();
       this.users.set(id, names.add(name));
     }

@@ -1,5 +1,11 @@
 import { FlagCompiler, type Segments } from './compile-flag.js';
-import { type CompiledFlag, type CompiledStrategy, variantOf, winningStrategy } from './compiled-flag.js';
+import {
+  type CompiledFlag,
+  type CompiledStrategy,
+  type FlagSource,
+  variantOf,
+  winningStrategy,
+} from './compiled-flag.js';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from './definitions.types.js';
 import type {
   CustomStrategy,
@@ -13,7 +19,7 @@ import type {
 } from './evaluated.types.js';
 import { explainFlag, explainUnknown, tryRead } from './explain.js';
 import type { FlagExplanation, RolloutExplanation } from './explanation.types.js';
-import { FlagTable, SegmentUsers } from './flag-table.js';
+import { type Compile, FlagTable, SegmentUsers, type TableEntry } from './flag-table.js';
 import { notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
 import { UsageCounters } from './usage.js';
 import { type CompiledVariant, OFF } from './variants.js';
@@ -26,6 +32,7 @@ export interface SnapshotRuntime {
   readonly onImpression: ((impression: Impression) => void) | undefined;
 }
 
+const NO_FLAGS: FlagSource = { get: () => undefined };
 const EMPTY_CONTEXT: EvaluationContext = Object.freeze({});
 
 /**
@@ -124,7 +131,7 @@ export class Snapshot {
 
   /** Returns the definition of a flag, or undefined for an unknown flag. */
   definition(name: string): FlagDefinition | undefined {
-    return this.flags.get(name)?.definition;
+    return this.flags.entry(name)?.definition;
   }
 
   /** Returns the names of all flags, in no particular order. */
@@ -140,25 +147,30 @@ export class Snapshot {
   /**
    * Returns a snapshot with a change applied; this snapshot stays unchanged. Both share their usage counters.
    *
-   * Compiles the changed flags, and the flags that use a changed segment. The cost does not grow with the number of
+   * Compiles the changed flags, except `uncompiledFlags`, and the flags that use a changed segment. The cost does not grow with the number of
    * flags. Strategies and variants that are the same objects as before are not compiled again.
    */
   with(change: SnapshotChange): Snapshot {
     const { segments, changed } = this.changedSegments(change);
-    const changes = new Map<string, CompiledFlag | undefined>();
+    const { compiler, counters } = this.runtime;
+    const before = this.flags.compiledFlags;
+    const changes = new Map<string, TableEntry | undefined>();
     for (const name of change.removedFlags ?? []) {
-      this.runtime.counters.retire(name);
-      if (this.flags.get(name) !== undefined) changes.set(name, undefined);
+      counters.retire(name);
+      if (this.flags.entry(name) !== undefined) changes.set(name, undefined);
     }
     for (const definition of change.flags ?? []) {
-      const flag = this.runtime.compiler.flag(definition, { segments, flags: this.flags });
+      const flag = compiler.flag(definition, { segments, flags: before });
       if (flag) changes.set(flag.name, flag);
     }
-    for (const user of this.usersOf(changed)) {
-      if (!changes.has(user.name))
-        changes.set(user.name, this.runtime.compiler.flag(user.definition, { segments, flags: this.flags }));
+    for (const definition of change.uncompiledFlags ?? []) {
+      const flag = compiler.check(definition, segments);
+      if (flag) changes.set(flag.name, { definition, segments: flag.segments });
     }
-    const flags = this.flags.with(changes);
+    for (const [name, { definition }] of this.usersOf(changed)) {
+      if (!changes.has(name)) changes.set(name, compiler.flag(definition, { segments, flags: before }));
+    }
+    const flags = this.flags.with(changes, compileWith(compiler, segments));
     return new Snapshot(this.runtime, flags, segments, this.usersAfter(flags, changes));
   }
 
@@ -212,22 +224,27 @@ export class Snapshot {
     return { segments, changed };
   }
 
-  private *usersOf(segments: Iterable<number>): Generator<CompiledFlag> {
+  private *usersOf(segments: Iterable<number>): Generator<[name: string, user: TableEntry]> {
     for (const id of segments) {
       for (const name of this.segmentUsers.of(id)) {
-        const user = this.flags.get(name);
-        if (user?.segments.has(id)) yield user;
+        const user = this.flags.entry(name);
+        if (user?.segments.has(id)) yield [name, user];
       }
     }
   }
 
   /** Rebuilds the index if the table was renumbered, because the index also holds removed flags. */
-  private usersAfter(flags: FlagTable, changes: ReadonlyMap<string, CompiledFlag | undefined>): SegmentUsers {
+  private usersAfter(flags: FlagTable, changes: ReadonlyMap<string, TableEntry | undefined>): SegmentUsers {
     const anew = !flags.sharesNumbering(this.flags);
     const users = anew ? new SegmentUsers() : this.segmentUsers;
     for (const [name, flag] of anew ? flags : changes) if (flag) users.add(name, flag);
     return users;
   }
+}
+
+/** A function of its own: a closure within a method would keep every earlier snapshot alive. */
+function compileWith(compiler: FlagCompiler, segments: Segments): Compile {
+  return (definition) => compiler.flag(definition, { segments, flags: NO_FLAGS });
 }
 
 /** What a hashing strategy draws for a context. */
@@ -239,6 +256,11 @@ export interface StrategyRollout {
 /** A change of a snapshot. A given flag or segment replaces that of the same name or id. */
 export interface SnapshotChange {
   readonly flags?: readonly FlagDefinition[];
+  /**
+   * Flags to compile when they are first evaluated. Problems with these definitions are reported at once. Most flags of a
+   * large instance are never evaluated in process, and a compiled flag takes more memory than its definition.
+   */
+  readonly uncompiledFlags?: readonly FlagDefinition[];
   /** Names of flags. A flag that is also in `flags` is kept. */
   readonly removedFlags?: readonly string[];
   readonly segments?: readonly SegmentDefinition[];

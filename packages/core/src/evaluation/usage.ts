@@ -17,14 +17,21 @@ export interface VariantCounter {
   count: number;
 }
 
+/** The name of the variant of a flag that is off or has no variants. */
+const DISABLED = 'disabled';
+
 /** The counters of one flag. All compilations of the flag share them. */
 export class FlagCounter {
   yes = 0;
   no = 0;
   retired = false;
-  private readonly variants = new Map<string, VariantCounter>();
+  /** Flags without a variant, which most flags are, need no map. */
+  private readonly disabled: VariantCounter = { count: 0 };
+  private variants: Map<string, VariantCounter> | undefined;
 
   variantCounter(name: string): VariantCounter {
+    if (name === DISABLED) return this.disabled;
+    this.variants ??= new Map();
     const known = this.variants.get(name);
     if (known) return known;
     const counter: VariantCounter = { count: 0 };
@@ -43,7 +50,7 @@ export class FlagCounter {
 
   private drainVariants(): VariantUsage[] {
     const counted: VariantUsage[] = [];
-    for (const [variant, counter] of this.variants) {
+    for (const [variant, counter] of [[DISABLED, this.disabled] as const, ...(this.variants ?? [])]) {
       if (counter.count > 0) counted.push({ variant, count: counter.count });
       counter.count = 0;
     }

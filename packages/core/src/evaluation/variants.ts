@@ -36,7 +36,7 @@ export interface CompiledVariants {
   readonly random: () => number;
   readonly totalWeight: number;
   /** The last bucket of each variant, ascending. */
-  readonly lastBuckets: Int32Array;
+  readonly lastBuckets: readonly number[];
   readonly weighted: readonly CompiledVariant[];
 }
 
@@ -77,7 +77,8 @@ export function compileVariants(
   const prefix = hashPrefix(`${groupId}:`, SEED, strategyContext.idEncoding);
   const { random } = strategyContext;
   const draw = { groupId, stickiness, id: stickyId(stickiness), prefix, random, totalWeight };
-  return { overrides, ...draw, lastBuckets: Int32Array.from(lastBuckets), weighted };
+  // A copied array has no spare slots, unlike one that has grown by `push`.
+  return { overrides, ...draw, lastBuckets: lastBuckets.slice(), weighted: weighted.slice() };
 }
 
 /** Overrides come first, in order. Otherwise the hash of the id decides, or chance if there is no id. */

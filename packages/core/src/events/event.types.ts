@@ -45,6 +45,7 @@ export const EVENT_TYPES = [
   'flag-archived',
   'flag-revived',
   'flag-deleted',
+  'flag-moved',
   'strategy-added',
   'strategy-updated',
   'strategy-removed',
@@ -58,6 +59,7 @@ export const EVENT_TYPES = [
   'segment-updated',
   'segment-deleted',
   'token-created',
+  'token-updated',
   'token-deleted',
 ] as const;
 

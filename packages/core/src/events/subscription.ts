@@ -31,7 +31,8 @@ export function toFlagsEvent(event: StoredEvent): FlagsEvent {
   };
 }
 
-function withoutHash(value: unknown): unknown {
+/** Removes the hash from the state of a token. */
+export function withoutHash(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { hash: _hash, ...shown } = value as { readonly hash?: unknown };
   return shown;

@@ -1,18 +1,23 @@
+import type { Documents } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
 import { constraintsCost, strategyCost } from '../evaluation/cost.js';
+import { segmentDocuments } from '../segments/segment.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
-import { environmentOf, type FlagEvent, type FlagState } from './flag.js';
+import { environmentOf, evolveFlag, type FlagEvent, type FlagState } from './flag.js';
+import { flagDocuments } from './flag-documents.js';
 import type { Constraint, Strategy } from './strategy.types.js';
 
 interface StrategyChange {
+  readonly copy: WorkingCopy;
   readonly flag: FlagState;
   readonly events: readonly FlagEvent[];
   readonly environment: string;
 }
 
 /**
- * Refuses a strategy that makes evaluating its flag too expensive. The cost includes the other strategies of the
+ * Refuses strategies that make evaluating their flag too expensive. The cost includes the other strategies of the
  * environment, and the segments in memory. A flag that is too expensive already may change if its cost does not grow.
  * The check may miss concurrent changes of other processes; evaluation enforces its own limit.
  *
@@ -20,33 +25,38 @@ interface StrategyChange {
  */
 export function assertAffordable(
   { replica }: Pick<Engine, 'replica'>,
-  { flag, events, environment }: StrategyChange,
+  { copy, flag, events, environment }: StrategyChange,
 ): void {
-  const changed = events.flatMap((event) =>
-    event.type === 'strategy-added' || event.type === 'strategy-updated' ? [event.data] : [],
-  );
-  if (changed.length === 0) return;
+  if (!events.some(({ type }) => type === 'strategy-added' || type === 'strategy-updated')) return;
   const before = environmentOf(flag, environment).strategies;
-  const replaced = new Set(changed.map(({ id }) => id));
-  const costOf = strategiesCost(replica.documents.segments);
-  const cost = costOf([...before.filter(({ id }) => !replaced.has(id)), ...changed]);
+  const next = events.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag;
+  const after = environmentOf(next, environment).strategies;
+  const costOf = strategiesCost(withWritten(replica.documents.segments, copy, segmentDocuments));
+  const cost = costOf(after);
   if (cost <= LIMITS.flagCost || cost <= costOf(before)) return;
   const message =
     `would make evaluating ${flag.name} in ${environment} take too long, together with its other strategies and ` +
     'segments; use fewer or simpler regular expressions, and shorter lists';
+  const changed = after.filter((strategy) => !before.includes(strategy));
   throw invalidInput([{ message, path: changed.some(usesSegments) ? '' : '/constraints' }]);
 }
 
 /** Refuses constraints of a segment that make evaluating a flag with this segment too expensive. */
 export function assertUsersAffordable(
   { replica }: Pick<Engine, 'replica'>,
-  { id, constraints }: { readonly id: number; readonly constraints: readonly Constraint[] },
+  {
+    copy,
+    id,
+    constraints,
+  }: { readonly copy: WorkingCopy; readonly id: number; readonly constraints: readonly Constraint[] },
 ): void {
-  const { flags, segments } = replica.documents;
+  const flags = withWritten(replica.documents.flags, copy, flagDocuments);
+  const segments = withWritten(replica.documents.segments, copy, segmentDocuments);
   const known = segments.get(`${id}`);
   if (known && constraintsCost(constraints) <= constraintsCost(known.constraints)) return;
   const costOf = strategiesCost(new Map<string, SegmentConstraints>([...segments, [`${id}`, { constraints }]]));
-  for (const { name, environments } of flags.values()) {
+  for (const { name, archived, environments } of flags.values()) {
+    if (archived) continue;
     for (const { name: environment, strategies } of environments) {
       if (!strategies.some((strategy) => strategy.segments?.includes(id))) continue;
       if (costOf(strategies) <= LIMITS.flagCost) continue;
@@ -56,6 +66,22 @@ export function assertUsersAffordable(
       throw invalidInput([{ message, path: '/constraints' }]);
     }
   }
+}
+
+/** Returns the documents in memory, with those that the change set has written so far. */
+function withWritten<State>(
+  known: ReadonlyMap<string, State>,
+  copy: WorkingCopy,
+  documents: Documents<State>,
+): ReadonlyMap<string, State> {
+  const written = copy.written(documents);
+  if (written.size === 0) return known;
+  const current = new Map(known);
+  for (const [id, state] of written) {
+    if (state === undefined) current.delete(id);
+    else current.set(id, state);
+  }
+  return current;
 }
 
 interface SegmentConstraints {

@@ -1,37 +1,34 @@
-import type { Documents, Versioned } from '../changes/aggregate.js';
-import { type DocumentChange, removeIndex, touch, writeIndex } from '../changes/document-change.js';
-import type { Engine } from '../changes/engine.js';
-import type { Read } from '../changes/reader.js';
-import type { Awaitable, ChangeContext, FlagRef } from '../common.types.js';
+import type { Versioned } from '../changes/aggregate.js';
+import type { PreparedChange, SetContext } from '../changes/set-runner.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
+import type { Awaitable, FlagRef } from '../common.types.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { assertSegmentsUsable } from '../segments/segment-access.js';
-import { assertInProject, throwFlagNotFound } from './find.js';
-import { dependenciesOf, evolveFlag, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
-import { type DependencyEdge, dependencyEdges, edgeId, flagDocuments } from './flag-documents.js';
+import { findFlag, throwFlagNotFound } from './find.js';
+import { dependenciesOf, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
+import { dependencyEdges, edgeId, flagDocuments } from './flag-documents.js';
 import type { Strategy } from './strategy.types.js';
 
 /**
- * Returns the side writes for changed references of a flag. They update the index of children, and touch newly
- * referenced segments and parents. A concurrent change that deletes such a segment or archives such a parent then
- * conflicts, and decides again. So does a change that adds a dependency to such a parent.
- *
- * @param flag the flag before the events; undefined if the events create it
+ * Applies events to a flag, and writes the documents that its changed references concern. That updates the index of
+ * children, and touches newly referenced segments and parents. A concurrent change that deletes such a segment or
+ * archives such a parent then conflicts, and decides again. So does a change that adds a dependency to such a parent.
  */
-export async function followReferences(
-  read: Read,
-  flag: FlagState | undefined,
-  events: readonly FlagEvent[],
-): Promise<readonly (DocumentChange | undefined)[]> {
-  if (!events.some(mayRefer)) return [];
-  const next = events.reduce(evolveFlag, flag);
-  const child = (next ?? flag)?.name ?? '';
-  const [before, after] = [referencesOf(flag), referencesOf(next)];
-  const newParents = without(after.parents, before.parents);
-  return Promise.all([
-    ...without(after.segments, before.segments).map((id) => touchExisting(read, segmentDocuments, `${id}`)),
-    ...newParents.map((parent) => touchExisting(read, flagDocuments, parent)),
-    ...newParents.map((parent) => writeEdge(read, { parent, child })),
-    ...without(before.parents, after.parents).map((parent) => removeEdge(read, { parent, child })),
+export async function applyToFlag(copy: WorkingCopy, name: string, events: readonly FlagEvent[]): Promise<void> {
+  if (!events.some(mayRefer)) return copy.apply(flagDocuments, name, events);
+  const before = (await copy.read(flagDocuments, name))?.state;
+  await copy.apply(flagDocuments, name, events);
+  const after = (await copy.read(flagDocuments, name))?.state;
+  const hasMoved = before !== undefined && after !== undefined && before.project !== after.project;
+  const [from, to] = [referencesOf(before), referencesOf(after)];
+  const newParents = without(to.parents, from.parents);
+  // In another project, the flag may not use every segment that it uses now.
+  const newSegments = hasMoved ? to.segments : without(to.segments, from.segments);
+  await Promise.all([
+    ...newSegments.map((segment) => copy.touch(segmentDocuments, `${segment}`)),
+    ...newParents.map((parent) => copy.touch(flagDocuments, parent)),
+    ...newParents.map((parent) => copy.put(dependencyEdges, edgeId({ parent, child: name }), { parent, child: name })),
+    ...without(from.parents, to.parents).map((parent) => copy.remove(dependencyEdges, edgeId({ parent, child: name }))),
   ]);
 }
 
@@ -44,6 +41,7 @@ function mayRefer(event: FlagEvent): boolean {
       return hasSegments(event.data) || hasSegments(event.before);
     case 'flag-created':
     case 'flag-deleted':
+    case 'flag-moved':
     case 'dependency-added':
     case 'dependency-updated':
     case 'dependency-removed':
@@ -71,42 +69,27 @@ function without<T>(items: readonly T[], others: readonly T[]): readonly T[] {
   return items.filter((item) => !others.includes(item));
 }
 
-async function touchExisting<State>(
-  read: Read,
-  documents: Documents<State>,
-  id: string,
-): Promise<DocumentChange | undefined> {
-  const found = await read(documents, id);
-  return found && touch(documents, { id, found });
+interface FlagChange<Result> {
+  /** Returns the events of a change to the flag of the reference. */
+  readonly decide: (flag: FlagState, copy: WorkingCopy, context: SetContext) => Awaitable<readonly FlagEvent[]>;
+  readonly result: (changed: Versioned<FlagState>) => Result;
+  /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
+  readonly pathOf?: (strategy: Strategy) => string;
 }
 
-async function writeEdge(read: Read, next: DependencyEdge): Promise<DocumentChange> {
-  const id = edgeId(next);
-  return writeIndex(dependencyEdges, { id, found: await read(dependencyEdges, id), next });
-}
-
-async function removeEdge(read: Read, edge: DependencyEdge): Promise<DocumentChange | undefined> {
-  const id = edgeId(edge);
-  const found = await read(dependencyEdges, id);
-  return found && removeIndex(dependencyEdges, { id, found });
-}
-
-/** Changes an existing flag of the project that the reference names. Resolves to the changed flag. */
-export async function changeFlag(
-  { change }: Pick<Engine, 'change'>,
-  { ref, context }: { readonly ref: FlagRef; readonly context: ChangeContext | undefined },
-  decide: (flag: FlagState, read: Read) => Awaitable<FlagEvent[]>,
-): Promise<Versioned<FlagState>> {
-  const changed = await change({
-    aggregate: flagDocuments,
-    id: ref.flag,
-    context,
-    decide: async (found, read) => {
-      const { state } = await assertInProject(found, { ref, read });
-      const events = await decide(state, read);
-      await assertSegmentsUsable(read, { project: state.project, events, context });
-      return { events, sideWrites: await followReferences(read, state, events) };
+/** Prepares a change of an existing flag of the project that the reference names. */
+export function changeFlag<Result>(
+  ref: FlagRef,
+  { decide, result, pathOf }: FlagChange<Result>,
+): PreparedChange<Result> {
+  return {
+    subject: { kind: flagDocuments.kind, id: ref.flag },
+    async decide(copy, context) {
+      const { state } = await findFlag(copy.read, ref);
+      const events = await decide(state, copy, context);
+      await assertSegmentsUsable(copy.read, { project: state.project, events, context, pathOf });
+      await applyToFlag(copy, state.name, events);
     },
-  });
-  return changed ?? throwFlagNotFound(ref.flag);
+    result: async ({ read }) => result((await read(flagDocuments, ref.flag)) ?? throwFlagNotFound(ref.flag)),
+  };
 }

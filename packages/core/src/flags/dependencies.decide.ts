@@ -52,7 +52,7 @@ export function canBeParent(flag: FlagState | undefined, project: string): flag 
 }
 
 /** A parent has no parents itself, so an evaluation reads at most one level of parents. */
-function assertCanDepend(child: FlagState, { flag }: Dependency, { parent, children }: DependencyContext): void {
+export function assertCanDepend(child: FlagState, { flag }: Dependency, { parent, children }: DependencyContext): void {
   if (flag === child.name) {
     throw new FlagsError('dependency_cycle', `The flag ${child.name} cannot depend on itself; name another.`);
   }

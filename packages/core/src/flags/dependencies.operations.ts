@@ -1,6 +1,7 @@
 import type { Engine } from '../changes/engine.js';
-import type { Read } from '../changes/reader.js';
-import type { ChangeContext, FlagRef, Page, PageQuery } from '../common.types.js';
+import type { DocumentReader } from '../changes/reader.js';
+import type { PreparedChange } from '../changes/set-runner.js';
+import type { FlagRef, Page, PageQuery } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import { cloneJson } from '../replica/clone-json.js';
 import { changeFlag } from './change-flag.js';
@@ -13,15 +14,15 @@ import { listLiveFlags } from './flag-lists.operations.js';
 import { type ListedFlag, toListedFlag } from './flag-views.js';
 
 /** Lists the names of the flags that depend on a flag, archived or not, in name order. */
-async function listChildren({ storage }: Engine, parent: string): Promise<readonly string[]> {
-  const edges = await storage.list({ kind: dependencyEdges.kind, parent, part: 'body' });
+export async function listChildren({ list }: DocumentReader, parent: string): Promise<readonly string[]> {
+  const edges = await list({ kind: dependencyEdges.kind, parent, part: 'body' });
   return edges.map(({ content }) => (content as DependencyEdge).child);
 }
 
 /** Lists the names of the flags that depend on a flag and are not archived, in name order. */
-export async function listLiveChildren(engine: Engine, parent: string): Promise<readonly string[]> {
-  const names = await listChildren(engine, parent);
-  const children = await Promise.all(names.map((name) => engine.read(flagDocuments, name)));
+export async function listLiveChildren(documents: DocumentReader, parent: string): Promise<readonly string[]> {
+  const names = await listChildren(documents, parent);
+  const children = await Promise.all(names.map((name) => documents.read(flagDocuments, name)));
   return names.filter((_, i) => children[i]?.state.archived === false);
 }
 
@@ -30,43 +31,42 @@ export async function listLiveChildren(engine: Engine, parent: string): Promise<
  * inherits none. It has children if archived flags depend on a deleted flag of the same name.
  */
 export async function inheritableDependencies(
-  engine: Engine,
-  { source, name, read }: { readonly source: FlagState; readonly name: string; readonly read: Read },
+  documents: DocumentReader,
+  { source, name }: { readonly source: FlagState; readonly name: string },
 ): Promise<readonly Dependency[]> {
   const dependencies = dependenciesOf(source);
   if (dependencies.length === 0) return [];
-  if ((await listChildren(engine, name)).length > 0) return [];
-  const parents = await Promise.all(dependencies.map(({ flag }) => read(flagDocuments, flag)));
+  if ((await listChildren(documents, name)).length > 0) return [];
+  const parents = await Promise.all(dependencies.map(({ flag }) => documents.read(flagDocuments, flag)));
   return dependencies.filter((_, i) => dependencyRules.canBeParent(parents[i]?.state, source.project));
 }
 
-export async function addDependency(
-  engine: Engine,
-  ref: FlagRef,
-  input: DependencyInput,
-  context?: ChangeContext,
-): Promise<Dependency> {
-  const { validate } = engine;
+export function addDependency({ validate }: Engine, ref: FlagRef, input: DependencyInput): PreparedChange<Dependency> {
   const dependency = cloneJson(toDependency(validate.dependency(input)));
-  await changeFlag(engine, { ref, context }, async (child, read) => {
-    const parent = await read(flagDocuments, dependency.flag);
-    const children = await listChildren(engine, child.name);
-    return dependencyRules.addDependency(child, dependency, { parent: parent?.state, children });
+  return changeFlag(ref, {
+    async decide(child, copy) {
+      const parent = await copy.read(flagDocuments, dependency.flag);
+      const children = await listChildren(copy, child.name);
+      return dependencyRules.addDependency(child, dependency, { parent: parent?.state, children });
+    },
+    result: () => dependency,
   });
-  return dependency;
 }
 
-export async function removeDependency(
-  engine: Engine,
+export function removeDependency(
+  { validate }: Engine,
   ref: FlagRef,
-  { flag }: { readonly flag: string },
-  context?: ChangeContext,
-): Promise<void> {
-  await changeFlag(engine, { ref, context }, (child) => dependencyRules.removeDependency(child, flag));
+  input: { readonly flag: string },
+): PreparedChange<void> {
+  const { flag } = validate.parent(input);
+  return changeFlag(ref, {
+    decide: (child) => dependencyRules.removeDependency(child, flag),
+    result: () => undefined,
+  });
 }
 
-export async function removeDependencies(engine: Engine, ref: FlagRef, context?: ChangeContext): Promise<void> {
-  await changeFlag(engine, { ref, context }, dependencyRules.removeDependencies);
+export function removeDependencies(_: Engine, ref: FlagRef): PreparedChange<void> {
+  return changeFlag(ref, { decide: dependencyRules.removeDependencies, result: () => undefined });
 }
 
 export function listPossibleParents(engine: Engine, ref: FlagRef): Promise<readonly string[]>;

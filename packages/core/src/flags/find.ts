@@ -15,20 +15,13 @@ export async function findProject(read: Read, { project }: ProjectRef): Promise<
 
 /** Resolves to the flag of the named project. Rejects with `flag_not_found` or `project_not_found`. */
 export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<FlagState>> {
-  return assertInProject(await read(flagDocuments, ref.flag), { ref, read });
-}
-
-/** Resolves to the flag if it belongs to the named project. Rejects like {@link findFlag}. */
-export async function assertInProject(
-  found: Versioned<FlagState> | undefined,
-  { ref, read }: { readonly ref: FlagRef; readonly read: Read },
-): Promise<Versioned<FlagState>> {
+  const found = await read(flagDocuments, ref.flag);
   if (found && found.state.project === ref.project) return found;
   await findProject(read, ref);
   return throwFlagNotFound(ref.flag, ` in the project ${ref.project}`);
 }
 
-export function throwProjectNotFound(project: string): never {
+function throwProjectNotFound(project: string): never {
   throw new FlagsError('project_not_found', `There is no project ${project}; create it, or list the projects.`);
 }
 

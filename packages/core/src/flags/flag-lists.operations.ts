@@ -1,18 +1,31 @@
 import type { Engine } from '../changes/engine.js';
+import type { DocumentReader } from '../changes/reader.js';
 import type { Page, PageQuery, ProjectRef } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
 import { findProject } from './find.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';
 import { type ArchivedDetails, archivedDetailsOf, flagDocuments, type StoredFlagSummary } from './flag-documents.js';
+import { searchFlags } from './flag-search.operations.js';
+import type { FlagPage, FlagQuery } from './flag-search.types.js';
 import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
 
 export function listFlags(engine: Engine, ref: ProjectRef): Promise<readonly FlagSummary[]>;
 export function listFlags(engine: Engine, ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
+export function listFlags(engine: Engine, ref: { readonly project?: never }, query?: FlagQuery): Promise<FlagPage>;
 export async function listFlags(
   engine: Engine,
+  ref: Partial<ProjectRef>,
+  query?: FlagQuery,
+): Promise<readonly FlagSummary[] | Page<FlagSummary> | FlagPage> {
+  // A project that is undefined by mistake must not list the flags of all projects.
+  return 'project' in ref ? listProjectFlags(engine, ref as ProjectRef, query) : searchFlags(engine, query);
+}
+
+async function listProjectFlags(
+  engine: Engine,
   ref: ProjectRef,
-  query?: PageQuery,
+  query: PageQuery | undefined,
 ): Promise<readonly FlagSummary[] | Page<FlagSummary>> {
   const { read, storage } = engine;
   const bounds = query && pageBounds(engine, query);
@@ -51,9 +64,12 @@ export async function listLiveFlags(engine: Engine, project?: string): Promise<r
 }
 
 /** Lists the flags of a project or of all projects, archived or not, in name order. */
-export async function listStoredFlags({ storage }: Engine, project?: string): Promise<readonly ListedFlag[]> {
+export async function listStoredFlags(
+  { list }: Pick<DocumentReader, 'list'>,
+  project?: string,
+): Promise<readonly ListedFlag[]> {
   const under = project === undefined ? {} : { parent: project };
-  return (await storage.list({ kind: flagDocuments.kind, part: 'summary', ...under })).map(toListedFlag);
+  return (await list({ kind: flagDocuments.kind, part: 'summary', ...under })).map(toListedFlag);
 }
 
 /** Converts listed flags to public summaries with their last-seen times. */

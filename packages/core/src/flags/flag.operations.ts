@@ -1,9 +1,13 @@
 import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
-import type { ChangeContext, FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
+import type { PreparedChange } from '../changes/set-runner.js';
+import type { FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
 import { clonePatch } from '../replica/clone-json.js';
-import { changeFlag, followReferences } from './change-flag.js';
-import { inheritableDependencies, listLiveChildren } from './dependencies.operations.js';
+import { assertSegmentsMovable } from '../segments/segment-access.js';
+import type { DocumentKey } from '../storage/port.js';
+import { pickMembers } from '../validation/json.js';
+import { applyToFlag, changeFlag } from './change-flag.js';
+import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import { findFlag, findProject, throwFlagNotFound } from './find.js';
 import type { FlagState } from './flag.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
@@ -12,31 +16,30 @@ import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';
 
+const INPUT_MEMBERS = ['name', 'description', 'type', 'stale', 'impressionData', 'labels', 'owner'];
+
 /** Copies an input, which the caller may change while the operation runs. */
 function copyInput<Input extends NewFlag | FlagChanges>(input: Input): Input {
-  return input.labels ? { ...input, labels: [...input.labels] } : { ...input };
+  const { labels } = input;
+  return { ...pickMembers(input, INPUT_MEMBERS), ...(labels && { labels: [...labels] }) };
 }
 
-export async function createFlag(
-  engine: Engine,
-  ref: ProjectRef,
-  input: NewFlag,
-  context?: ChangeContext,
-): Promise<Flag> {
-  const { validate, metrics, change, now } = engine;
+export async function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Promise<PreparedChange<Flag>> {
+  const { validate, metrics, now } = engine;
   const { type = defaultType(engine), ...rest } = copyInput(validate.newFlag(input));
   const createdAt = now().toISOString();
   const lastSeenAt = await readLastSeenAt(metrics, rest.name);
-  const created = await change({
-    aggregate: flagDocuments,
-    id: rest.name,
-    context,
-    decide: async (existing, read) => {
-      const { state } = await findProject(read, ref);
-      return lifecycle.createFlag(existing?.state, { ...rest, type }, { project: state.id, createdAt });
+  return {
+    subject: keyOf(rest.name),
+    async decide(copy) {
+      const existing = await copy.read(flagDocuments, rest.name);
+      const { state } = await findProject(copy.read, ref);
+      const origin = { project: state.id, createdAt };
+      await copy.apply(flagDocuments, rest.name, lifecycle.createFlag(existing?.state, { ...rest, type }, origin));
     },
-  });
-  return toFlag(created ?? throwFlagNotFound(rest.name), lastSeenAt);
+    result: async ({ read }) =>
+      toFlag((await read(flagDocuments, rest.name)) ?? throwFlagNotFound(rest.name), lastSeenAt),
+  };
 }
 
 export async function getFlag(engine: Engine, ref: FlagRef): Promise<FlagDetail> {
@@ -49,50 +52,35 @@ export async function getFlag(engine: Engine, ref: FlagRef): Promise<FlagDetail>
   return toDetail(toFlag(found, lastSeenAt), found.state, { settings, children });
 }
 
-export async function updateFlag(
-  engine: Engine,
-  ref: FlagRef,
-  input: FlagChanges,
-  context?: ChangeContext,
-): Promise<Flag> {
+export async function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): Promise<PreparedChange<Flag>> {
   const { validate, metrics } = engine;
   const changes = copyInput(validate.flagChanges(input));
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
-  const updated = await changeFlag(engine, { ref, context }, (flag) =>
-    metadata.changeMetadata(flag, changes, lastSeenAt),
-  );
-  return toFlag(updated, lastSeenAt);
+  return changeFlag(ref, {
+    decide: (flag) => metadata.changeMetadata(flag, changes, lastSeenAt),
+    result: (updated) => toFlag(updated, lastSeenAt),
+  });
 }
 
-export async function patchFlag(
-  engine: Engine,
-  ref: FlagRef,
-  input: JsonPatch,
-  context?: ChangeContext,
-): Promise<Flag> {
+export async function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch): Promise<PreparedChange<Flag>> {
   const { validate, metrics } = engine;
   const patch = clonePatch(validate.jsonPatch(input));
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
-  const patched = await changeFlag(engine, { ref, context }, (flag) =>
-    metadata.patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
-  );
-  return toFlag(patched, lastSeenAt);
+  return changeFlag(ref, {
+    decide: (flag) => metadata.patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
+    result: (patched) => toFlag(patched, lastSeenAt),
+  });
 }
 
-export async function changeLabels(
-  engine: Engine,
-  ref: FlagRef,
-  input: LabelChanges,
-  context?: ChangeContext,
-): Promise<Flag> {
+export async function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges): Promise<PreparedChange<Flag>> {
   const { validate, metrics } = engine;
   const { add = [], remove = [] } = validate.labelChanges(input);
   const changes = { add: [...add], remove: [...remove] };
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
-  const changed = await changeFlag(engine, { ref, context }, (flag) =>
-    metadata.changeLabels(flag, changes, { lastSeenAt, validate: validate.flagChanges }),
-  );
-  return toFlag(changed, lastSeenAt);
+  return changeFlag(ref, {
+    decide: (flag) => metadata.changeLabels(flag, changes, { lastSeenAt, validate: validate.flagChanges }),
+    result: (changed) => toFlag(changed, lastSeenAt),
+  });
 }
 
 const PREFERRED_TYPE = 'release';
@@ -107,26 +95,23 @@ export async function cloneFlag(
   engine: Engine,
   ref: FlagRef,
   input: { readonly name: string },
-  context?: ChangeContext,
-): Promise<Flag> {
-  const { validate, metrics, change, now } = engine;
+): Promise<PreparedChange<Flag>> {
+  const { validate, metrics, now } = engine;
   const { name } = validate.clone(input);
   const lastSeenAt = await readLastSeenAt(metrics, name);
   const origin = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
-  const created = await change({
-    aggregate: flagDocuments,
-    id: name,
-    revisionOf: { documents: flagDocuments, id: ref.flag },
-    context,
-    decide: async (existing, read) => {
-      const source = await findFlag(read, ref);
-      await findProject(read, ref);
-      const dependencies = await inheritableDependencies(engine, { source: source.state, name, read });
-      const events = lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies });
-      return { events, sideWrites: await followReferences(read, undefined, events) };
+  return {
+    subject: keyOf(name),
+    revisionOf: keyOf(ref.flag),
+    async decide(copy) {
+      const existing = await copy.read(flagDocuments, name);
+      const source = await findFlag(copy.read, ref);
+      await findProject(copy.read, ref);
+      const dependencies = await inheritableDependencies(copy, { source: source.state, name });
+      await applyToFlag(copy, name, lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies }));
     },
-  });
-  return toFlag(created ?? throwFlagNotFound(name), lastSeenAt);
+    result: async ({ read }) => toFlag((await read(flagDocuments, name)) ?? throwFlagNotFound(name), lastSeenAt),
+  };
 }
 
 /** Returns a function that assigns each strategy one new id. Repeated decisions get the same ids. */
@@ -139,11 +124,12 @@ function rememberIds(newId: () => string): (strategy: string) => string {
   };
 }
 
-export async function archiveFlag(engine: Engine, ref: FlagRef, context?: ChangeContext): Promise<void> {
-  const { now } = engine;
+export function archiveFlag({ now }: Engine, ref: FlagRef): PreparedChange<void> {
   const archivedAt = now().toISOString();
-  await changeFlag(engine, { ref, context }, async (flag) => {
-    return lifecycle.archiveFlag(flag, await listLiveChildren(engine, flag.name), archivedAt);
+  return changeFlag(ref, {
+    decide: async (flag, { unchecked }) =>
+      lifecycle.archiveFlag(flag, await listLiveChildren(unchecked, flag.name), archivedAt),
+    result: () => undefined,
   });
 }
 
@@ -152,37 +138,53 @@ export async function locateFlag({ read }: Engine, { flag }: { readonly flag: st
   return { project, flag };
 }
 
-export async function reviveFlag(
-  { metrics, change }: Engine,
-  { flag, project }: { readonly flag: string; readonly project?: string },
-  context?: ChangeContext,
-): Promise<Flag> {
-  const lastSeenAt = await readLastSeenAt(metrics, flag);
-  const revived = await change({
-    aggregate: flagDocuments,
-    id: flag,
-    context,
-    decide: (found) => lifecycle.reviveFlag(assertFound(found, { flag, project })),
-  });
-  return toFlag(revived ?? throwFlagNotFound(flag), lastSeenAt);
+interface AnyFlagRef extends Partial<ProjectRef> {
+  readonly flag: string;
 }
 
-export async function deleteFlag(
-  { retention, change }: Engine,
-  { flag, project }: { readonly flag: string; readonly project?: string },
-  context?: ChangeContext,
-): Promise<void> {
-  await change({
-    aggregate: flagDocuments,
-    id: flag,
-    context,
-    decide: async (found, read) => {
-      const state = assertFound(found, { flag, project });
-      const events = lifecycle.deleteFlag(state);
-      return { events, sideWrites: await followReferences(read, state, events) };
+export async function reviveFlag({ metrics }: Engine, ref: AnyFlagRef): Promise<PreparedChange<Flag>> {
+  const { flag } = ref;
+  const lastSeenAt = await readLastSeenAt(metrics, flag);
+  return {
+    subject: keyOf(flag),
+    async decide(copy) {
+      const state = assertFound(await copy.read(flagDocuments, flag), ref);
+      await copy.apply(flagDocuments, flag, lifecycle.reviveFlag(state));
     },
+    result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag), lastSeenAt),
+  };
+}
+
+export function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
+  const { flag } = ref;
+  return {
+    subject: keyOf(flag),
+    async decide(copy) {
+      const state = assertFound(await copy.read(flagDocuments, flag), ref);
+      await applyToFlag(copy, flag, lifecycle.deleteFlag(state));
+    },
+    result: () => undefined,
+  };
+}
+
+export async function moveFlag(engine: Engine, ref: FlagRef, input: ProjectRef): Promise<PreparedChange<Flag>> {
+  const { validate, metrics } = engine;
+  const target = validate.move(input);
+  const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
+  return changeFlag(ref, {
+    async decide(flag, copy) {
+      const { state: project } = await findProject(copy.read, target);
+      const children = await listChildren(copy, flag.name);
+      const events = lifecycle.moveFlag(flag, project.id, children);
+      if (events.length > 0) await assertSegmentsMovable(copy.read, flag, project.id);
+      return events;
+    },
+    result: (moved) => toFlag(moved, lastSeenAt),
   });
-  await retention.forget([flag]);
+}
+
+function keyOf(flag: string): DocumentKey {
+  return { kind: flagDocuments.kind, id: flag };
 }
 
 /** Returns the flag if it exists and belongs to the project, if one is named. Throws `flag_not_found` otherwise. */

@@ -1,8 +1,10 @@
+import type { ProjectRef } from '../common.types.js';
 import type { ErrorDetail } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
-import { type JsonSchema, name, type ObjectSchema, text } from '../validation/primitives.js';
+import { type JsonSchema, name, type ObjectSchema, pageQuery, text } from '../validation/primitives.js';
 import type { DependencyInput } from './dependency.types.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
+import { FLAG_SORTS, type FlagQuery } from './flag-search.types.js';
 
 const description: JsonSchema = { type: ['string', 'null'], maxLength: LIMITS.description };
 const labels: JsonSchema = { type: 'array', maxItems: LIMITS.labelsPerFlag, items: text(LIMITS.flagLabel) };
@@ -55,6 +57,28 @@ export const clone: ObjectSchema<{ readonly name: string }> = {
   required: ['name'],
 };
 
+/** One text or several. */
+function oneOrMore(maxItems: number): JsonSchema {
+  return { type: ['string', 'array'], maxItems, items: { type: 'string' } };
+}
+
+export const flagQuery: ObjectSchema<Omit<FlagQuery, 'canRead'>> = {
+  type: 'object',
+  properties: {
+    ...pageQuery.properties,
+    query: { type: 'string', maxLength: LIMITS.searchText },
+    namePrefix: { type: 'string', maxLength: LIMITS.name },
+    project: oneOrMore(LIMITS.projectsPerQuery),
+    type: { type: 'string' },
+    label: oneOrMore(LIMITS.labelsPerFlag),
+    owner: { type: 'string' },
+    stale: { type: 'boolean' },
+    archived: { type: 'boolean' },
+    enabledIn: { type: 'string' },
+    sort: { type: 'string', enum: FLAG_SORTS },
+  },
+};
+
 export const dependency: ObjectSchema<DependencyInput> = {
   type: 'object',
   properties: {
@@ -62,5 +86,19 @@ export const dependency: ObjectSchema<DependencyInput> = {
     enabled: { type: 'boolean' },
     variants: { type: 'array', maxItems: LIMITS.variants, items: name },
   },
+  required: ['flag'],
+};
+
+/** The project that a flag moves to. */
+export const move: ObjectSchema<ProjectRef> = {
+  type: 'object',
+  properties: { project: name },
+  required: ['project'],
+};
+
+/** The parent of a dependency that ends. */
+export const parent: ObjectSchema<{ readonly flag: string }> = {
+  type: 'object',
+  properties: { flag: { type: 'string' } },
   required: ['flag'],
 };

@@ -83,6 +83,7 @@ export type FlagEvent =
   | DomainEvent<'flag-stale-on' | 'flag-stale-off', Stale, Stale>
   | DomainEvent<'flag-archived' | 'flag-revived', Archived, Archived>
   | DomainEvent<'flag-deleted', null, FlagState>
+  | DomainEvent<'flag-moved', Pick<FlagState, 'project'>, Pick<FlagState, 'project'>>
   | DomainEvent<'variants-updated', Variants, Variants>
   | DomainEvent<'dependency-added', Dependency, null>
   | DomainEvent<'dependency-updated', Dependency, Dependency>
@@ -109,6 +110,7 @@ function evolveExisting(flag: FlagState, event: LaterEvent): FlagState | undefin
       return { ...flag, ...metadataOf(event.data) };
     case 'flag-stale-on':
     case 'flag-stale-off':
+    case 'flag-moved':
     case 'variants-updated':
       return { ...flag, ...event.data };
     case 'flag-archived':
@@ -186,8 +188,14 @@ const DEFAULT_SORT_ORDER = 9999;
 /** Like {@link environmentOf}, with the strategies in the order of evaluation. */
 export function orderedEnvironmentOf(flag: FlagState, name: string): EnvironmentState {
   const environment = environmentOf(flag, name);
-  if (environment.strategies.every(({ sortOrder }) => sortOrder === undefined)) return environment;
-  return { ...environment, strategies: [...environment.strategies].sort(bySortOrder) };
+  const strategies = inOrder(environment.strategies);
+  return strategies === environment.strategies ? environment : { ...environment, strategies };
+}
+
+/** Returns stored strategies in the order of evaluation. */
+export function inOrder(strategies: readonly Strategy[]): readonly Strategy[] {
+  if (strategies.every(({ sortOrder }) => sortOrder === undefined)) return strategies;
+  return [...strategies].sort(bySortOrder);
 }
 
 function bySortOrder(one: Strategy, other: Strategy): number {

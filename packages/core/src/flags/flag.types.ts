@@ -1,6 +1,6 @@
 import type { ChangeContext, FlagRef, JsonPatch, Page, PageQuery, ProjectRef } from '../common.types.js';
 import type { Dependency } from './dependency.types.js';
-import type { Strategy } from './strategy.types.js';
+import type { FlagEnvironment } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
 /** A flag without its configuration per environment. */
@@ -38,12 +38,6 @@ export interface FlagDetail extends Flag {
   readonly dependencies: readonly Dependency[];
   /** Names of the flags that depend on this one, in name order, without archived flags. */
   readonly children: readonly string[];
-}
-
-export interface FlagEnvironment {
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly strategies: readonly Strategy[];
 }
 
 /** A flag in a list. */
@@ -116,17 +110,6 @@ export interface FlagOperations {
    * await flags.createFlag({ project: 'default' }, { name: 'checkout', description: 'The new checkout' });
    */
   createFlag(ref: ProjectRef, input: NewFlag, context?: ChangeContext): Promise<Flag>;
-
-  /**
-   * Lists a project's flags in name order (code points), without archived flags.
-   *
-   * @throws FlagsError `project_not_found`
-   * @example
-   * const on = (await flags.listFlags({ project: 'default' })).filter((flag) => !flag.stale);
-   */
-  listFlags(ref: ProjectRef): Promise<readonly FlagSummary[]>;
-  /** Returns one page: its cost depends on the page, not on the number of flags in the project. */
-  listFlags(ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
 
   /**
    * Gets one flag, archived or not, with every environment of the instance.
@@ -228,6 +211,20 @@ export interface FlagOperations {
    * await flags.deleteFlag({ flag: 'checkout' });
    */
   deleteFlag(ref: { readonly flag: string; readonly project?: string }, context?: ChangeContext): Promise<void>;
+
+  /**
+   * Moves a flag to another project, with its strategies, states and variants. Does nothing if it is there already.
+   *
+   * A flag with dependencies or children cannot move, because dependencies stay within a project. Segments of the old
+   * project cannot be used in another one.
+   *
+   * @throws FlagsError `invalid_input`, `project_not_found` (either project), `flag_not_found`, `flag_archived`,
+   * `parent_not_found` (the flag depends on others), `flag_has_children`, `segment_in_use` (flags of the other project
+   * cannot use a segment of the flag), `revision_mismatch`
+   * @example
+   * await flags.moveFlag({ project: 'default', flag: 'checkout' }, { project: 'shop' });
+   */
+  moveFlag(ref: FlagRef, input: ProjectRef, context?: ChangeContext): Promise<Flag>;
 
   /**
    * Lists archived flags of one project or of all, in name order (code points).

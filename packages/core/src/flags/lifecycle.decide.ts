@@ -1,6 +1,13 @@
 import { FlagsError } from '../errors.js';
 import type { Dependency } from './dependency.types.js';
-import { type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagState, ownershipOf } from './flag.js';
+import {
+  dependenciesOf,
+  type EnvironmentState,
+  enabledEnvironments,
+  type FlagEvent,
+  type FlagState,
+  ownershipOf,
+} from './flag.js';
 import type { NewFlag } from './flag.types.js';
 import type { Parameters, Strategy } from './strategy.types.js';
 
@@ -83,13 +90,16 @@ function renameGroup(parameters: Parameters | null, from: string, to: string): P
  */
 export function archiveFlag(flag: FlagState, children: readonly string[], archivedAt: string): FlagEvent[] {
   if (flag.archived) return [];
-  if (children.length > 0) {
-    const message = `${children.join(', ')} depend on the flag ${flag.name}; end their dependencies, or archive them first.`;
-    throw new FlagsError('flag_has_children', message);
-  }
+  assertNoChildren(flag.name, children);
   const enabledIn = enabledEnvironments(flag);
   const data = { archived: true, enabledIn, archivedAt };
   return [{ type: 'flag-archived', data, before: { archived: false, enabledIn } }];
+}
+
+export function assertNoChildren(flag: string, children: readonly string[]): void {
+  if (children.length === 0) return;
+  const message = `${children.join(', ')} depend on the flag ${flag}; end their dependencies, or archive them first.`;
+  throw new FlagsError('flag_has_children', message);
 }
 
 /** Revives a flag, off everywhere, so that it does not switch anything on again. */
@@ -105,6 +115,26 @@ export function deleteFlag(flag: FlagState): FlagEvent[] {
     throw new FlagsError('flag_not_archived', `Archive the flag ${flag.name} before deleting it for good.`);
   }
   return [{ type: 'flag-deleted', data: null, before: flag }];
+}
+
+/**
+ * Moves a flag to another project. Dependencies stay within a project, so a flag with parents or children cannot move.
+ *
+ * @param children the names of the flags that depend on it, including archived flags
+ */
+export function moveFlag(flag: FlagState, project: string, children: readonly string[]): FlagEvent[] {
+  assertNotArchived(flag);
+  if (project === flag.project) return [];
+  const parents = dependenciesOf(flag).map((dependency) => dependency.flag);
+  if (parents.length > 0) {
+    const message = `The flag ${flag.name} depends on ${parents.join(', ')} in the project ${flag.project}; end these dependencies before you move it.`;
+    throw new FlagsError('parent_not_found', message);
+  }
+  if (children.length > 0) {
+    const message = `${children.join(', ')} depend on the flag ${flag.name}; end their dependencies before you move it.`;
+    throw new FlagsError('flag_has_children', message);
+  }
+  return [{ type: 'flag-moved', data: { project }, before: { project: flag.project } }];
 }
 
 /** Rejects changes of an archived flag. */

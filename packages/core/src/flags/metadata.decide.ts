@@ -51,13 +51,13 @@ export function changeLabels(
   return changeMetadata(flag, validate({ labels: [...labels] }), lastSeenAt);
 }
 
-function toUpdate(flag: FlagState, lastSeenAt: string | null): FlagUpdate {
+export function toUpdate(flag: FlagState, lastSeenAt: string | null): FlagUpdate {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = flag;
   const head = { name, project, description, type, stale, impressionData, archived, createdAt, lastSeenAt, variants };
   return { ...head, ...ownershipOf(flag) };
 }
 
-function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
+export function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
   if (stale === flag.stale) return [];
   return [{ type: stale ? 'flag-stale-on' : 'flag-stale-off', data: { stale }, before: { stale: flag.stale } }];
 }

@@ -3,9 +3,9 @@ import { FlagsError } from '../errors.js';
 import { isSameJson } from '../validation/json.js';
 import { applyPatch } from '../validation/json-patch.js';
 import { LIMITS } from '../validation/limits.js';
-import { environmentOf, type FlagEvent, type FlagState } from './flag.js';
+import { environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
-import type { Constraint, Strategy, StrategyInput } from './strategy.types.js';
+import type { Constraint, Strategy, StrategyInput, StrategyReplacement } from './strategy.types.js';
 
 const CHANGEABLE = [
   'name',
@@ -24,9 +24,9 @@ export interface StrategyLocation {
   readonly strategy: string;
 }
 
-/** Creates a strategy from its input, without unknown members and with defaults. */
-export function toStrategy(id: string, input: StrategyInput): Strategy {
-  const { name, parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
+/** Creates a strategy from its input, without unknown members and with defaults. The name is empty if there is none. */
+export function toStrategy(id: string, input: StrategyReplacement): Strategy {
+  const { name = '', parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
   return {
     id,
     name,
@@ -127,15 +127,80 @@ export function enable(flag: FlagState, environment: string): FlagEvent[] {
   assertNotArchived(flag);
   const { enabled, strategies } = environmentOf(flag, environment);
   if (enabled) return [];
-  if (strategies.length === 0) {
-    const message = `Add a strategy to ${environment} before enabling ${flag.name} there.`;
-    throw new FlagsError('environment_has_no_strategies', message);
-  }
+  if (strategies.length === 0) throw withoutStrategies(flag, environment);
   return [{ type: 'environment-enabled', environment, data: { enabled: true }, before: { enabled: false } }];
+}
+
+function withoutStrategies(flag: FlagState, environment: string): FlagsError {
+  const message = `Add a strategy to ${environment} before enabling ${flag.name} there.`;
+  return new FlagsError('environment_has_no_strategies', message);
 }
 
 export function disable(flag: FlagState, environment: string): FlagEvent[] {
   assertNotArchived(flag);
   if (!environmentOf(flag, environment).enabled) return [];
   return [{ type: 'environment-disabled', environment, data: { enabled: false }, before: { enabled: true } }];
+}
+
+/** The whole configuration of an environment. */
+export interface EnvironmentTarget {
+  readonly enabled: boolean;
+  /** In the order of evaluation. Each has the id of a current strategy, or a new one. */
+  readonly strategies: readonly Strategy[];
+}
+
+interface ConfiguredStrategy {
+  readonly id: string | undefined;
+  /** The strategy with a new id. */
+  readonly strategy: Strategy;
+}
+
+/** Gives each configured strategy the id of the current strategy that it names, if there is one. */
+export function matchStrategies(
+  flag: FlagState,
+  environment: string,
+  configured: readonly ConfiguredStrategy[],
+): readonly Strategy[] {
+  const known = new Set(environmentOf(flag, environment).strategies.map(({ id }) => id));
+  return configured.map(({ id, strategy }) => (id !== undefined && known.has(id) ? { ...strategy, id } : strategy));
+}
+
+/**
+ * Replaces a flag's configuration in one environment. Additions come before removals, so that an enabled environment
+ * has a strategy after every event.
+ */
+export function configureEnvironment(flag: FlagState, environment: string, target: EnvironmentTarget): FlagEvent[] {
+  assertNotArchived(flag);
+  const { enabled, strategies: current } = environmentOf(flag, environment);
+  if (target.enabled && target.strategies.length === 0) throw withoutStrategies(flag, environment);
+  const strategies = inGivenOrder(current, target.strategies);
+  const known = new Map(current.map((strategy) => [strategy.id, strategy]));
+  const kept = new Set(strategies.map(({ id }) => id));
+  return [
+    ...(enabled && !target.enabled ? disable(flag, environment) : []),
+    ...strategies.flatMap((data): FlagEvent[] => {
+      const before = known.get(data.id);
+      if (!before) return [{ type: 'strategy-added', environment, data, before: null }];
+      return isSameJson(data, before) ? [] : [{ type: 'strategy-updated', environment, data, before }];
+    }),
+    ...current
+      .filter(({ id }) => !kept.has(id))
+      .map((before): FlagEvent => ({ type: 'strategy-removed', environment, data: null, before })),
+    ...(target.enabled && !enabled
+      ? [{ type: 'environment-enabled' as const, environment, data: { enabled: true }, before: { enabled: false } }]
+      : []),
+  ];
+}
+
+/**
+ * Returns the strategies with a `sortOrder` that makes their given order the order of evaluation. Leaves them unchanged
+ * if it already is: kept strategies stay at their places, and new ones follow.
+ */
+function inGivenOrder(current: readonly Strategy[], given: readonly Strategy[]): readonly Strategy[] {
+  const byId = new Map(given.map((strategy) => [strategy.id, strategy]));
+  const kept = current.flatMap(({ id }) => byId.get(id) ?? []);
+  const added = given.filter((strategy) => !kept.includes(strategy));
+  const ordered = inOrder([...kept, ...added]);
+  if (given.every((strategy, index) => strategy === ordered[index])) return given;
+  return given.map((strategy, sortOrder) => ({ ...strategy, sortOrder }));
 }

@@ -1,7 +1,8 @@
 import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import { assertText, type Read } from '../changes/reader.js';
-import type { Awaitable, ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
+import type { PreparedChange } from '../changes/set-runner.js';
+import type { EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
 import type { ErrorDetail } from '../errors.js';
 import { cloneJson, clonePatch } from '../replica/clone-json.js';
 import { segmentDocuments } from '../segments/segment.js';
@@ -10,86 +11,117 @@ import { invalidInput } from '../validation/validator.js';
 import { assertAffordable } from './affordable.js';
 import { changeFlag } from './change-flag.js';
 import { assertEnvironment } from './find.js';
-import type { FlagEvent, FlagState } from './flag.js';
+import { type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import * as strategyRules from './strategies.decide.js';
-import type { Strategy, StrategyInput, StrategyReplacement } from './strategy.types.js';
+import type {
+  EnvironmentInput,
+  FlagEnvironment,
+  Strategy,
+  StrategyInput,
+  StrategyReplacement,
+} from './strategy.types.js';
 
-export async function addStrategy(
-  engine: Engine,
-  ref: EnvironmentRef,
-  input: StrategyInput,
-  context?: ChangeContext,
-): Promise<Strategy> {
+export function addStrategy(engine: Engine, ref: EnvironmentRef, input: StrategyInput): PreparedChange<Strategy> {
   const { validate, newId } = engine;
   const strategy = cloneJson(strategyRules.toStrategy(newId(), validate.strategy(input)));
-  await changeEnvironment(engine, { ref, context }, async (flag, read) => {
-    const events = strategyRules.addStrategy(flag, ref.environment, strategy);
-    await assertSegmentsExist(read, events);
-    return events;
+  return changeEnvironment(engine, ref, {
+    decide: (flag) => strategyRules.addStrategy(flag, ref.environment, strategy),
+    result: () => strategy,
   });
-  return strategy;
 }
 
-export async function updateStrategy(
-  engine: Engine,
-  ref: StrategyRef,
-  input: StrategyReplacement,
-  context?: ChangeContext,
-): Promise<Strategy> {
+export function updateStrategy(engine: Engine, ref: StrategyRef, input: StrategyReplacement): PreparedChange<Strategy> {
   const { validate } = engine;
-  const { name, ...valid } = validate.strategyReplacement(input);
-  const replacement = cloneJson(strategyRules.toStrategy('', { ...valid, name: name ?? '' }));
-  const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
-    const named = { ...replacement, name: name ?? strategyRules.findStrategy(flag, ref).name };
-    // The rules for parameters depend on the name.
-    if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
-    const events = strategyRules.replaceStrategy(flag, ref, named);
-    await assertSegmentsExist(read, events);
-    return events;
+  const valid = validate.strategyReplacement(input);
+  const { name } = valid;
+  const replacement = cloneJson(strategyRules.toStrategy('', valid));
+  return changeEnvironment(engine, ref, {
+    decide(flag) {
+      const named = { ...replacement, name: name ?? strategyRules.findStrategy(flag, ref).name };
+      // The rules for parameters depend on the name.
+      if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
+      return strategyRules.replaceStrategy(flag, ref, named);
+    },
+    result: ({ state }) => strategyRules.findStrategy(state, ref),
   });
-  return strategyRules.findStrategy(changed.state, ref);
 }
 
-export async function patchStrategy(
-  engine: Engine,
-  ref: StrategyRef,
-  input: JsonPatch,
-  context?: ChangeContext,
-): Promise<Strategy> {
+export function patchStrategy(engine: Engine, ref: StrategyRef, input: JsonPatch): PreparedChange<Strategy> {
   const { validate } = engine;
   const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.strategy };
-  const changed = await changeEnvironment(engine, { ref, context }, async (flag, read) => {
-    const events = strategyRules.patchStrategy(flag, ref, change);
-    await assertSegmentsExist(read, events);
-    return events;
+  return changeEnvironment(engine, ref, {
+    decide: (flag) => strategyRules.patchStrategy(flag, ref, change),
+    result: ({ state }) => strategyRules.findStrategy(state, ref),
   });
-  return strategyRules.findStrategy(changed.state, ref);
 }
 
-export async function removeStrategy(engine: Engine, ref: StrategyRef, context?: ChangeContext): Promise<void> {
-  await changeEnvironment(engine, { ref, context }, (flag) => strategyRules.removeStrategy(flag, ref));
+export function removeStrategy(engine: Engine, ref: StrategyRef): PreparedChange<void> {
+  return changeEnvironment(engine, ref, {
+    decide: (flag) => strategyRules.removeStrategy(flag, ref),
+    result: () => undefined,
+  });
 }
 
-export async function enable(engine: Engine, ref: EnvironmentRef, context?: ChangeContext): Promise<void> {
-  await changeEnvironment(engine, { ref, context }, (flag) => strategyRules.enable(flag, ref.environment));
+export function enable(engine: Engine, ref: EnvironmentRef): PreparedChange<void> {
+  return changeEnvironment(engine, ref, {
+    decide: (flag) => strategyRules.enable(flag, ref.environment),
+    result: () => undefined,
+  });
 }
 
-export async function disable(engine: Engine, ref: EnvironmentRef, context?: ChangeContext): Promise<void> {
-  await changeEnvironment(engine, { ref, context }, (flag) => strategyRules.disable(flag, ref.environment));
+export function disable(engine: Engine, ref: EnvironmentRef): PreparedChange<void> {
+  return changeEnvironment(engine, ref, {
+    decide: (flag) => strategyRules.disable(flag, ref.environment),
+    result: () => undefined,
+  });
 }
 
-/** Changes a flag in one environment. Refuses an unknown environment and strategies that are too expensive. */
-function changeEnvironment(
+export function configureEnvironment(
   engine: Engine,
-  { ref, context }: { readonly ref: EnvironmentRef | StrategyRef; readonly context: ChangeContext | undefined },
-  decide: (flag: FlagState, read: Read) => Awaitable<FlagEvent[]>,
-): Promise<Versioned<FlagState>> {
-  return changeFlag(engine, { ref, context }, async (flag, read) => {
-    assertEnvironment(engine, ref.environment);
-    if ('strategy' in ref) assertText('strategy', ref.strategy);
-    const events = await decide(flag, read);
-    assertAffordable(engine, { flag, events, environment: ref.environment });
-    return events;
+  ref: EnvironmentRef,
+  input: EnvironmentInput,
+): PreparedChange<FlagEnvironment> {
+  const { validate, newId } = engine;
+  const { enabled, strategies } = validate.environment(input);
+  // Strategies with an unknown id get the new one, which every decision repeats.
+  const configured = strategies.map(({ id, ...strategy }) => {
+    return { id, strategy: cloneJson(strategyRules.toStrategy(newId(), strategy)) };
+  });
+  const places = new Map<string, string>();
+  return changeEnvironment(engine, ref, {
+    decide(flag) {
+      const target = strategyRules.matchStrategies(flag, ref.environment, configured);
+      for (const [index, { id }] of target.entries()) places.set(id, `/strategies/${index}`);
+      return strategyRules.configureEnvironment(flag, ref.environment, { enabled, strategies: target });
+    },
+    result: ({ state }) => orderedEnvironmentOf(state, ref.environment),
+    pathOf: ({ id }) => places.get(id) ?? '',
+  });
+}
+
+interface EnvironmentChange<Result> {
+  readonly decide: (flag: FlagState) => readonly FlagEvent[];
+  readonly result: (changed: Versioned<FlagState>) => Result;
+  /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
+  readonly pathOf?: (strategy: Strategy) => string;
+}
+
+/** Prepares a change of a flag in one environment. Refuses an unknown environment and strategies that are too expensive. */
+function changeEnvironment<Result>(
+  engine: Engine,
+  ref: EnvironmentRef | StrategyRef,
+  { decide, ...change }: EnvironmentChange<Result>,
+): PreparedChange<Result> {
+  return changeFlag(ref, {
+    ...change,
+    async decide(flag, copy) {
+      assertEnvironment(engine, ref.environment);
+      if ('strategy' in ref) assertText('strategy', ref.strategy);
+      const events = decide(flag);
+      await assertSegmentsExist(copy.read, events, change.pathOf);
+      assertAffordable(engine, { copy, flag, events, environment: ref.environment });
+      return events;
+    },
   });
 }
 
@@ -97,7 +129,11 @@ function changeEnvironment(
  * Refuses missing segments that a strategy starts to use. The commit checks that the found segments still exist.
  * Segments already in use stay allowed, because release 0.1 accepted any id.
  */
-async function assertSegmentsExist(read: Read, events: readonly FlagEvent[]): Promise<void> {
+async function assertSegmentsExist(
+  read: Read,
+  events: readonly FlagEvent[],
+  pathOf: (strategy: Strategy) => string = () => '',
+): Promise<void> {
   for (const event of events) {
     if (event.type !== 'strategy-added' && event.type !== 'strategy-updated') continue;
     const { data, before } = event;
@@ -105,10 +141,10 @@ async function assertSegmentsExist(read: Read, events: readonly FlagEvent[]): Pr
     const segments = (data.segments ?? []).map((id, index) => ({ id, index })).filter(({ id }) => !known.has(id));
     const found = await Promise.all(segments.map(({ id }) => read(segmentDocuments, idOfSegment(id))));
     const missing = segments.filter((_, index) => !found[index]);
-    if (missing.length > 0) throw invalidInput(missing.map(toIssue));
+    if (missing.length > 0) throw invalidInput(missing.map((one) => toIssue(one, pathOf(data))));
   }
 }
 
-function toIssue({ id, index }: { readonly id: number; readonly index: number }): ErrorDetail {
-  return { message: `must be the id of a segment, and there is no segment ${id}`, path: `/segments/${index}` };
+function toIssue({ id, index }: { readonly id: number; readonly index: number }, path: string): ErrorDetail {
+  return { message: `must be the id of a segment, and there is no segment ${id}`, path: `${path}/segments/${index}` };
 }

@@ -15,7 +15,9 @@ import {
 } from '../validation/primitives.js';
 import {
   CONSTRAINT_OPERATORS,
+  type ConfiguredStrategy,
   type Constraint,
+  type EnvironmentInput,
   type ParameterValue,
   type StrategyInput,
   type StrategyReplacement,
@@ -79,6 +81,34 @@ export const strategyReplacement: ObjectSchema<StrategyReplacement> = {
   properties: strategy.properties,
 };
 
+const configuredStrategy: ObjectSchema<ConfiguredStrategy> = {
+  type: 'object',
+  properties: { ...strategy.properties, id: text(LIMITS.label) },
+  required: ['name'],
+};
+
+/** The whole configuration of an environment. */
+export const environment: ObjectSchema<EnvironmentInput> = {
+  type: 'object',
+  properties: {
+    enabled: { type: 'boolean' },
+    strategies: { type: 'array', maxItems: LIMITS.strategiesPerEnvironment, items: configuredStrategy },
+  },
+  required: ['enabled', 'strategies'],
+};
+
+/** Finds issues of every strategy, and repeated ids. */
+export function* findEnvironmentIssues({ strategies }: EnvironmentInput): Generator<ErrorDetail> {
+  const seen = new Set<string>();
+  for (const [i, strategy] of strategies.entries()) {
+    for (const { message, path = '' } of findStrategyIssues(strategy))
+      yield { message, path: `/strategies/${i}${path}` };
+    if (strategy.id === undefined) continue;
+    if (seen.has(strategy.id)) yield { message: 'must be unique', path: `/strategies/${i}/id` };
+    seen.add(strategy.id);
+  }
+}
+
 /**
  * Finds operands that do not fit their operators. A generator, because hundreds of thousands of values may be invalid.
  */
@@ -116,14 +146,17 @@ function findValueIssues(
   return holds(value) ? [] : [{ message: `must be ${description}`, path }];
 }
 
+const NO_VALUES = 'must have at least one value';
+
 function* findNetworkIssues(values: readonly string[], path: string): Generator<ErrorDetail> {
+  if (values.length === 0) yield { message: NO_VALUES, path };
   const message = 'must be an IP address, or a network such as 10.0.0.0/8 or 2001:db8::/32';
   for (const [i, value] of values.entries()) if (!isIpAddressOrCidr(value)) yield { message, path: `${path}/${i}` };
 }
 
 /** SDKs disagree about empty values: some match every text, others ignore them. */
 function* findEmptyValues(values: readonly string[], path: string): Generator<ErrorDetail> {
-  if (values.length === 0) yield { message: 'must have at least one value', path };
+  if (values.length === 0) yield { message: NO_VALUES, path };
   for (const [i, value] of values.entries())
     if (value === '') yield { message: 'must not be empty', path: `${path}/${i}` };
 }

@@ -89,6 +89,12 @@ export interface Strategy extends StrategyInput {
   readonly constraints: readonly Constraint[];
 }
 
+export interface FlagEnvironment {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly strategies: readonly Strategy[];
+}
+
 /** A flag's configuration in one environment: whole, with the strategies in the order of their evaluation. */
 export interface EnvironmentInput {
   /** Needs at least one strategy. */
@@ -173,4 +179,21 @@ export interface StrategyOperations {
    * await flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });
    */
   disable(ref: EnvironmentRef, context?: ChangeContext): Promise<void>;
+
+  /**
+   * Replaces a flag's whole configuration in one environment: its strategies, their order, and whether it is enabled.
+   *
+   * A strategy with the id of a current strategy of this environment replaces that one, and keeps its id. Other strategies
+   * are new. Current strategies that the input does not name are removed. If `sortOrder` or the order of addition
+   * contradicts the given order, all strategies get a new `sortOrder`. Records one event per fact, as the single
+   * operations do.
+   *
+   * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `environment_has_no_strategies`
+   * @example
+   * await flags.configureEnvironment(
+   *   { project: 'default', flag: 'checkout', environment: 'production' },
+   *   { enabled: true, strategies: [{ name: 'default' }] },
+   * );
+   */
+  configureEnvironment(ref: EnvironmentRef, input: EnvironmentInput, context?: ChangeContext): Promise<FlagEnvironment>;
 }

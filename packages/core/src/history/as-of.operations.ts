@@ -52,8 +52,9 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
     const documents = await readForEvaluation(read, flag);
     const now = Date.parse((await moment()).at);
     const silent = { onProblem: () => undefined, onImpression: () => undefined };
-    return createEnvironmentView(environment, documents, { ...engine.replica.view, ...silent, now: () => now })
-      .snapshot;
+    const view = createEnvironmentView(environment, documents, { ...engine.replica.view, ...silent, now: () => now });
+    view.complete();
+    return view.snapshot;
   }
 
   async function snapshotWith(flag: string, options: EnvironmentChoice | undefined): Promise<Snapshot> {

@@ -1,5 +1,5 @@
 import type { Aggregate, Versioned } from '../changes/aggregate.js';
-import type { DocumentChange } from '../changes/document-change.js';
+import type { DocumentChange } from '../changes/draft.js';
 import type { DomainEvent, EventType } from '../events/event.types.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
@@ -7,6 +7,7 @@ import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, DocumentPut, Storage, StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { LIMITS } from '../validation/limits.js';
+import { walkBack } from './change-set-events.js';
 
 type AnyAggregate = Aggregate<unknown, DomainEvent>;
 
@@ -42,18 +43,17 @@ function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey
 
 /** Returns the checkpoints that a commit stores beside its documents. */
 export function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
-  return changes.flatMap(({ write }) => {
+  return changes.flatMap(({ write, next: body }) => {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
-    if ('deleted' in write || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
+    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
     if (!hasHistory(write.key)) return [];
-    const { body, text } = write;
+    const text = 'text' in write ? write.text : JSON.stringify(body);
     return [{ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null }];
   });
 }
 
-/** Events whose data replaces the whole document, or ends it. */
-const WHOLE_DOCUMENT: ReadonlySet<string> = new Set<EventType>([
+const DOCUMENT_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'flag-created',
   'flag-deleted',
   'project-created',
@@ -61,7 +61,14 @@ const WHOLE_DOCUMENT: ReadonlySet<string> = new Set<EventType>([
   'segment-created',
   'segment-updated',
   'segment-deleted',
+  'token-created',
+  'token-deleted',
 ]);
+
+/** Whether the data of an event is the whole document, or ends it. */
+export function holdsDocument(type: string): boolean {
+  return DOCUMENT_EVENTS.has(type);
+}
 
 /** A moment of the feed. */
 export interface Moment {
@@ -101,17 +108,17 @@ interface Tail {
   readonly checkpoint: Versioned<unknown> | undefined;
 }
 
-const HEADS_PER_READ = 256;
-
 /** Reads the heads of the events since the last state that the log or a checkpoint holds, without data. */
 async function readHeads(storage: Storage, key: DocumentKey, moment: Moment): Promise<Tail> {
   const newestFirst: StoredEvent[] = [];
   let checkpoint: Versioned<unknown> | undefined;
   let tried = Number.POSITIVE_INFINITY;
-  for await (const head of walkBack(storage, key, moment)) {
+  const { until, isExclusive = false } = moment;
+  const range = { ...(until !== undefined && { until }), ...(isExclusive && { offset: 1 }) };
+  for await (const head of walkBack(storage, { filter: { subject: key }, withoutData: true, ...range })) {
     if (checkpoint && head.revision <= checkpoint.revision) break;
     newestFirst.push(head);
-    if (WHOLE_DOCUMENT.has(head.type)) return { heads: newestFirst.reverse(), checkpoint: undefined };
+    if (holdsDocument(head.type)) return { heads: newestFirst.reverse(), checkpoint: undefined };
     // Below the revision of the event, because the moment may be between two events of one revision.
     const revision = head.revision - 1 - ((head.revision - 1) % CHECKPOINT_INTERVAL);
     if (checkpoint || revision === 0 || revision >= tried) continue;
@@ -120,20 +127,6 @@ async function readHeads(storage: Storage, key: DocumentKey, moment: Moment): Pr
     if (stored) checkpoint = { state: stored.body, revision };
   }
   return { heads: newestFirst.reverse(), checkpoint };
-}
-
-async function* walkBack(storage: Storage, subject: DocumentKey, moment: Moment): AsyncGenerator<StoredEvent> {
-  const query = { order: 'newest-first', filter: { subject }, limit: HEADS_PER_READ, withoutData: true } as const;
-  let { until, isExclusive = false } = moment;
-  for (;;) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    const bounds = { ...(until !== undefined && { until }), offset: isExclusive ? 1 : 0 };
-    const { events } = await storage.events({ ...query, ...bounds });
-    yield* events;
-    if (events.length < HEADS_PER_READ) return;
-    until = events.at(-1)?.position;
-    isExclusive = true;
-  }
 }
 
 /** Reads the events of some heads, oldest first: all of them, or the first ones if their data is large. */

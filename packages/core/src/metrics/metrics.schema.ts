@@ -8,7 +8,7 @@ import {
   possiblyEmptyText,
   text,
 } from '../validation/primitives.js';
-import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport } from './metrics.types.js';
+import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport, UsageFilter } from './metrics.types.js';
 
 const count: JsonSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
@@ -40,6 +40,7 @@ export const metricsReport: ObjectSchema<MetricsReport> = {
   properties: {
     appName: text(LIMITS.reportedName),
     instanceId: possiblyEmptyText(LIMITS.reportedName),
+    environment: possiblyEmptyText(LIMITS.reportedName),
     bucket: {
       type: 'object',
       properties: {
@@ -65,6 +66,22 @@ export const bulkReport: ObjectSchema<BulkReport> = {
     reports: { type: 'array', maxItems: LIMITS.metricsPerBatch, items: metricsReport },
   },
 };
+
+export const usageFilter: ObjectSchema<UsageFilter> = {
+  type: 'object',
+  properties: {
+    flag: text(LIMITS.name),
+    environment: text(LIMITS.name),
+    application: text(LIMITS.reportedName),
+    hours: { type: 'integer', minimum: 1, maximum: LIMITS.usageHours },
+    days: { type: 'integer', minimum: 1, maximum: LIMITS.usageDays },
+  },
+};
+
+export function findUsageIssues({ hours, days }: UsageFilter): readonly ErrorDetail[] {
+  if (hours === undefined || days === undefined) return [];
+  return [{ message: 'must be absent where hours are given: ask for one of them', path: '/days' }];
+}
 
 export function findRegistrationIssues(registration: ClientRegistration): readonly ErrorDetail[] {
   const size = sizeOf(registration);

@@ -24,6 +24,8 @@ export interface MetricsReport {
   readonly appName: string;
   /** `default` when absent. */
   readonly instanceId?: string;
+  /** The environment of the evaluations. The default environment when absent or unknown. */
+  readonly environment?: string;
   readonly bucket: {
     /** ISO 8601, or epoch milliseconds. */
     readonly start: string | number;
@@ -40,6 +42,7 @@ export interface MetricsReport {
 export interface FlagCounts {
   readonly yes: number;
   readonly no: number;
+  /** Counts by variant. Counts variants of the flag and `disabled`, which stands for no variant. */
   readonly variants?: Readonly<Record<string, number>>;
 }
 
@@ -56,6 +59,8 @@ export interface ReportOrigin {
   readonly clientIp?: string;
   /** Counts only flags of these projects, and drops the names of other flags. Default: all projects. */
   readonly projects?: readonly string[];
+  /** The environment of the reporter's token. Takes precedence over that of the report. `*`: that of the report. */
+  readonly environment?: string;
 }
 
 export interface SeenFlags {
@@ -75,6 +80,33 @@ export interface YesNo {
 export interface EvaluationCounts {
   readonly lastHour: ReadonlyMap<string, YesNo>;
   readonly lastMinute: ReadonlyMap<string, YesNo>;
+}
+
+/** Selects usage. Absent members select all. */
+export interface UsageFilter {
+  readonly flag?: string;
+  readonly environment?: string;
+  /** The name of an application. */
+  readonly application?: string;
+  /** The latest hours, 1–168, the current one among them. Default 24, unless `days` is given. */
+  readonly hours?: number;
+  /** The latest days (UTC), 1–30, the current one among them. Not together with `hours`. */
+  readonly days?: number;
+}
+
+/** How often an application evaluated a flag in one environment, in one hour or day. */
+export interface UsagePeriod {
+  readonly flag: string;
+  readonly environment: string;
+  readonly appName: string;
+  /** The start of the hour; ISO 8601, UTC. Present for hours only. */
+  readonly hour?: string;
+  /** The start of the day; ISO 8601, UTC. Present for days only. */
+  readonly day?: string;
+  readonly yes: number;
+  readonly no: number;
+  /** Counts by variant, without zeros. `disabled` stands for no variant. */
+  readonly variants: ReadonlyMap<string, number>;
 }
 
 export interface Application {
@@ -162,7 +194,7 @@ export interface MetricsOperations {
    *   ],
    * });
    */
-  reportMetricsInBulk(bulk: BulkReport, origin?: Pick<ReportOrigin, 'projects'>): Promise<void>;
+  reportMetricsInBulk(bulk: BulkReport, origin?: Pick<ReportOrigin, 'projects' | 'environment'>): Promise<void>;
 
   /**
    * Lists the evaluated flags of each application, by application name. Includes at least the reports of the last hour.
@@ -182,6 +214,25 @@ export interface MetricsOperations {
    * const { yes, no } = (await flags.countEvaluations()).lastHour.get('checkout') ?? { yes: 0, no: 0 };
    */
   countEvaluations(): Promise<EvaluationCounts>;
+
+  /**
+   * Lists how often flags were evaluated, by the hour or the day: by flag, application, environment, then time.
+   *
+   * A report counts in the hour in which its period ends. Includes the evaluations of this process, and of others that
+   * share the storage. The storage keeps 168 hours and 30 days, at most 1,000,000 rows; it drops the oldest rows, and
+   * `status().dropped` counts them.
+   *
+   * With `flag`, there are no gaps: each application and environment with evaluations in that time has a row for every
+   * hour or day. With `environment` and `application` too, the rows exist even without evaluations. Without `flag`, rows
+   * of zero are left out. The whole list is in memory. Pass a page to read it in parts.
+   *
+   * @throws FlagsError `invalid_input`, `flag_not_found`
+   * @example
+   * for (const { day, yes, no } of await flags.listUsage({ flag: 'checkout', days: 7 })) console.log(day, yes, no);
+   */
+  listUsage(filter?: UsageFilter): Promise<readonly UsagePeriod[]>;
+  /** Returns one page, of at most 1 MiB. */
+  listUsage(filter: UsageFilter, page: PageQuery): Promise<Page<UsagePeriod>>;
 
   /**
    * Lists the applications seen within the last day, by name. With `strategies`, lists only applications that implement

@@ -24,7 +24,7 @@ export async function reportMetrics(engine: Engine, input: MetricsReport, origin
 export async function reportMetricsInBulk(
   engine: Engine,
   input: BulkReport,
-  origin?: Pick<ReportOrigin, 'projects'>,
+  origin?: Pick<ReportOrigin, 'projects' | 'environment'>,
 ): Promise<void> {
   const { validate, metrics, retention, now } = engine;
   const { registrations = [], reports = [] } = validate.bulkReport(input);

@@ -1,4 +1,5 @@
 import type { MetricsStorage } from '../storage/metrics-port.js';
+import { firstKept } from '../storage/timed-usage.js';
 
 const HOUR = 3_600_000;
 
@@ -30,7 +31,13 @@ export function createMetricsRetention(options: RetentionOptions): MetricsRetent
   let due = now().getTime();
 
   async function prune(time: number): Promise<void> {
-    await metrics.prune({ countersUntil: time - HOUR, unseenSince: time - applicationRetention, isFlag });
+    await metrics.prune({
+      countersUntil: time - HOUR,
+      hoursBefore: firstKept('hour', time),
+      daysBefore: firstKept('day', time),
+      unseenSince: time - applicationRetention,
+      isFlag,
+    });
   }
 
   return {

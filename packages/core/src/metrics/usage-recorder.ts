@@ -1,4 +1,6 @@
-import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
+import { groupBy } from '../collections.js';
+import type { MetricsStorage, ReportedCount } from '../storage/metrics-port.js';
+import { addVariants } from '../storage/timed-usage.js';
 import type { MetricsRetention } from './retention.js';
 
 /** Records the evaluation counts of this process. */
@@ -11,6 +13,11 @@ export interface UsageRecorder {
   close(): Promise<void>;
 }
 
+/** The evaluations of a flag in one environment. */
+export interface EnvironmentCount extends ReportedCount {
+  readonly environment: string;
+}
+
 export interface UsageOptions {
   readonly metrics: MetricsStorage;
   readonly retention: Pick<MetricsRetention, 'pruneWhenDue' | 'mayHaveDropped'>;
@@ -21,15 +28,15 @@ export interface UsageOptions {
   readonly strategies: readonly string[];
   /** Milliseconds between flushes; 0 disables the timer. */
   readonly interval: number;
-  /** Returns and resets the counts, each flag at most once. */
-  readonly drain: () => readonly FlagCount[];
+  /** Returns and resets the counts, each flag at most once per environment. */
+  readonly drain: () => readonly EnvironmentCount[];
   /** Called with the first error of a series, and with an error of the last flush, which loses counts. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
  * Records the evaluations of this process into the metrics that other processes report to. While recording fails, the
- * counts stay in memory, with one pair of numbers per flag.
+ * counts stay in memory, with one pair of numbers per flag and environment, and one number per variant.
  */
 export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const { retention, drain, onError } = options;
@@ -83,39 +90,50 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
 function createSender({ metrics, retention, now, application, instance, strategies }: UsageOptions) {
   const origin = { application, instance: { id: instance } };
   let seenAt: number | undefined;
-  return async (counts: readonly FlagCount[]): Promise<void> => {
+  return async (counts: readonly EnvironmentCount[]): Promise<void> => {
     const at = now().getTime();
     if (seenAt === undefined || retention.mayHaveDropped(seenAt)) {
       await metrics.register({ ...origin, at, strategies });
       seenAt = at;
     }
-    await metrics.record([{ ...origin, at, stop: at, counts }]);
+    const reports = [...groupBy(counts, ({ environment }) => environment)].map(([environment, counted]) => {
+      return { ...origin, at, stop: at, environment, counts: counted.map(({ environment: _, ...count }) => count) };
+    });
+    await metrics.record(reports);
     seenAt = at;
   };
 }
 
-/** Pending counts, summed by flag. */
+/** Pending counts, summed by environment and flag. */
 interface Tally {
-  add(counts: readonly FlagCount[]): void;
+  add(counts: readonly EnvironmentCount[]): void;
   /** Returns and removes all counts. */
-  take(): readonly FlagCount[];
+  take(): readonly EnvironmentCount[];
   forget(flag: string): void;
 }
 
 function createTally(): Tally {
-  const sums = new Map<string, FlagCount>();
+  const sums = new Map<string, Map<string, EnvironmentCount>>();
   return {
     add(counts) {
-      for (const { flag, yes, no } of counts) {
-        const others = sums.get(flag);
-        sums.set(flag, { flag, yes: yes + (others?.yes ?? 0), no: no + (others?.no ?? 0) });
+      for (const count of counts) {
+        const flags = sums.get(count.environment) ?? new Map<string, EnvironmentCount>();
+        const before = flags.get(count.flag);
+        sums.set(count.environment, flags.set(count.flag, before ? sumOf(before, count) : count));
       }
     },
     take() {
-      const all = [...sums.values()];
+      const all = [...sums.values()].flatMap((flags) => [...flags.values()]);
       sums.clear();
       return all;
     },
-    forget: (flag) => void sums.delete(flag),
+    forget(flag) {
+      for (const flags of sums.values()) flags.delete(flag);
+    },
   };
+}
+
+function sumOf(one: EnvironmentCount, other: EnvironmentCount): EnvironmentCount {
+  const variants = addVariants(one.variants, other.variants);
+  return { ...one, yes: one.yes + other.yes, no: one.no + other.no, ...(variants.length > 0 && { variants }) };
 }

@@ -1,17 +1,21 @@
 import type { Engine } from '../changes/engine.js';
-import type { FlagCount, InstanceSighting, UsageReport } from '../storage/metrics-port.js';
+import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/metrics-port.js';
+import { hourOf } from '../storage/timed-usage.js';
 import { LIMITS } from '../validation/limits.js';
 import { parseClientTime } from '../validation/primitives.js';
-import type { MetricsReport, ReportOrigin } from './metrics.types.js';
+import type { FlagCounts, MetricsReport, ReportOrigin } from './metrics.types.js';
 
 /** The instance of a client that does not name one. */
 const DEFAULT_INSTANCE = 'default';
 
-const NONE = { yes: 0, no: 0 };
+/** The variant that SDKs count for a flag without one. */
+const NO_VARIANT = 'disabled';
+
+const NONE: FlagCounts = { yes: 0, no: 0 };
 
 /** The counts of a report, sorted into flags and unknown names, and the number of dropped names. */
 interface SortedCounts {
-  readonly counts: FlagCount[];
+  readonly counts: ReportedCount[];
   readonly unknown: FlagCount[];
   droppedNames: number;
 }
@@ -21,17 +25,41 @@ interface SortedCounts {
  * the last unknown names. Another process may have just created a flag, so the function refreshes the replica before a
  * name counts as unknown.
  */
-export function createReportConverter({ replica }: Pick<Engine, 'replica'>) {
-  const { projectOf } = replica.documents;
+export function createReportConverter({ replica, settings }: Pick<Engine, 'replica' | 'settings'>) {
+  const { projectOf, flags } = replica.documents;
+
+  function environmentOf({ environment }: MetricsReport, origin: ReportOrigin): string {
+    const isKnown = (name: string | undefined) => settings.environments.some((known) => known.name === name);
+    return [origin.environment, environment].find(isKnown) ?? settings.environment;
+  }
+
+  const variantNames = new Map<string, ReadonlySet<string>>();
+
+  function variantNamesOf(flag: string): ReadonlySet<string> {
+    const known = variantNames.get(flag);
+    if (known) return known;
+    const names = new Set([NO_VARIANT, ...(flags.get(flag)?.variants ?? []).map(({ name }) => name)]);
+    variantNames.set(flag, names);
+    return names;
+  }
+
+  /** Returns the counts of the flag's variants. Any other name may be invented. */
+  function variantsOf(flag: string, counts: NonNullable<FlagCounts['variants']>): readonly VariantCount[] {
+    const names = variantNamesOf(flag);
+    return Object.entries(counts).flatMap(([variant, count]) =>
+      count > 0 && names.has(variant) ? [{ variant, count }] : [],
+    );
+  }
 
   function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
     const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
     for (const flag of Object.keys(toggles)) {
-      const { yes, no } = toggles[flag] ?? NONE;
+      const { yes, no, variants } = toggles[flag] ?? NONE;
       const project = projectOf(flag);
       if (project === undefined) sorted.unknown.push({ flag, yes, no });
-      else if (projects === undefined || projects.includes(project)) sorted.counts.push({ flag, yes, no });
-      else sorted.droppedNames += 1;
+      else if (projects !== undefined && !projects.includes(project)) sorted.droppedNames += 1;
+      else if (variants === undefined) sorted.counts.push({ flag, yes, no });
+      else sorted.counts.push({ flag, yes, no, variants: variantsOf(flag, variants) });
     }
     return sorted;
   }
@@ -44,7 +72,9 @@ export function createReportConverter({ replica }: Pick<Engine, 'replica'>) {
       sorted = sortAll();
       keepLast(sorted);
     }
-    return reports.map((report, index) => toReport(report, { at, origin, ...sorted[index] }));
+    return reports.map((report, index) =>
+      toReport(report, { at, origin, environment: environmentOf(report, origin), ...sorted[index] }),
+    );
   };
 }
 
@@ -63,17 +93,23 @@ function keepLast(reports: readonly SortedCounts[]): void {
 interface ReportParts extends Partial<SortedCounts> {
   readonly at: number;
   readonly origin: ReportOrigin;
+  readonly environment: string;
 }
 
 function toReport(
-  { appName, bucket, ...client }: MetricsReport,
-  { at, origin, counts = [], unknown = [], droppedNames = 0 }: ReportParts,
+  { appName, bucket, environment: _, ...client }: MetricsReport,
+  { at, origin, environment, counts = [], unknown = [], droppedNames = 0 }: ReportParts,
 ): UsageReport {
+  const stop = Math.min(parseClientTime(bucket.stop) ?? at, at);
+  const start = Math.min(parseClientTime(bucket.start) ?? stop, stop);
   return {
     application: appName,
     instance: toInstance(client, origin.clientIp),
     at,
-    stop: Math.min(parseClientTime(bucket.stop) ?? at, at),
+    stop,
+    environment,
+    // A period that ends with the hour belongs to it.
+    hour: hourOf({ stop: Math.max(start, stop - 1) }),
     counts,
     ...(unknown.length > 0 && { unknown }),
     ...(droppedNames > 0 && { droppedNames }),

@@ -1,16 +1,15 @@
-import type { Aggregate, Documents, Versioned } from '../changes/aggregate.js';
-import { changeDocument, type DocumentChange } from '../changes/document-change.js';
+import type { Aggregate } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
-import type { Read } from '../changes/reader.js';
-import type { ChangeContext, ProjectRef } from '../common.types.js';
+import type { PreparedChange } from '../changes/set-runner.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
+import type { ProjectRef } from '../common.types.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { followReferences } from '../flags/change-flag.js';
-import { throwProjectNotFound } from '../flags/find.js';
-import type { FlagState } from '../flags/flag.js';
+import { applyToFlag } from '../flags/change-flag.js';
+import { findProject } from '../flags/find.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { listStoredFlags } from '../flags/flag-lists.operations.js';
 import { deleteFlag } from '../flags/lifecycle.decide.js';
-import { deleteSegment, type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { deleteSegment, segmentDocuments } from '../segments/segment.js';
 import { changeRegistry } from '../segments/segment.operations.js';
 import { unregisterSegment } from '../segments/segment-registry.js';
 import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
@@ -18,95 +17,76 @@ import { listStoredTokens } from '../tokens/token.operations.js';
 import * as projectRules from './project.js';
 import { projectDocuments } from './project.js';
 
+/** Documents that are read at once: concurrent reads hide the latency of a database, and a batch limits the memory. */
+const DOCUMENTS_AT_ONCE = 16;
+
 /**
  * Deletes a project with its archived flags, segments and tokens in one commit. The commit conflicts if another change
  * adds a document to the project, and the deletion is decided again. A remaining token or segment would belong to a
  * later project of the same id.
  */
-export async function deleteProject(engine: Engine, ref: ProjectRef, context?: ChangeContext): Promise<void> {
-  let forgotten: readonly string[] = [];
-  await engine.change({
-    aggregate: projectDocuments,
-    id: ref.project,
-    context,
-    decide: async (found, read) => {
-      const project = (found ?? throwProjectNotFound(ref.project)).state;
-      const { live, archive } = await readFlags(engine, project.id, read);
-      const sharedTokens = (await listStoredTokens(engine)).filter((token) => isSharedWith(token, project.id));
+export function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {
+  return {
+    subject: { kind: projectDocuments.kind, id: ref.project },
+    async decide(copy) {
+      const project = (await findProject(copy.read, ref)).state;
+      const flags = await listStoredFlags(copy, project.id);
+      const live = flags.filter(({ archived }) => !archived).length;
+      const sharedTokens = (await listStoredTokens(copy)).filter((token) => isSharedWith(token, project.id));
       const events = projectRules.deleteProject(project, live, sharedTokens.length);
-      forgotten = archive.map(({ state }) => state.name);
-      const tokens = await readListed(engine, { documents: tokenDocuments, project: project.id, read });
-      const segments = await readListed(engine, { documents: segmentDocuments, project: project.id, read });
-      const sideWrites = [
-        ...segments.map((segment) => remove(segmentDocuments, segment, deleteSegment(segment.state, 0))),
-        await unregisterSegments(read, segments),
-        ...(await Promise.all(archive.map((flag) => removeFlag(read, flag)))).flat(),
-        ...tokens.map((token) => remove(tokenDocuments, token, deleteToken(token.state))),
-      ];
-      const vacant = [flagDocuments, tokenDocuments, segmentDocuments].map(({ kind }) => ({
-        kind,
-        parent: project.id,
-      }));
-      return { events, sideWrites, vacant };
+      await copy.apply(projectDocuments, project.id, events);
+      await deleteSegments(copy, project.id);
+      for await (const { id, state } of readAll(
+        copy,
+        flagDocuments,
+        flags.map(({ name }) => name),
+      )) {
+        // Another process may have revived the flag since the listing.
+        if (!state.archived) projectRules.deleteProject(project, 1);
+        await applyToFlag(copy, id, deleteFlag(state));
+      }
+      const tokens = await listIds(copy, tokenDocuments.kind, project.id);
+      for await (const { id, state } of readAll(copy, tokenDocuments, tokens)) {
+        await copy.apply(tokenDocuments, id, deleteToken(state));
+      }
+      for (const { kind } of [flagDocuments, tokenDocuments, segmentDocuments]) {
+        copy.requireVacant({ kind, parent: project.id });
+      }
     },
-  });
-  await engine.retention.forget(forgotten);
+    result: () => undefined,
+  };
 }
 
-type Found<State> = Versioned<State> & { readonly id: string };
-
-/** Reads the archived flags and counts the others. Reads each archived flag, which may be live since the listing. */
-async function readFlags(
-  engine: Engine,
-  project: string,
-  read: Read,
-): Promise<{ readonly live: number; readonly archive: readonly Found<FlagState>[] }> {
-  const listed = await listStoredFlags(engine, project);
-  const names = listed.filter((flag) => flag.archived).map(({ name }) => name);
-  const found = await readAll(read, flagDocuments, names);
-  const archive = found.filter(({ state }) => state.archived);
-  return { live: listed.length - names.length + found.length - archive.length, archive };
+/** Deletes the project's segments, and releases their names. */
+async function deleteSegments(copy: WorkingCopy, project: string): Promise<void> {
+  const names = new Set<string>();
+  for await (const { id, state } of readAll(
+    copy,
+    segmentDocuments,
+    await listIds(copy, segmentDocuments.kind, project),
+  )) {
+    await copy.apply(segmentDocuments, id, deleteSegment(state, 0));
+    names.add(state.name);
+  }
+  if (names.size === 0) return;
+  await changeRegistry(copy, (registry) => [...names].reduce(unregisterSegment, registry));
 }
 
-async function readListed<State>(
-  { storage }: Engine,
-  { documents, project, read }: { documents: Documents<State>; project: string; read: Read },
-): Promise<readonly Found<State>[]> {
-  const listed = await storage.list({ kind: documents.kind, parent: project, part: 'summary' });
-  const ids = listed.map(({ key }) => key.id);
-  return readAll(read, documents, ids);
+async function listIds({ list }: WorkingCopy, kind: string, parent: string): Promise<readonly string[]> {
+  return (await list({ kind, parent, part: 'summary' })).map(({ key }) => key.id);
 }
 
-/** Returns the write that releases the names of the project's segments. */
-async function unregisterSegments(
-  read: Read,
-  segments: readonly Found<SegmentState>[],
-): Promise<DocumentChange | undefined> {
-  if (segments.length === 0) return undefined;
-  return changeRegistry(read, (registry) =>
-    segments.reduce((all, { state }) => unregisterSegment(all, state.name), registry),
-  );
-}
-
-/** Reads documents by id, and omits missing ones. */
-async function readAll<State>(
-  read: Read,
-  documents: Documents<State>,
+/** Reads documents by id in batches, and omits missing ones. */
+async function* readAll<State, Event extends DomainEvent>(
+  { read }: WorkingCopy,
+  documents: Aggregate<State, Event>,
   ids: readonly string[],
-): Promise<readonly Found<State>[]> {
-  const found = await Promise.all(ids.map((id) => read(documents, id)));
-  return found.flatMap((document, index) => (document ? { ...document, id: ids[index] ?? '' } : []));
-}
-
-async function removeFlag(read: Read, flag: Found<FlagState>): Promise<readonly (DocumentChange | undefined)[]> {
-  const events = deleteFlag(flag.state);
-  return [remove(flagDocuments, flag, events), ...(await followReferences(read, flag.state, events))];
-}
-
-function remove<State, Event extends DomainEvent>(
-  aggregate: Aggregate<State, Event>,
-  found: Found<State>,
-  events: readonly Event[],
-): DocumentChange | undefined {
-  return changeDocument(aggregate, { id: found.id, found, events });
+): AsyncGenerator<{ readonly id: string; readonly state: State }> {
+  for (let first = 0; first < ids.length; first += DOCUMENTS_AT_ONCE) {
+    const batch = ids.slice(first, first + DOCUMENTS_AT_ONCE);
+    const found = await Promise.all(batch.map((id) => read(documents, id)));
+    for (const [index, document] of found.entries()) {
+      if (document) yield { id: batch[index] ?? '', state: document.state };
+    }
+  }
 }

@@ -35,8 +35,18 @@ function memberOf(project: ProjectState, userId: number): Member | undefined {
   return project.members.find((member) => member.userId === userId);
 }
 
+/** Refuses a new state of a project that has no owner any more. */
+export function assertOwnerStays(now: ProjectState | undefined, next: ProjectState | undefined, owner: Role): void {
+  const hasOwner = (project: ProjectState) => project.members.some(({ roleId }) => roleId === owner.id);
+  if (now && next && hasOwner(now) && !hasOwner(next)) throw lastOwner();
+}
+
+function lastOwner(): FlagsError {
+  return new FlagsError('last_owner', 'A project must have at least one owner.');
+}
+
 function assertNotLastOwner(project: ProjectState, leaving: Member, owner: Role): void {
   if (leaving.roleId !== owner.id) return;
   const owners = project.members.filter(({ roleId }) => roleId === owner.id);
-  if (owners.length === 1) throw new FlagsError('last_owner', 'A project must have at least one owner.');
+  if (owners.length === 1) throw lastOwner();
 }

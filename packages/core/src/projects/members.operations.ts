@@ -1,5 +1,6 @@
 import type { Engine } from '../changes/engine.js';
-import type { ChangeContext, ProjectRef } from '../common.types.js';
+import type { PreparedChange } from '../changes/set-runner.js';
+import type { ProjectRef } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { findProject } from '../flags/find.js';
 import * as memberRules from './members.decide.js';
@@ -7,41 +8,25 @@ import type { ProjectEvent, ProjectState } from './project.js';
 import { changeProject } from './project.operations.js';
 import type { Member, Role } from './project.types.js';
 
-export async function addMember(
-  engine: Engine,
-  ref: ProjectRef,
-  input: Member,
-  context?: ChangeContext,
-): Promise<void> {
-  const { isUser } = engine;
+export async function addMember(engine: Engine, ref: ProjectRef, input: Member): Promise<PreparedChange<void>> {
   const member = pickMember(engine, input);
-  const known = await isUser(member.userId);
-  await changeMembers(engine, { ref, member, context }, (project) => {
+  const known = await engine.isUser(member.userId);
+  return changeMembers(engine, { ref, member }, (project) => {
     if (!known) throw new FlagsError('user_not_found', `There is no user ${member.userId}.`);
     return memberRules.addMember(project, member);
   });
 }
 
-export async function changeMemberRole(
-  engine: Engine,
-  ref: ProjectRef,
-  input: Member,
-  context?: ChangeContext,
-): Promise<void> {
+export function changeMemberRole(engine: Engine, ref: ProjectRef, input: Member): PreparedChange<void> {
   const member = pickMember(engine, input);
-  await changeMembers(engine, { ref, member, context }, (project) =>
+  return changeMembers(engine, { ref, member }, (project) =>
     memberRules.changeMemberRole(project, member, ownerOf(engine)),
   );
 }
 
-export async function removeMember(
-  engine: Engine,
-  ref: ProjectRef,
-  input: Member,
-  context?: ChangeContext,
-): Promise<void> {
+export function removeMember(engine: Engine, ref: ProjectRef, input: Member): PreparedChange<void> {
   const member = pickMember(engine, input);
-  await changeMembers(engine, { ref, member, context }, (project) =>
+  return changeMembers(engine, { ref, member }, (project) =>
     memberRules.removeMember(project, member, ownerOf(engine)),
   );
 }
@@ -55,14 +40,17 @@ function pickMember({ validate }: Engine, input: Member): Member {
   return { userId, roleId };
 }
 
-async function changeMembers(
+function changeMembers(
   engine: Engine,
-  { ref, member, context }: { ref: ProjectRef; member: Member; context: ChangeContext | undefined },
-  decide: (project: ProjectState) => ProjectEvent[],
-): Promise<void> {
-  await changeProject(engine, { ref, context }, (project) => {
-    assertRole(engine, member.roleId);
-    return decide(project);
+  { ref, member }: { readonly ref: ProjectRef; readonly member: Member },
+  decide: (project: ProjectState) => readonly ProjectEvent[],
+): PreparedChange<void> {
+  return changeProject(ref, {
+    decide(project) {
+      assertRole(engine, member.roleId);
+      return decide(project);
+    },
+    result: () => undefined,
   });
 }
 
@@ -73,7 +61,8 @@ function assertRole({ settings }: Engine, roleId: number): void {
   throw new FlagsError('role_not_found', `There is no role ${roleId}; there are ${roles}.`);
 }
 
-function ownerOf({ settings }: Engine): Role {
+/** Returns the role of owners. */
+export function ownerOf({ settings }: Engine): Role {
   const owner = settings.roles.find(({ name }) => name === memberRules.OWNER);
   if (!owner) throw new Error(`No role is named ${memberRules.OWNER}.`);
   return owner;

@@ -1,30 +1,36 @@
 import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
+import type { PreparedChange } from '../changes/set-runner.js';
 import { groupBy } from '../collections.js';
-import type { ChangeContext, Page, PageQuery, ProjectRef } from '../common.types.js';
-import { findProject, throwProjectNotFound } from '../flags/find.js';
+import type { Page, PageQuery, ProjectRef } from '../common.types.js';
+import { findProject } from '../flags/find.js';
 import { listLiveFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
 import type { ListedFlag } from '../flags/flag-views.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
-import { healthOf } from './health.js';
+import { healthOf, stalenessOf } from './health.js';
 import * as projectRules from './project.js';
 import { type ProjectEvent, type ProjectState, projectDocuments, type StoredProjectSummary } from './project.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
-/** Changes an existing project. Resolves to the changed project. */
-export async function changeProject(
-  { change }: Pick<Engine, 'change'>,
-  { ref, context }: { readonly ref: ProjectRef; readonly context: ChangeContext | undefined },
-  decide: (project: ProjectState) => ProjectEvent[],
-): Promise<Versioned<ProjectState>> {
-  const changed = await change({
-    aggregate: projectDocuments,
-    id: ref.project,
-    context,
-    decide: (found) => decide((found ?? throwProjectNotFound(ref.project)).state),
-  });
-  return changed ?? throwProjectNotFound(ref.project);
+interface ProjectChange<Result> {
+  readonly decide: (project: ProjectState) => readonly ProjectEvent[];
+  readonly result: (changed: Versioned<ProjectState>) => Result;
+}
+
+/** Prepares a change of an existing project. */
+export function changeProject<Result>(
+  { project }: ProjectRef,
+  { decide, result }: ProjectChange<Result>,
+): PreparedChange<Result> {
+  return {
+    subject: { kind: projectDocuments.kind, id: project },
+    async decide(copy) {
+      const { state } = await findProject(copy.read, { project });
+      await copy.apply(projectDocuments, project, decide(state));
+    },
+    result: async ({ read }) => result(await findProject(read, { project })),
+  };
 }
 
 export function listProjects(engine: Engine): Promise<readonly ProjectSummary[]>;
@@ -59,6 +65,7 @@ export async function getProject(engine: Engine, ref: ProjectRef): Promise<Proje
     createdAt,
     revision,
     ...figuresOf(engine, flags),
+    ...stalenessOf(flags, engine.settings.flagTypes, engine.now()),
     memberCount: members.length,
     flags: await summarizeFlags(engine, flags),
   };
@@ -77,33 +84,26 @@ function figuresOf(
   return { health: healthOf(flags, settings.flagTypes, now()), flagCount: flags.length };
 }
 
-export async function createProject(
-  { validate, change, now }: Engine,
-  input: NewProject,
-  context?: ChangeContext,
-): Promise<Project> {
+export function createProject({ validate, now }: Engine, input: NewProject): PreparedChange<Project> {
   const valid = validate.newProject(input);
+  const { id } = valid;
   const createdAt = now().toISOString();
-  const created = await change({
-    aggregate: projectDocuments,
-    id: valid.id,
-    context,
-    decide: (existing) => projectRules.createProject(existing?.state, valid, createdAt),
-  });
-  return toProject(created ?? throwProjectNotFound(valid.id));
+  return {
+    subject: { kind: projectDocuments.kind, id },
+    async decide(copy) {
+      const existing = await copy.read(projectDocuments, id);
+      await copy.apply(projectDocuments, id, projectRules.createProject(existing?.state, valid, createdAt));
+    },
+    result: async ({ read }) => toProject(await findProject(read, { project: id })),
+  };
 }
 
-export async function updateProject(
-  engine: Engine,
-  ref: ProjectRef,
-  input: ProjectChanges,
-  context?: ChangeContext,
-): Promise<Project> {
-  const { validate } = engine;
+export function updateProject({ validate }: Engine, ref: ProjectRef, input: ProjectChanges): PreparedChange<Project> {
   const changes = validate.projectChanges(input);
-  return toProject(
-    await changeProject(engine, { ref, context }, (project) => projectRules.updateProject(project, changes)),
-  );
+  return changeProject(ref, {
+    decide: (project) => projectRules.updateProject(project, changes),
+    result: toProject,
+  });
 }
 
 function toProject({ state, revision }: Versioned<ProjectState>): Project {

@@ -24,6 +24,9 @@ export interface ProjectSummary extends Project {
 }
 
 export interface ProjectOverview extends ProjectSummary {
+  readonly staleCount: number;
+  /** The number of flags that are not stale, but older than the lifetime of their type. */
+  readonly potentiallyStaleCount: number;
   /** The flags that are not archived, in name order. */
   readonly flags: readonly FlagSummary[];
 }

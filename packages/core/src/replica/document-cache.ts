@@ -3,7 +3,7 @@ import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { DocumentKey, Storage } from '../storage/port.js';
+import type { DocumentKey, Storage, StoredDocument } from '../storage/port.js';
 import { isSameJson } from '../validation/json.js';
 
 /** Holds the documents for evaluation in memory: all segments, and all flags that are not archived. */
@@ -26,12 +26,17 @@ export interface DocumentCache {
   get(key: DocumentKey): Versioned<unknown> | undefined;
 }
 
-export function createDocumentCache(storage: Storage): DocumentCache {
+/** @param onFlag called with the new state and revision of every flag, archived or not; undefined after a deletion */
+export function createDocumentCache(
+  storage: Storage,
+  onFlag: (name: string, state: FlagState | undefined, revision: number) => void = () => undefined,
+): DocumentCache {
   const archived = new Map<string, string>();
   const flags = createCachedKind<FlagState>(
     flagDocuments,
     ({ archived }) => !archived,
-    (id, state) => {
+    (id, state, revision) => {
+      onFlag(id, state, revision);
       if (state?.archived) archived.set(id, state.project);
       else archived.delete(id);
     },
@@ -46,14 +51,25 @@ export function createDocumentCache(storage: Storage): DocumentCache {
     projectOf: (flag) => flags.states.get(flag)?.project ?? archived.get(flag),
     async load() {
       for (const shelf of kinds) {
-        const listed = await storage.list({ kind: shelf.kind, part: 'body' });
-        for (const { key, revision, content } of listed) shelf.applyUpdate(key.id, revision, content);
+        for (const { key, revision, body } of await readAll(storage, shelf.kind)) {
+          shelf.applyUpdate(key.id, revision, body);
+        }
       }
     },
     applyUpdate: ({ kind, id }, revision, state) => cacheOf(kind)?.applyUpdate(id, revision, state) ?? false,
     isNewer: ({ kind, id }, revision) => cacheOf(kind)?.isNewer(id, revision) ?? false,
     get: ({ kind, id }) => cacheOf(kind)?.get(id),
   };
+}
+
+/** Reads all documents of a kind. Shares them with a storage that keeps them in this process. */
+async function readAll(storage: Storage, kind: string): Promise<readonly Omit<StoredDocument, 'parent'>[]> {
+  if (storage.peek) {
+    const listed = await storage.list({ kind, part: 'summary' });
+    return listed.flatMap(({ key }) => storage.peek?.(key) ?? []);
+  }
+  const listed = await storage.list({ kind, part: 'body' });
+  return listed.map(({ key, revision, content }) => ({ key, revision, body: content }));
 }
 
 /** The documents of one kind. */
@@ -71,7 +87,7 @@ interface TypedCachedKind<State> extends CachedKind {
 function createCachedKind<State>(
   { kind }: Documents<State>,
   isLive: (state: State) => boolean,
-  onUpdate: (id: string, state: State | undefined) => void = () => undefined,
+  onUpdate: (id: string, state: State | undefined, revision: number) => void = () => undefined,
 ): TypedCachedKind<State> {
   const states = new Map<string, State>();
   // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document.
@@ -89,7 +105,7 @@ function createCachedKind<State>(
       if (!isNewer(id, revision)) return false;
       revisions.set(id, revision);
       const state = stored as State | undefined;
-      onUpdate(id, state);
+      onUpdate(id, state, revision);
       if (state === undefined || !isLive(state)) return states.delete(id);
       if (isSameJson(state, states.get(id))) return false;
       states.set(id, state);

@@ -107,7 +107,7 @@ export interface EnvironmentView {
   flags(): readonly FlagConfiguration[];
   /** Compiles a changed flag, or a changed segment and the flags that use it. */
   update(change: ViewChange): void;
-  /** Compiles the flags that are not in the snapshot yet. */
+  /** Adds the flags that are not in the snapshot yet. Each is compiled when it is first evaluated. */
   complete(): void;
   /** Completes the view and freezes all configurations, in slices. */
   load(): Promise<void>;
@@ -118,21 +118,17 @@ const FLAGS_PER_STEP = 32;
 
 export type ViewChange = { readonly flag: string } | { readonly segment: string };
 
-/**
- * Compiles an environment.
- *
- * @param flags the names of the flags to compile now. `complete` compiles the others. Default: all
- */
+/** Creates the view of an environment, without flags. `complete` or `load` adds them. */
 export function createEnvironmentView(
   environment: string,
   documents: Pick<DocumentCache, 'flags' | 'segments'>,
-  { flags = documents.flags.keys(), ...options }: ViewOptions & { readonly flags?: Iterable<string> },
+  options: ViewOptions,
 ): EnvironmentView {
   const counters = new UsageCounters();
   const compiled = compileSnapshot({
     ...options,
     counters,
-    flags: configurationsOf(flags),
+    flags: [],
     segments: [...documents.segments.values()].map(toSegmentDefinition),
     onImpression: (impression) => options.onImpression({ ...impression, environment }),
   });
@@ -155,7 +151,7 @@ export function createEnvironmentView(
 
   function complete(names: Iterable<string> = documents.flags.keys()): void {
     const missing = [...names].filter((name) => view.snapshot.definition(name) === undefined);
-    if (missing.length > 0) view.snapshot = view.snapshot.with({ flags: configurationsOf(missing) });
+    if (missing.length > 0) view.snapshot = view.snapshot.with({ uncompiledFlags: configurationsOf(missing) });
   }
 
   // `snapshot` is a property, not a getter, because every evaluation reads it.

@@ -1,23 +1,23 @@
 import { hostname } from 'node:os';
 import type { KeyedUpdate, Versioned } from '../changes/aggregate.js';
 import type { StateSize } from '../changes/state-size.js';
-import { groupBy } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
+import type { FlagUsage } from '../evaluation/usage.js';
 import { newestPosition } from '../events/feed-cursor.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
-import { startUsageRecorder, type UsageRecorder } from '../metrics/usage-recorder.js';
+import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../metrics/usage-recorder.js';
 import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { FlagCount, MetricsStorage } from '../storage/metrics-port.js';
+import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import { deepFreeze } from '../validation/json.js';
+import { deepFreeze, type MergeSources, mergeJson } from '../validation/json.js';
 import { type ChangePoller, startChangePoller } from './change-poller.js';
-import { type MergeSources, mergeJson } from './clone-json.js';
 import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import {
   createEnvironmentView,
@@ -26,6 +26,7 @@ import {
   type ViewChange,
   type ViewOptions,
 } from './environment-view.js';
+import { createFlagIndex, type FlagIndex } from './flag-index.js';
 import { createListeners, type Listeners } from './listeners.js';
 
 /** All compiled environments, kept current with the documents in memory. */
@@ -43,12 +44,13 @@ export interface EvaluationState {
    * no evaluation sees some of the documents without the others. Notifies listeners after the last document.
    */
   applyUpdates(updates: readonly KeyedUpdate[]): void;
-  /** Returns and resets the evaluation counts of all environments, one sum per flag. */
-  drain(): readonly FlagCount[];
+  /** Returns and resets the evaluation counts, one sum per environment and flag. */
+  drain(): readonly EnvironmentCount[];
 }
 
 export interface EvaluationStateOptions {
   readonly settings: Settings;
+  readonly storage: Pick<Storage, 'peek'>;
   readonly documents: DocumentCache;
   readonly view: ViewOptions;
   /** Called after every change. */
@@ -58,7 +60,7 @@ export interface EvaluationStateOptions {
 }
 
 function createEvaluationState(options: EvaluationStateOptions): EvaluationState {
-  const { settings, documents, view, onChange, onDeleted } = options;
+  const { settings, storage, documents, view, onChange, onDeleted } = options;
   const names = new Set(settings.environments.map(({ name }) => name));
   const views = new Map<string, EnvironmentView>();
   // Views that `load` is still compiling.
@@ -80,7 +82,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
 
   async function load(environment: string): Promise<void> {
     const known = views.get(environment);
-    const loaded = known ?? createEnvironmentView(environment, documents, { ...view, flags: [] });
+    const loaded = known ?? createEnvironmentView(environment, documents, view);
     if (!known) incomplete.set(environment, loaded);
     await loaded.load();
     viewOf(environment);
@@ -100,12 +102,11 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
   }
 
   /** Returns whether evaluation changes. */
-  function applyUpdate({ key, update: { revision, state, before } }: KeyedUpdate): boolean {
+  function applyUpdate({ key, update }: KeyedUpdate): boolean {
     const change = toViewChange(key);
-    if (!change || !documents.isNewer(key, revision)) return false;
-    if (state === undefined) forget(change);
-    // The caller of a change holds parts of the written state. A copy protects evaluation from the caller's changes.
-    if (!documents.applyUpdate(key, revision, mergeJson(state, knownOf(key, documents, before)))) return false;
+    if (!change || !documents.isNewer(key, update.revision)) return false;
+    if (update.state === undefined) forget(change);
+    if (!documents.applyUpdate(key, update.revision, ownState(key, update))) return false;
     for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
     return true;
   }
@@ -116,6 +117,15 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
     const configuration = deepFreeze({ version, flags: viewOf(environment).flags(), segments: segmentsIn(documents) });
     configurations.set(environment, configuration);
     return configuration;
+  }
+
+  /**
+   * Returns a state that nobody else changes: the one that the storage keeps, or a copy. The caller of a change holds
+   * parts of the written state.
+   */
+  function ownState(key: DocumentKey, { revision, state, before }: KeyedUpdate['update']): unknown {
+    const stored = storage.peek?.(key);
+    return stored && stored.revision === revision ? stored.body : mergeJson(state, knownOf(key, documents, before));
   }
 
   return {
@@ -133,7 +143,7 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
       version += 1;
       onChange();
     },
-    drain: () => sum([...views.values()].flatMap(({ counters }) => counters.drain())),
+    drain: () => [...views].flatMap(([environment, { counters }]) => countsOf(environment, counters.drain())),
   };
 }
 
@@ -152,12 +162,10 @@ function toViewChange({ kind, id }: DocumentKey): ViewChange | undefined {
   return kind === segmentDocuments.kind ? { segment: id } : undefined;
 }
 
-function sum(counts: readonly FlagCount[]): readonly FlagCount[] {
-  return [...groupBy(counts, ({ flag }) => flag)].map(([flag, parts]) => ({
-    flag,
-    yes: parts.reduce((total, { yes }) => total + yes, 0),
-    no: parts.reduce((total, { no }) => total + no, 0),
-  }));
+function countsOf(environment: string, usage: readonly FlagUsage[]): readonly EnvironmentCount[] {
+  return usage.map(({ flag, yes, no, variants }) => {
+    return { environment, flag, yes, no, ...(variants.length > 0 && { variants }) };
+  });
 }
 
 /** The in-memory copy of the storage, and its evaluation. */
@@ -166,6 +174,7 @@ export interface Replica {
   readonly documents: DocumentCache;
   /** How this process compiles flags: for snapshots of other states than the current one. */
   readonly view: ViewOptions;
+  readonly index: FlagIndex;
   readonly poller: ChangePoller;
   /**
    * Applies the documents of an own commit. Follows the feed first if another process has changed one of them: alone, the
@@ -176,6 +185,8 @@ export interface Replica {
   readonly impressions: Listeners<Impression>;
   /** Notified after every change of a flag or segment. */
   readonly changes: Listeners<void>;
+  /** For problems that evaluation finds outside of snapshots. */
+  readonly problems: ProblemReporter;
 }
 
 export interface ReplicaContext {
@@ -190,18 +201,41 @@ export interface ReplicaContext {
   readonly size: StateSize | undefined;
 }
 
+/** What a replica starts from. */
+export interface LoadedDocuments {
+  /** The position of the newest event before the documents were read; undefined before the first event. */
+  readonly after: string | undefined;
+  readonly documents: DocumentCache;
+  readonly index: FlagIndex;
+}
+
 /** Reads all flags and segments, then follows the changes of other processes. */
 export async function openReplica(options: FlagsOptions, context: ReplicaContext): Promise<Replica> {
-  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
-  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
-  const impressions = createListeners<Impression>(onError);
-  const changes = createListeners<void>(onError);
+  const { storage, size } = context;
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
-  const documents = createDocumentCache(storage);
+  const { documents, index } = createDocuments(context);
   await documents.load();
   await size?.load(storage);
+  const replica = startReplica(options, context, { after, documents, index });
+  // The documents were read one kind after the other. The feed brings all of them to one state.
+  await replica.poller.refresh();
+  return replica;
+}
 
+/** Creates an empty cache of documents, and its index. */
+export function createDocuments({ storage, settings }: Pick<ReplicaContext, 'storage' | 'settings'>) {
+  const index = createFlagIndex(settings);
+  return { index, documents: createDocumentCache(storage, index.update) };
+}
+
+/** Starts a replica from documents in memory. */
+export function startReplica(options: FlagsOptions, context: ReplicaContext, loaded: LoadedDocuments): Replica {
+  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
+  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
+  const { after, documents, index } = loaded;
+  const impressions = createListeners<Impression>(onError);
+  const changes = createListeners<void>(onError);
   const clock = () => now().getTime();
   const view = {
     strategies,
@@ -213,6 +247,7 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
   };
   const state = createEvaluationState({
     settings,
+    storage,
     documents,
     view,
     onChange: changes.notify,
@@ -246,9 +281,8 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
     if (!updates.some(hasMissed)) return state.applyUpdates(updates);
     return poller.refresh().then(() => state.applyUpdates(updates));
   };
-  // The documents were read one kind after the other. The feed brings all of them to one state.
-  await poller.refresh();
-  return { state, documents, view, poller, applyCommit, usage, impressions, changes };
+  const problems = new ProblemReporter(onProblem);
+  return { state, documents, view, index, poller, applyCommit, usage, impressions, changes, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

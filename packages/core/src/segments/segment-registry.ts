@@ -26,6 +26,21 @@ export function unregisterSegment({ lastId, names }: SegmentRegistry, name: stri
   return { lastId, names: withoutName(names, name) };
 }
 
+/** Releases names, then takes others. Restored segments keep their ids, which may be older than the last one. */
+export function restoreRegistry(
+  { lastId, names }: SegmentRegistry,
+  {
+    released,
+    taken,
+  }: { readonly released: readonly string[]; readonly taken: readonly { id: number; name: string }[] },
+): SegmentRegistry {
+  const kept = released.reduce<readonly string[]>(withoutName, names);
+  return {
+    lastId: Math.max(lastId, ...taken.map(({ id }) => id)),
+    names: taken.reduce((all, { name }) => withName(all, name), kept),
+  };
+}
+
 function withName(names: readonly string[], name: string): readonly string[] {
   if (names.includes(name)) {
     throw new FlagsError('segment_exists', `The segment name ${name} is taken; choose another.`);

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Versioned } from '../changes/aggregate.js';
-import { type DocumentChange, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
-import type { Read } from '../changes/reader.js';
-import type { ChangeContext, Page, PageQuery } from '../common.types.js';
+import type { DocumentReader, Read } from '../changes/reader.js';
+import type { PreparedChange } from '../changes/set-runner.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
+import type { Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import { findProject } from '../flags/find.js';
@@ -11,6 +12,7 @@ import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
 import { pageBounds } from '../pages.js';
 import { cloneJson } from '../replica/clone-json.js';
+import { pickMembers } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import * as segmentRules from './segment.js';
@@ -26,12 +28,13 @@ import {
   unregisterSegment,
 } from './segment-registry.js';
 
+const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
 const FLAGS_AT_ONCE = 16;
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
 
-export async function getSegment(engine: Engine, { segment }: SegmentRef): Promise<Segment> {
-  return toSegment(await findSegment(engine, segment));
+export async function getSegment(documents: DocumentReader, { segment }: SegmentRef): Promise<Segment> {
+  return toSegment(await findSegment(documents, segment));
 }
 
 export function listSegments(engine: Engine, query?: SegmentQuery): Promise<readonly Segment[]>;
@@ -105,9 +108,9 @@ function pageUpTo(items: readonly Segment[]): Page<Segment> {
 }
 
 /** Lists the strategies that use a segment, by flag name. Includes archived flags. */
-async function listUses(engine: Engine, segment: number): Promise<readonly SegmentUse[]> {
+export async function listUses(documents: DocumentReader, segment: number): Promise<readonly SegmentUse[]> {
   const uses: SegmentUse[] = [];
-  for await (const flag of readFlagsThat(engine, (segments) => segments.includes(segment))) {
+  for await (const flag of readFlagsThat(documents, (segments) => segments.includes(segment))) {
     uses.push(...usesOfSegment(flag, segment));
   }
   return uses;
@@ -127,10 +130,10 @@ async function listUsedBy(engine: Engine, strategy: string): Promise<readonly nu
  * It reads in batches: concurrent reads hide the latency of a database, and a batch limits the memory.
  */
 async function* readFlagsThat(
-  { storage, read }: Engine,
+  { list, read }: DocumentReader,
   use: (segments: readonly number[]) => boolean,
 ): AsyncGenerator<FlagState> {
-  const listed = await storage.list({ kind: flagDocuments.kind, part: 'summary' });
+  const listed = await list({ kind: flagDocuments.kind, part: 'summary' });
   const candidates = listed.filter(({ content }) => {
     const { segments } = content as StoredFlagSummary;
     return segments === undefined || use(segments);
@@ -144,7 +147,7 @@ async function* readFlagsThat(
   }
 }
 
-async function findSegment({ read }: Engine, segment: number): Promise<Versioned<SegmentState>> {
+async function findSegment({ read }: DocumentReader, segment: number): Promise<Versioned<SegmentState>> {
   return (await read(segmentDocuments, idOfSegment(segment))) ?? throwSegmentNotFound(segment);
 }
 
@@ -163,77 +166,60 @@ function throwSegmentNotFound(segment: number): never {
   throw new FlagsError('segment_not_found', `There is no segment ${segment}; create it, or list the segments.`);
 }
 
-export async function createSegment(
-  { validate, change, now }: Engine,
-  input: NewSegment,
-  context?: ChangeContext,
-): Promise<Segment> {
-  const valid = cloneConstraints(validate.newSegment(input));
+export function createSegment({ validate, now }: Engine, input: NewSegment): PreparedChange<Segment> {
+  const valid = copyInput(validate.newSegment(input));
   const createdAt = now().toISOString();
-  const created = await change({
-    aggregate: segmentDocuments,
-    id: async (read) => `${await nextId(read)}`,
-    context,
-    decide: (_found, read, createdBy) => register(read, valid, { createdAt, createdBy }),
-  });
-  if (!created) throw new Error('A segment that was created is not there.');
-  return toSegment(created);
-}
-
-export async function updateSegment(
-  engine: Engine,
-  { segment }: SegmentRef,
-  input: SegmentChanges,
-  context?: ChangeContext,
-): Promise<Segment> {
-  const { validate, change } = engine;
-  const changes = cloneConstraints(validate.segmentChanges(input));
-  const updated = await change({
-    aggregate: segmentDocuments,
-    id: idOfSegment(segment),
-    context,
-    decide: async (found, read) => {
-      const { state } = found ?? throwSegmentNotFound(segment);
-      const { name = state.name, constraints } = changes;
-      if (constraints) assertUsersAffordable(engine, { id: state.id, constraints });
-      await findProjectOf(read, changes);
-      const uses = movesAway(state, changes) ? await listUses(engine, state.id) : [];
-      const events = segmentRules.updateSegment(state, changes, uses);
-      if (name === state.name) return events;
-      return { events, sideWrites: [await changeRegistry(read, (all) => renameSegment(all, state.name, name))] };
-    },
-  });
-  return toSegment(updated ?? throwSegmentNotFound(segment));
-}
-
-export async function deleteSegment(engine: Engine, { segment }: SegmentRef, context?: ChangeContext): Promise<void> {
-  const { change } = engine;
-  await change({
-    aggregate: segmentDocuments,
-    id: idOfSegment(segment),
-    context,
-    decide: async (found, read) => {
-      const { state } = found ?? throwSegmentNotFound(segment);
-      const events = segmentRules.deleteSegment(state, (await listUses(engine, state.id)).length);
-      return { events, sideWrites: [await changeRegistry(read, (all) => unregisterSegment(all, state.name))] };
-    },
-  });
-}
-
-/** Decides the creation of a segment: assigns the next id, and registers the name, which must be unique. */
-async function register(read: Read, segment: NewSegment, origin: { createdAt: string; createdBy: string }) {
-  const id = await nextId(read);
-  await findProjectOf(read, segment);
-  const events = segmentRules.createSegment(segment, { id, ...origin });
+  let id = 0;
   return {
-    events,
-    sideWrites: [await changeRegistry(read, (all) => registerSegment(all, { id, name: segment.name }))],
+    // The decision assigns the id. Creations wait for each other, because all of them write the registry.
+    subject: { kind: segmentDocuments.kind, id: '' },
+    async decide(copy, { actor }) {
+      id = await nextId(copy.read);
+      await findProjectOf(copy.read, valid);
+      const events = segmentRules.createSegment(valid, { id, createdAt, createdBy: actor });
+      await copy.apply(segmentDocuments, idOfSegment(id), events);
+      await changeRegistry(copy, (all) => registerSegment(all, { id, name: valid.name }));
+    },
+    result: (committed) => getSegment(committed, { segment: id }),
   };
 }
 
-/** Clones the constraints, so that later changes by the caller have no effect. */
-function cloneConstraints<T extends SegmentChanges>(input: T): T {
-  return { ...input, ...(input.constraints && { constraints: cloneJson(input.constraints) }) };
+export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): PreparedChange<Segment> {
+  const changes = copyInput(engine.validate.segmentChanges(input));
+  const id = idOfSegment(ref.segment);
+  return {
+    subject: { kind: segmentDocuments.kind, id },
+    async decide(copy) {
+      const { state } = await findSegment(copy, ref.segment);
+      const { name = state.name, constraints } = changes;
+      if (constraints) assertUsersAffordable(engine, { copy, id: state.id, constraints });
+      await findProjectOf(copy.read, changes);
+      const uses = movesAway(state, changes) ? await listUses(copy.unchecked, state.id) : [];
+      await copy.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));
+      if (name !== state.name) await changeRegistry(copy, (all) => renameSegment(all, state.name, name));
+    },
+    result: (committed) => getSegment(committed, ref),
+  };
+}
+
+export function deleteSegment(_: Engine, ref: SegmentRef): PreparedChange<void> {
+  const id = idOfSegment(ref.segment);
+  return {
+    subject: { kind: segmentDocuments.kind, id },
+    async decide(copy) {
+      const { state } = await findSegment(copy, ref.segment);
+      const uses = await listUses(copy.unchecked, state.id);
+      await copy.apply(segmentDocuments, id, segmentRules.deleteSegment(state, uses.length));
+      await changeRegistry(copy, (all) => unregisterSegment(all, state.name));
+    },
+    result: () => undefined,
+  };
+}
+
+/** Copies an input with its constraints, so that later changes by the caller have no effect. */
+function copyInput<T extends SegmentChanges>(input: T): T {
+  const { constraints } = input;
+  return { ...pickMembers(input, INPUT_MEMBERS), ...(constraints && { constraints: cloneJson(constraints) }) };
 }
 
 /** Throws `project_not_found` if the named project does not exist. */
@@ -245,11 +231,11 @@ async function nextId(read: Read): Promise<number> {
   return ((await read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS).lastId + 1;
 }
 
-/** Returns the write that changes the registry of segment names and ids. */
+/** Changes the registry of segment names and ids. */
 export async function changeRegistry(
-  read: Read,
+  copy: WorkingCopy,
   apply: (registry: SegmentRegistry) => SegmentRegistry,
-): Promise<DocumentChange> {
-  const found = await read(segmentRegistries, SEGMENT_REGISTRY);
-  return writeIndex(segmentRegistries, { id: SEGMENT_REGISTRY, found, next: apply(found?.state ?? NO_SEGMENTS) });
+): Promise<void> {
+  const found = await copy.read(segmentRegistries, SEGMENT_REGISTRY);
+  await copy.put(segmentRegistries, SEGMENT_REGISTRY, apply(found?.state ?? NO_SEGMENTS));
 }

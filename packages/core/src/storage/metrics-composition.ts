@@ -11,6 +11,8 @@ import {
   type Retention,
   type StoredApplication,
   type StoredApplicationDetail,
+  type TimedUsage,
+  type TimedUsageQuery,
   type UsageQuery,
   type UsageReport,
 } from './metrics-port.js';
@@ -45,15 +47,20 @@ export interface Sighting {
 export interface Applications {
   /** Marks applications as seen, and creates unknown ones within the limits. Returns the names of those that exist. */
   admit(sightings: readonly Sighting[]): ReadonlySet<string>;
-  /** The applications must have been admitted. */
-  add(reports: readonly UsageReport[]): void;
+  /** The applications must have been admitted. Returns the number of dropped rows of timed usage. */
+  add(reports: readonly UsageReport[]): number;
   /** The application must have been admitted. */
   register(registration: ApplicationRegistration): void;
   has(name: string): boolean;
   list(query: ApplicationQuery): StoredApplication[];
   detail(name: string): Omit<StoredApplicationDetail, 'droppedNames'> | undefined;
   usage(query: UsageQuery): FlagUsage[];
+  /** Appends the rows to `found`. */
+  timedUsage(query: TimedUsageQuery, found: TimedUsage[]): SlicedWork;
   forget(flag: string): void;
+  /** Deletes a part of a flag's timed usage. Returns whether more is left. */
+  forgetSlice(flag: string): boolean;
+  dropTimedUsage(retention: Retention): readonly SlicedWork[];
   /** Deletes a part of an application. Returns whether more is left. */
   removeSlice(name: string): boolean;
   /** Returns steps to run one after the other. */
@@ -95,7 +102,7 @@ export function composeMetrics({ counters, lastSeen, applications, unknownNames 
     const known = applications.admit(registrations);
     const admitted = registrations.filter(({ application }) => known.has(application));
     for (const registration of admitted) applications.register(registration);
-    return { names: 0, reports: registrations.length - admitted.length };
+    return { names: 0, reports: registrations.length - admitted.length, usage: 0 };
   }
 
   return {
@@ -105,9 +112,9 @@ export function composeMetrics({ counters, lastSeen, applications, unknownNames 
       lastSeen.add(reports);
       const known = applications.admit(reports);
       const admitted = reports.filter(({ application }) => known.has(application));
-      applications.add(admitted);
+      const usage = applications.add(admitted);
       const names = unknownNames.add(admitted);
-      return { names, reports: refused + reports.length - admitted.length };
+      return { names, reports: refused + reports.length - admitted.length, usage };
     },
     register: (registration: ApplicationRegistration): DroppedMetrics => register([registration]),
     counts: (after: number, sums: FlagSums): readonly SlicedWork[] => [
@@ -123,7 +130,10 @@ export function composeMetrics({ counters, lastSeen, applications, unknownNames 
       return { ...detail, flags, ...(droppedNames > 0 && { droppedNames }) };
     },
     usage: (query: UsageQuery = {}) => mergeUsage(applications.usage(query), unknownNames.usage(query), query),
+    timedUsage: applications.timedUsage,
     lastSeen: (flags: readonly string[]) => lastSeen.of(flags),
+    /** Deletes a part of a flag's timed usage. Returns whether more is left. Call it before `forget`. */
+    forgetSlice: (flag: string): boolean => applications.forgetSlice(flag),
     forget(flag: string): void {
       counters.forget(flag);
       lastSeen.forget(flag);
@@ -138,6 +148,7 @@ export function composeMetrics({ counters, lastSeen, applications, unknownNames 
     has: (name: string): boolean => applications.has(name),
     prune: (retention: Retention): readonly SlicedWork[] => [
       counters.dropUntil(retention.countersUntil),
+      ...applications.dropTimedUsage(retention),
       ...unknownNames.drop(retention),
       ...applications.dropUnseenSince(retention.unseenSince, (name) => unknownNames.removeApplication(name)),
       lastSeen.dropUnknown(retention, (flag) => applications.forget(flag)),

@@ -69,14 +69,25 @@ export interface MetricsStorage {
    */
   usage(query?: UsageQuery): Awaitable<FlagUsage[]>;
 
+  /**
+   * Lists how often each application evaluated each flag in each environment, by the hour or the day.
+   *
+   * By flag, application, environment, then time, in code-point order; all rows, or a page. Each key occurs once. Hours
+   * without reports are absent. Unknown names and applications beyond the limit do not count.
+   *
+   * It keeps the latest `LIMITS.usageHours` hours and `LIMITS.usageDays` days. It drops the oldest rows beyond
+   * `LIMITS.usageHourRows` and `LIMITS.usageDayRows`; concurrent calls in several processes may exceed these for a while.
+   */
+  timedUsage(query: TimedUsageQuery): Awaitable<TimedUsage[]>;
+
   /** Returns the last-seen time of each flag: the latest `stop` of its reports. Flags that were never seen are absent. */
   lastSeen(flags: readonly string[]): Awaitable<ReadonlyMap<string, number>>;
 
-  /** Deletes the last-seen time, the counters and the usage of a flag, so that a new flag may get its name. */
+  /** Deletes the last-seen time, the counters and all usage of a flag, so that a new flag may get its name. */
   forget(flag: string): Awaitable<void>;
 
   /**
-   * Deletes an application with its instances, usage and unknown names. The counts of flags remain.
+   * Deletes an application with its instances, usage and unknown names. The counts of flags and their timed usage remain.
    *
    * @returns whether the application was known
    */
@@ -104,8 +115,12 @@ export interface UsageReport {
   readonly at: number;
   /** End of the reported period, at most `at`. */
   readonly stop: number;
+  /** The environment of the evaluations. Default: ''. */
+  readonly environment?: string;
+  /** The start of the hour in which timed usage counts the report, at most `stop`. Default: the hour of `stop`. */
+  readonly hour?: number;
   /** Each flag at most once. */
-  readonly counts: readonly FlagCount[];
+  readonly counts: readonly ReportedCount[];
   /**
    * Counts of names that are not flags: each name at most once, at most `LIMITS.unknownNamesPerApplication` names, the
    * most recent last. They do not change a last-seen time.
@@ -121,6 +136,8 @@ export interface DroppedMetrics {
   readonly names: number;
   /** Reports and registrations of applications beyond the limit. */
   readonly reports: number;
+  /** Rows of timed usage beyond the limit: the oldest hours and days. Absent means none. */
+  readonly usage?: number;
 }
 
 export interface ApplicationQuery {
@@ -142,10 +159,48 @@ export interface UsageQuery {
   readonly limit?: number;
 }
 
+export interface TimedUsageQuery {
+  readonly unit: 'hour' | 'day';
+  /** Only hours or days that start at or after this time. */
+  readonly from: number;
+  readonly flag?: string;
+  readonly application?: string;
+  readonly environment?: string;
+  /** Only rows that follow this one. */
+  readonly after?: TimedUsageKey;
+  /** Maximum number of rows. Default: no limit. */
+  readonly limit?: number;
+}
+
+export interface TimedUsageKey {
+  readonly flag: string;
+  readonly application: string;
+  readonly environment: string;
+  /** The start of the hour or day. */
+  readonly start: number;
+}
+
+export interface TimedUsage extends TimedUsageKey {
+  readonly yes: number;
+  readonly no: number;
+  /** By name in code-point order. */
+  readonly variants: readonly VariantCount[];
+}
+
+export interface VariantCount {
+  readonly variant: string;
+  readonly count: number;
+}
+
 export interface FlagCount {
   readonly flag: string;
   readonly yes: number;
   readonly no: number;
+}
+
+export interface ReportedCount extends FlagCount {
+  /** Each variant at most once. */
+  readonly variants?: readonly VariantCount[];
 }
 
 /** An instance that sent a report or a registration. Absent members keep their stored values. */
@@ -212,6 +267,10 @@ export interface FlagUsage {
 export interface Retention {
   /** Counters whose second is at or before this time are deleted. */
   readonly countersUntil: number;
+  /** Hours of timed usage that start before this time are deleted. Default: none. */
+  readonly hoursBefore?: number;
+  /** Days of timed usage that start before this time are deleted. Default: none. */
+  readonly daysBefore?: number;
   /** Instances, and applications with their usage, that were last seen before this time are deleted. */
   readonly unseenSince: number;
   /**

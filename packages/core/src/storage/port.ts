@@ -111,6 +111,15 @@ export interface Storage {
   dataVersion?(): Awaitable<string>;
 
   /**
+   * Optional, for storages that keep documents in this process. Returns a document as the storage keeps it, deeply
+   * frozen. The engine shares it with the storage, so that each document is in memory once.
+   *
+   * @example
+   * const stored = storage.peek?.({ kind: 'flag', id: 'checkout' });
+   */
+  peek?(key: DocumentKey): StoredDocument | undefined;
+
+  /**
    * Optional. Returns the size of the write-ahead log on disk in bytes, or undefined if there is none. `flags.status()`
    * shows it.
    */
@@ -204,7 +213,10 @@ export interface DocumentTouch {
 /** Deletes a document. The storage keeps its revision, and removes body and summary. */
 export interface DocumentDeletion {
   readonly key: DocumentKey;
-  /** The revision that the caller read, at least 1. */
+  /**
+   * The revision that the caller read. 0 means that the document must not exist: a change set creates and deletes it, and
+   * its events need a revision. The storage then counts one.
+   */
   readonly expected: number;
   readonly deleted: true;
 }

@@ -38,7 +38,7 @@ function merged(counts: readonly SecondCount[]): readonly SecondCount[] {
 
 /** Sums up what limits kept from being stored. */
 export function createDroppedCount() {
-  let [names, reports] = [0, 0];
+  let [names, reports, usage] = [0, 0, 0];
   const dropped: DroppedMetrics = {
     get names() {
       return names;
@@ -46,12 +46,16 @@ export function createDroppedCount() {
     get reports() {
       return reports;
     },
+    get usage() {
+      return usage;
+    },
   };
   return {
     dropped,
     add(more: DroppedMetrics): void {
       names += more.names;
       reports += more.reports;
+      usage += more.usage ?? 0;
     },
   };
 }

@@ -4,12 +4,12 @@ import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 
 /**
- * The names of the methods of a port that can fail. Methods that only subscribe or return a number at once (`watch`,
- * `walBytes`) do not use the storage's connection, and are left out.
+ * The names of the methods of a port that can fail. Synchronous methods (`watch`, `walBytes`, `peek`) do not use the
+ * storage's connection, and are left out.
  */
 export type MethodOf<Port> = {
   [Name in keyof Port]-?: NonNullable<Port[Name]> extends (...input: never[]) => infer Answer
-    ? Answer extends (() => void) | number | undefined
+    ? [Extract<Answer, PromiseLike<unknown>>] extends [never]
       ? never
       : Name
     : never;
@@ -187,7 +187,7 @@ export type FaultyStorage = Storage & FaultInjector<Storage>;
  * Use it to test your service while its storage fails.
  *
  * Without faults it behaves like the given storage. `metrics`, `watch` and `walBytes` are those of the given storage and do
- * not fail; for metrics use {@link faultyMetrics}.
+ * not fail; for metrics use {@link faultyMetrics}. It has no `peek`, so that the engine reads every document by `list`.
  *
  * @example
  * const storage = faultyStorage(memoryStorage());
@@ -231,6 +231,7 @@ const METHODS: AllMethods<MetricsStorage> = {
   applications: true,
   application: true,
   usage: true,
+  timedUsage: true,
   lastSeen: true,
   forget: true,
   forgetApplication: true,

@@ -1,12 +1,14 @@
-import { type DocumentChange, touch, writeIndex } from '../changes/document-change.js';
 import type { Engine } from '../changes/engine.js';
-import type { Read } from '../changes/reader.js';
-import type { ChangeContext, Page, PageQuery } from '../common.types.js';
+import type { DocumentReader } from '../changes/reader.js';
+import type { PreparedChange } from '../changes/set-runner.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
+import type { Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { assertEnvironment, findProject } from '../flags/find.js';
 import { cutPage, pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
 import { toTimestamp } from '../validation/primitives.js';
+import { invalidInput } from '../validation/validator.js';
 import * as tokenRules from './token.js';
 import {
   createSecret,
@@ -20,28 +22,25 @@ import {
   tokenRegistries,
   toToken,
 } from './token.js';
-import type { CreatedToken, NewToken, Token } from './token.types.js';
+import type { CreatedToken, NewToken, Token, TokenRotation } from './token.types.js';
 
-export async function createToken(engine: Engine, input: NewToken, context?: ChangeContext): Promise<CreatedToken> {
-  const { validate, change } = engine;
-  const valid = validate.newToken(input);
+export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
+  const valid = engine.validate.newToken(input);
   const isGiven = valid.secret !== undefined;
   const { secret, state } = newToken(engine, valid);
-  await change({
-    aggregate: tokenDocuments,
-    id: state.id,
-    context,
-    decide: async (existing, read) => {
-      const sideWrites = await claimScopeAndName(engine, state, read);
+  return {
+    subject: { kind: tokenDocuments.kind, id: state.id },
+    async decide(copy) {
+      const existing = await copy.read(tokenDocuments, state.id);
+      if (state.environment !== '*') assertEnvironment(engine, state.environment);
+      await claimScopeAndName(state, copy);
       const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
-      const others = await listStoredTokens(engine);
-      return {
-        events: tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state),
-        sideWrites,
-      };
+      const others = await listStoredTokens(copy);
+      const events = tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state);
+      await copy.apply(tokenDocuments, state.id, events);
     },
-  });
-  return { token: toToken(state), secret };
+    result: () => ({ token: toToken(state), secret }),
+  };
 }
 
 export function listTokens(engine: Engine): Promise<readonly Token[]>;
@@ -53,17 +52,67 @@ export async function listTokens(engine: Engine, query?: PageQuery): Promise<rea
 }
 
 export async function deleteToken(
-  { read, change }: Engine,
+  { read }: Engine,
   { token }: { readonly token: string },
-  context?: ChangeContext,
-): Promise<void> {
+): Promise<PreparedChange<void>> {
   const id = (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
-  await change({
-    aggregate: tokenDocuments,
-    id,
-    context,
-    decide: (found) => tokenRules.deleteToken((found ?? throwTokenNotFound()).state),
-  });
+  return {
+    subject: { kind: tokenDocuments.kind, id },
+    async decide(copy) {
+      const { state } = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
+      await copy.apply(tokenDocuments, id, tokenRules.deleteToken(state));
+    },
+    result: () => undefined,
+  };
+}
+
+/** The overlap of a rotation that names none, in milliseconds. */
+const OVERLAP = 86_400_000;
+
+export async function rotateToken(
+  engine: Engine,
+  id: string,
+  input: TokenRotation = {},
+): Promise<PreparedChange<CreatedToken>> {
+  const { read, validate, now } = engine;
+  const { overlap = OVERLAP, expiresAt } = validate.tokenRotation(input);
+  const known = (typeof id === 'string' ? await read(tokenDocuments, id) : undefined) ?? throwTokenNotFound();
+  const { secret, state } = successorOf(engine, known.state, expiresAt);
+  const end = new Date(now().getTime() + overlap);
+  return {
+    subject: { kind: tokenDocuments.kind, id: state.id },
+    async decide(copy) {
+      const old = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
+      await claimScopeAndName(state, copy);
+      const others = (await listStoredTokens(copy)).filter((other) => other.id !== id);
+      const created = tokenRules.createToken({ existing: undefined, wasDeleted: false, others }, state);
+      await copy.apply(tokenDocuments, state.id, created);
+      await copy.apply(tokenDocuments, id, tokenRules.expireToken(old.state, end));
+    },
+    result: () => ({ token: toToken(state), secret }),
+  };
+}
+
+/** Creates a token of the same scope. By default it lives as long as the old one was meant to. */
+function successorOf(engine: Engine, old: TokenState, expiresAt: string | null | undefined) {
+  const { name, kind, environment } = old;
+  const lifetime = old.expiresAt === null ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
+  const { maxTokenLifetime = Number.POSITIVE_INFINITY, now } = engine;
+  const isLimited = lifetime !== undefined && lifetime <= maxTokenLifetime;
+  const inherited = isLimited ? new Date(now().getTime() + lifetime).toISOString() : null;
+  const scope = { name, kind, environment, projects: old.projects ?? [old.project] };
+  return newToken(engine, { ...scope, expiresAt: expiresAt === undefined ? inherited : expiresAt });
+}
+
+/** Returns when a new token expires: as given, within the longest lifetime. */
+function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null): string | null {
+  const given = expiresAt === null ? null : toTimestamp(expiresAt);
+  if (maxTokenLifetime === undefined) return given;
+  const latest = new Date(now().getTime() + maxTokenLifetime).toISOString();
+  if (given === null) return latest;
+  if (Date.parse(given) <= Date.parse(latest)) return given;
+  const message = `must not be after ${latest}, because tokens live at most ${maxTokenLifetime} milliseconds here`;
+  throw invalidInput([{ message, path: '/expiresAt' }]);
 }
 
 export async function verifyToken({ findToken, now }: Engine, secret: string): Promise<Token | undefined> {
@@ -73,14 +122,15 @@ export async function verifyToken({ findToken, now }: Engine, secret: string): P
 }
 
 /** Lists all tokens by creation time, then id. */
-export async function listStoredTokens({ storage }: Pick<Engine, 'storage'>): Promise<readonly StoredToken[]> {
-  const listed = await storage.list({ kind: tokenDocuments.kind, part: 'summary' });
+export async function listStoredTokens({ list }: Pick<DocumentReader, 'list'>): Promise<readonly StoredToken[]> {
+  const listed = await list({ kind: tokenDocuments.kind, part: 'summary' });
   const tokens = listed.map(({ content }) => content as StoredToken);
   return tokens.sort((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
 }
 
 /** Creates the secret and the state of a token. Without an environment, a client or frontend token gets the default. */
-function newToken({ settings, now }: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
+function newToken(engine: Engine, input: NewToken): { readonly secret: string; readonly state: TokenState } {
+  const { settings, now } = engine;
   const { name, kind, expiresAt = null } = input;
   const { environment = kind === 'admin' ? '*' : settings.environment } = input;
   const projects = projectsOf(input);
@@ -95,7 +145,7 @@ function newToken({ settings, now }: Engine, input: NewToken): { readonly secret
     ...(projects.length > 1 && { projects }),
     environment,
     createdAt: now().toISOString(),
-    expiresAt: expiresAt === null ? null : toTimestamp(expiresAt),
+    expiresAt: expiryOf(engine, expiresAt),
     hash,
   };
   return { secret, state };
@@ -108,23 +158,16 @@ function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] 
 }
 
 /**
- * Checks that the environment and the projects exist. Returns the side writes that make concurrent changes conflict:
- * the registry for a new token of the same name, and each of several projects for its deletion.
+ * Checks that the projects exist. Writes documents that make concurrent changes conflict: the
+ * registry for a new token of the same name, and each of several projects for its deletion.
  */
-async function claimScopeAndName(
-  engine: Engine,
-  { id, project, projects = [], environment }: TokenState,
-  read: Read,
-): Promise<readonly DocumentChange[]> {
-  if (project !== '*') await findProject(read, { project });
-  if (environment !== '*') assertEnvironment(engine, environment);
-  const touched = await Promise.all(projects.map((one) => touchProject(read, one)));
-  const found = await read(tokenRegistries, TOKEN_REGISTRY);
-  return [...touched, writeIndex(tokenRegistries, { id: TOKEN_REGISTRY, found, next: { lastToken: id } })];
-}
-
-async function touchProject(read: Read, project: string): Promise<DocumentChange> {
-  return touch(projectDocuments, { id: project, found: await findProject(read, { project }) });
+async function claimScopeAndName({ id, project, projects = [] }: TokenState, copy: WorkingCopy): Promise<void> {
+  if (project !== '*') await findProject(copy.read, { project });
+  for (const one of projects) {
+    await findProject(copy.read, { project: one });
+    await copy.touch(projectDocuments, one);
+  }
+  await copy.put(tokenRegistries, TOKEN_REGISTRY, { lastToken: id });
 }
 
 /** Whether a token was deleted before. The event log contains every deletion, including those by release 0.1. */

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
 import { dateTime, type JsonSchema, type ObjectSchema, text } from '../validation/primitives.js';
-import { type NewToken, TOKEN_KINDS } from './token.types.js';
+import { type NewToken, TOKEN_KINDS, type TokenRotation } from './token.types.js';
 
 const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: LIMITS.name };
 
@@ -23,6 +23,19 @@ export const newToken: ObjectSchema<NewToken> = {
     },
   },
   required: ['name', 'kind'],
+};
+
+export const tokenRotation: ObjectSchema<TokenRotation> = {
+  type: 'object',
+  properties: {
+    overlap: {
+      type: 'integer',
+      minimum: 0,
+      maximum: LIMITS.tokenOverlap,
+      description: 'Milliseconds until the old token expires. Default: one day.',
+    },
+    expiresAt: { ...dateTime, type: ['string', 'null'] },
+  },
 };
 
 /** The actor of changes by the library itself. No token may have this name in the event log. */

@@ -16,13 +16,18 @@ export interface TokenState extends StoredToken {
   readonly hash: string;
 }
 
+type TokenExpiry = Pick<Token, 'expiresAt'>;
+
 export type TokenEvent =
   | DomainEvent<'token-created', TokenState, null>
+  | DomainEvent<'token-updated', TokenExpiry, TokenExpiry>
   | DomainEvent<'token-deleted', null, TokenState>;
 
 /** Applies an event. Returns undefined for a deleted token. */
-export function evolveToken(_token: TokenState | undefined, event: TokenEvent): TokenState | undefined {
-  return event.type === 'token-created' ? event.data : undefined;
+export function evolveToken(token: TokenState | undefined, event: TokenEvent): TokenState | undefined {
+  if (event.type === 'token-deleted') return undefined;
+  if (event.type === 'token-created') return event.data;
+  return token && { ...token, ...event.data };
 }
 
 /** The tokens that a new token may conflict with. */
@@ -45,6 +50,12 @@ export function createToken({ existing, wasDeleted, others }: TokenCreationConte
     throw new FlagsError('token_exists', `A token of kind ${kind} named ${name} exists; choose another name.`);
   }
   return [{ type: 'token-created', data: token, before: null }];
+}
+
+/** Ends a token at a time, unless it expires earlier. */
+export function expireToken({ expiresAt }: TokenState, at: Date): TokenEvent[] {
+  if (expiresAt !== null && Date.parse(expiresAt) <= at.getTime()) return [];
+  return [{ type: 'token-updated', data: { expiresAt: at.toISOString() }, before: { expiresAt } }];
 }
 
 export function deleteToken(token: TokenState): TokenEvent[] {

@@ -36,13 +36,20 @@ export interface NewToken {
    * `frontend` tokens. Must be absent or `*` for `admin`.
    */
   readonly environment?: string;
-  /** ISO 8601. Absent or null: the token does not expire. */
+  /** ISO 8601. Absent or null: the token does not expire, or expires after the option `maxTokenLifetime`. */
   readonly expiresAt?: string | null;
   /**
    * A given secret, for example from configuration: 32–255 printable ASCII characters without spaces. Default:
    * `<project>:<environment>.<48 random hex digits>` (192 bits), with `[]` instead of the project for several projects.
    */
   readonly secret?: string;
+}
+
+export interface TokenRotation {
+  /** Milliseconds until the old token expires, at most 90 days. Default: one day. 0: at once. */
+  readonly overlap?: number;
+  /** When the new token expires; ISO 8601, or null. Default: after the lifetime that the old token was created with. */
+  readonly expiresAt?: string | null;
 }
 
 export interface CreatedToken {
@@ -83,6 +90,19 @@ export interface TokenOperations {
    * await flags.deleteToken({ token: id });
    */
   deleteToken(ref: { readonly token: string }, context?: ChangeContext): Promise<void>;
+
+  /**
+   * Replaces a token: creates one with a new secret, and lets the old one expire after an overlap. Name, kind, projects
+   * and environment stay. Both tokens are valid during the overlap.
+   *
+   * Of concurrent rotations of a token exactly one succeeds. A token can be rotated once: rotate the new one next.
+   *
+   * @param id the id of the token
+   * @throws FlagsError `invalid_input`, `token_not_found`, `token_exists` (the token was rotated before)
+   * @example
+   * const { secret } = await flags.rotateToken(id, { overlap: 3_600_000 });
+   */
+  rotateToken(id: string, rotation?: TokenRotation, context?: ChangeContext): Promise<CreatedToken>;
 
   /**
    * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in

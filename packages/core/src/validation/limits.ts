@@ -12,12 +12,17 @@ export const LIMITS = {
   /** A label of a flag. */
   flagLabel: 50,
   owner: 200,
+  /** The text that a list of flags is searched for. */
+  searchText: 500,
+  projectsPerQuery: 100,
   title: 1000,
   /** The longest token secret. */
   secret: 255,
   /** The shortest secret that a new token may have. */
   shortestSecret: 32,
   projectsPerToken: 100,
+  /** Milliseconds that a rotated token stays valid: 90 days. */
+  tokenOverlap: 7_776_000_000,
   strategiesPerEnvironment: 100,
   parameters: 100,
   parameterText: 1_000_000,
@@ -31,6 +36,11 @@ export const LIMITS = {
   dependencies: 100,
   /** One stored document: bytes of its JSON in UTF-8. */
   documentBytes: 1_048_576,
+  changesPerSet: 500,
+  /** All documents and events of one change set, and of one group of commits: bytes of their JSON. */
+  changeSetBytes: 8_388_608,
+  /** Why a change set was made. */
+  reason: 1000,
   patchOperations: 1000,
   /** Characters of JSON that one patch may copy: each `copy` can double a document. */
   patchCopies: 500_000,
@@ -70,6 +80,16 @@ export const LIMITS = {
   unknownNamesPerBatch: 1000,
   /** Names of unknown flags, for all applications. */
   unknownNames: 10_000,
+  /** Timed usage keeps so many hours, the current one among them. */
+  usageHours: 168,
+  /** Timed usage keeps so many days, the current one among them. */
+  usageDays: 30,
+  /** Stored rows: one per hour, flag, application and environment. Metrics drop the oldest rows beyond this number. */
+  usageHourRows: 700_000,
+  /** The same for days. */
+  usageDayRows: 300_000,
+  /** Hours and days together in the memory metrics; each variant counts as one more. */
+  usageRowsInMemory: 100_000,
   /** Estimated bytes of all applications, instances and usage in the memory metrics. */
   applicationsInMemory: 33_554_432,
   previewContexts: 1000,

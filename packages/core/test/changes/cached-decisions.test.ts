@@ -1,5 +1,5 @@
 import type { Aggregate, Versioned } from '../../src/changes/aggregate.js';
-import { createCommandRunner } from '../../src/changes/command-runner.js';
+import { createSetRunner } from '../../src/changes/set-runner.js';
 import { FlagsError } from '../../src/errors.js';
 import type { DomainEvent } from '../../src/events/event.types.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
@@ -30,7 +30,7 @@ function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) 
     },
   };
   const feed = { ready: async () => undefined, wake: () => undefined };
-  const perform = createCommandRunner({
+  const { run } = createSetRunner({
     storage,
     now: () => new Date(0),
     feed,
@@ -40,14 +40,24 @@ function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) 
   type Decide = (count: number) => readonly number[];
   return {
     asked,
-    change: (decide: Decide, ifRevision?: number) =>
-      perform({
-        aggregate: counters,
-        id: 'a',
-        context: { actor: 'ada', ...(ifRevision !== undefined && { ifRevision }) },
-        decide: (found) =>
-          decide(found?.state ?? 0).map((data): Counted => ({ type: 'project-updated', data, before: null })),
-      }),
+    async change(decide: Decide, ifRevision?: number) {
+      const { documents } = await run(
+        [
+          {
+            subject: { kind: counters.kind, id: 'a' },
+            ifRevision,
+            async decide(copy) {
+              const counts = decide((await copy.read(counters, 'a'))?.state ?? 0);
+              const events = counts.map((data): Counted => ({ type: 'project-updated', data, before: null }));
+              await copy.apply(counters, 'a', events);
+            },
+            result: () => undefined,
+          },
+        ],
+        { actor: 'ada' },
+      );
+      return documents.read(counters, 'a');
+    },
   };
 }
 

@@ -27,12 +27,22 @@ async function running(metrics: MetricsStorage = memoryMetrics()) {
   return { flags, report, pruned, errors, now: () => time, advance: (span: number) => (time += span) };
 }
 
+/** Before these, hours and days are deleted. */
+function periodsBefore(now: number) {
+  return { hoursBefore: now - (now % HOUR) - 167 * HOUR, daysBefore: now - (now % DAY) - 29 * DAY };
+}
+
 describe('metrics', () => {
   it('are pruned by the first report, and by the first after every hour', async () => {
     const { report, pruned, now, advance } = await running();
     await Promise.all([report('web'), report('web')]);
     expect(pruned).toEqual([
-      { countersUntil: now() - HOUR, unseenSince: now() - 2 * DAY, isFlag: expect.any(Function) },
+      {
+        countersUntil: now() - HOUR,
+        unseenSince: now() - 2 * DAY,
+        ...periodsBefore(now()),
+        isFlag: expect.any(Function),
+      },
     ]);
     advance(HOUR - 1);
     await report('web');

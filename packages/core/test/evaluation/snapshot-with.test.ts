@@ -1,8 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 import { FlagTable } from '../../src/evaluation/flag-table.js';
 import type { Snapshot, SnapshotChange } from '../../src/evaluation/snapshot.js';
+import type { UsageCounters } from '../../src/evaluation/usage.js';
 import {
   arbitraryContext,
   arbitraryFlag,
@@ -17,6 +21,7 @@ import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
 const change: fc.Arbitrary<SnapshotChange> = fc.record(
   {
     flags: fc.array(arbitraryFlag(fc.constantFrom(...FLAG_NAMES)), { maxLength: 2 }),
+    uncompiledFlags: fc.array(arbitraryFlag(fc.constantFrom(...FLAG_NAMES)), { maxLength: 2 }),
     removedFlags: fc.array(fc.constantFrom(...FLAG_NAMES, 'never-there'), { maxLength: 2 }),
     segments: fc.array(arbitrarySegment, { maxLength: 2 }),
     removedSegments: fc.array(fc.constantFrom(...SEGMENT_IDS), { maxLength: 2 }),
@@ -31,9 +36,10 @@ class Documents {
     readonly segments: ReadonlyMap<number, SegmentDefinition>,
   ) {}
 
-  with({ flags = [], removedFlags = [], segments = [], removedSegments = [] }: SnapshotChange): Documents {
+  with(change: SnapshotChange): Documents {
+    const { flags = [], uncompiledFlags = [], removedFlags = [], segments = [], removedSegments = [] } = change;
     const nextFlags = new Map([...this.flags].filter(([name]) => !removedFlags.includes(name)));
-    for (const one of flags) nextFlags.set(one.name, one);
+    for (const one of [...flags, ...uncompiledFlags]) nextFlags.set(one.name, one);
     const nextSegments = new Map([...this.segments].filter(([id]) => !removedSegments.includes(id)));
     for (const one of segments) nextSegments.set(one.id, one);
     return new Documents(nextFlags, nextSegments);
@@ -188,15 +194,68 @@ describe('the variants of a flag that has become another', () => {
   });
 });
 
+describe('flags that are not compiled yet', () => {
+  const unknown = { name: 'own', constraints: [{ contextName: 'userId', operator: 'NO', values: [] } as never] };
+
+  it('are reported at once, and compiled when they are evaluated first', () => {
+    const problems: string[] = [];
+    const empty = snapshotOf([], { onProblem: ({ code }) => problems.push(code) });
+    const snapshot = empty.with({ uncompiledFlags: [flag(), flag({ name: 'broken', strategies: [unknown] })] });
+    expect(problems.sort()).toEqual(['unknown_operator', 'unknown_strategy']);
+    const { flags } = snapshot as unknown as { flags: FlagTable };
+    expect([snapshot.size, [...snapshot.names()].sort()]).toEqual([2, ['broken', 'checkout']]);
+    expect([flags.compiled('checkout'), flags.compiled('broken')]).toEqual([undefined, undefined]);
+    expect(snapshot.definition('checkout')).toEqual(flag());
+    expect(snapshot.isEnabled('checkout')).toBe(true);
+    expect(flags.compiled('checkout')).toBe(flags.get('checkout'));
+    expect(flags.compiled('broken')).toBeUndefined();
+    expect(problems).toHaveLength(2);
+  });
+
+  it('use the segments of their snapshot, whichever snapshot is evaluated first', () => {
+    const users = flag({ strategies: [{ name: 'default', segments: [1] }] });
+    const before = snapshotOf([]).with({ uncompiledFlags: [users] });
+    const after = before.with({ segments: [{ id: 1, constraints: [] }] });
+    expect([after.isEnabled('checkout'), before.isEnabled('checkout')]).toEqual([true, false]);
+    expect([before.isEnabled('checkout'), after.isEnabled('checkout')]).toEqual([false, true]);
+  });
+
+  it('count their evaluations', () => {
+    const snapshot = snapshotOf([]).with({ uncompiledFlags: [flag()] });
+    const counters = (snapshot as unknown as { runtime: { counters: UsageCounters } }).runtime.counters;
+    snapshot.isEnabled('checkout');
+    snapshot.with({ flags: [flag({ enabled: false })] }).isEnabled('checkout');
+    expect(counters.drain()).toMatchObject([{ flag: 'checkout', yes: 1, no: 1 }]);
+  });
+});
+
+describe('a snapshot with a change', () => {
+  it('keeps no earlier snapshot alive', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const first = new WeakRef(snapshotOf([flag()]).with({ uncompiledFlags: [flag({ name: 'other' })] }));
+    const last = first
+      .deref()
+      ?.with({ segments: [{ id: 1, constraints: [] }] })
+      .with({ flags: [flag()] });
+    await setImmediate();
+    collectGarbage();
+    expect(first.deref()).toBeUndefined();
+    expect(last?.isEnabled('other')).toBe(true);
+  });
+});
+
 describe('the table of flags', () => {
   it('copies 64 places for a change, however many flags there are', () => {
     const many = snapshotOf(Array.from({ length: 10_000 }, (_, at) => flag({ name: `flag-${at}` })));
-    const table = (snapshot: Snapshot) => (snapshot as unknown as { flags: { chunks: unknown[][] } }).flags.chunks;
+    const table = (snapshot: Snapshot) =>
+      (snapshot as unknown as { flags: { chunks: { entries: unknown[]; compiled: unknown[] }[] } }).flags.chunks;
     const before = table(many);
     const after = table(many.with({ flags: [flag({ name: 'flag-5000', enabled: false })] }));
     const copied = after.filter((chunk, at) => chunk !== before[at]);
     expect(copied).toHaveLength(1);
-    expect(copied[0]).toHaveLength(64);
+    expect(copied[0]?.entries).toHaveLength(64);
+    expect(copied[0]?.compiled).toHaveLength(64);
   });
 
   it('forgets the names of flags that are gone, while flags come and go', () => {

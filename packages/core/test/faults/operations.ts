@@ -1,4 +1,4 @@
-import type { EvaluationOperations, Flags } from '../../src/index.js';
+import type { Change, EvaluationOperations, Flags } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
@@ -20,6 +20,14 @@ const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
 const TIME = '2026-03-01T12:00:00.000Z';
+
+/** Changes of several documents. */
+const CHANGES: readonly Change[] = [
+  { op: 'createFlag', ref: DEFAULT, input: { name: 'new' } },
+  { op: 'addStrategy', ref: { ...DEFAULT, flag: 'new', environment: 'production' }, input: { name: 'default' } },
+  { op: 'enable', ref: PRODUCTION },
+  { op: 'deleteSegment', ref: UNUSED },
+];
 
 /** A state in which every operation has something to do. */
 export async function furnish(flags: Flags): Promise<void> {
@@ -58,6 +66,8 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   listFlags: [
     (flags) => flags.listFlags(DEFAULT),
     (flags) => flags.listFlags(DEFAULT, { limit: 1, after: 'checkout' }),
+    (flags) => flags.listFlags({}),
+    (flags) => flags.listFlags({}, { query: 'checkout', sort: 'lastSeenAt', limit: 1 }),
   ],
   getFlag: (flags) => flags.getFlag(CHECKOUT),
   updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
@@ -78,6 +88,15 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     (flags) => flags.addStrategy(DEVELOPMENT, { name: 'default' }),
     (flags) => flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1, 2] }),
   ],
+  configureEnvironment: (flags) =>
+    flags.configureEnvironment(DEVELOPMENT, { enabled: false, strategies: [{ name: 'userWithId', segments: [2] }] }),
+  moveFlag: (flags) => flags.moveFlag(CHECKOUT, SHOP),
+  apply: [
+    (flags) => flags.apply(CHANGES),
+    (flags) => flags.apply(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01', reason: 'Launch' }),
+  ],
+  plan: (flags) => flags.plan(CHANGES),
+  preview: (flags) => flags.preview(CHANGES, { environment: 'production', contexts: [{ userId: '7' }] }),
   updateStrategy: (flags) => flags.updateStrategy(STRATEGY, { name: 'default', segments: [2] }),
   patchStrategy: (flags) => flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }]),
   removeStrategy: (flags) => flags.removeStrategy(STRATEGY),
@@ -118,9 +137,17 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
       }),
   ],
   listTokens: [(flags) => flags.listTokens(), (flags) => flags.listTokens({ limit: 1 })],
+  rotateToken: async (flags) => flags.rotateToken((await flags.listTokens())[0]?.id ?? 'unknown'),
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
+  history: [
+    (flags) => flags.history({}, { limit: 2 }),
+    (flags) => flags.history(CHECKOUT),
+    async (flags) => (await flags.history({})).next,
+  ],
+  getChangeSet: async (flags) => flags.getChangeSet(await newestSet(flags)),
+  undo: async (flags) => flags.undo(await newestSet(flags)),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),
@@ -131,6 +158,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     }),
   listSeenFlags: [(flags) => flags.listSeenFlags(), (flags) => flags.listSeenFlags({ limit: 1 })],
   countEvaluations: (flags) => flags.countEvaluations(),
+  listUsage: [(flags) => flags.listUsage({ flag: 'checkout' }), (flags) => flags.listUsage({}, { limit: 1 })],
   listApplications: [(flags) => flags.listApplications(), (flags) => flags.listApplications({}, { limit: 1 })],
   getApplication: (flags) => flags.getApplication({ application: 'web' }),
   listApplicationsByFlag: [
@@ -145,6 +173,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
   {
     isEnabled: (flags) => flags.isEnabled('checkout', {}, { environment: 'development' }),
     getVariant: (flags) => flags.getVariant('checkout', {}, { environment: 'development' }),
+    getPayload: (flags) => flags.getPayload('checkout', {}, { environment: 'development' }),
     forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
     onImpression: (flags) => flags.onImpression(() => undefined)(),
@@ -156,4 +185,9 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
 
 function report(yes: number) {
   return { appName: 'web', bucket: { start: TIME, stop: TIME, toggles: { checkout: { yes, no: 1 } } } };
+}
+
+async function newestSet(flags: Flags): Promise<string> {
+  const { items } = await flags.history(CHECKOUT, { limit: 1 });
+  return `${items[0]?.id}`;
 }

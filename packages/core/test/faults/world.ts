@@ -7,6 +7,7 @@ import { segmentRegistries } from '../../src/segments/segment-registry.js';
 import type { Storage } from '../../src/storage/port.js';
 import { type FaultyMetrics, type FaultyStorage, faultyMetrics, faultyStorage } from '../../src/testing.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
+import { withNumberedSets } from '../properties/stored-content.js';
 import { SILENT } from '../replica/silent.js';
 import { settableClock } from '../rules/settable-clock.js';
 import { furnish } from './operations.js';
@@ -57,7 +58,8 @@ async function storedIn(storage: Storage) {
   for (const kind of KINDS) {
     for (const part of ['body', 'summary'] as const) documents.push(await storage.list({ kind, part }));
   }
-  return { documents: documents.flat(), ...(await storage.events({ order: 'oldest-first', limit: 10_000 })) };
+  const { events } = await storage.events({ order: 'oldest-first', limit: 10_000 });
+  return { documents: documents.flat(), events: withNumberedSets(events) };
 }
 
 async function countedIn(metrics: MetricsStorage) {

@@ -1,8 +1,10 @@
 import { createFlags, type Flags, type MetricsStorage, memoryMetrics, memoryStorage } from '../../src/index.js';
 import type { UsageReport } from '../../src/storage/metrics-port.js';
+import { LIMITS } from '../../src/validation/limits.js';
 import { type SqliteFile, sqliteFile } from './sqlite-file.js';
 
 const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
+const HOUR = 3_600_000;
 const DAY = 86_400_000;
 
 /** Three times what a slice may take, in milliseconds; a busy machine needs the room. */
@@ -51,14 +53,14 @@ describe('in SQLite', () => {
   });
   afterEach(() => file.remove());
 
-  /** What 0.1 stored of invented names. */
+  /** What 0.1 stored of invented names, after the migration. */
   function storeInvented(count: number): void {
     const { database } = file;
     const second = NOW / 1000;
     const statements = [
       database.prepare(`INSERT INTO flags_counters VALUES (${second}, ?, 1, 0)`),
       database.prepare(`INSERT INTO flags_last_seen VALUES (?, ${NOW})`),
-      database.prepare("INSERT INTO flags_usage VALUES ('shop', ?, 1)"),
+      database.prepare("INSERT INTO flags_usage_now VALUES ('shop', ?, '', 1, 0, 0, 0, NULL)"),
     ];
     database.transaction(() => {
       for (const name of names(count)) for (const statement of statements) statement.run(name);
@@ -104,17 +106,17 @@ describe('in SQLite', () => {
     const retention = { countersUntil: NOW, unseenSince: NOW + DAY };
     await expect((async () => metrics.prune({ ...retention, isFlag }))()).rejects.toThrow('injected fault');
     await metrics.prune({ ...retention, isFlag: () => false });
-    for (const table of ['counters', 'last_seen', 'usage']) {
+    for (const table of ['counters', 'last_seen', 'usage_now']) {
       expect(file.database.prepare(`SELECT count(*) FROM flags_${table}`).pluck().get()).toBe(0);
     }
   });
 
   it('reads usage by flag in the order of an index', () => {
-    for (const table of ['usage', 'unknown_names']) {
+    for (const table of ['usage_now', 'unknown_names']) {
       const plan = file.database
         .prepare(
-          `EXPLAIN QUERY PLAN SELECT application, flag, count FROM flags_${table}
-          WHERE (flag, application) > (?, ?) ORDER BY flag, application LIMIT ?`,
+          `EXPLAIN QUERY PLAN SELECT application, flag, total(count) FROM flags_${table}
+          WHERE (flag, application) > (?, ?) GROUP BY flag, application ORDER BY flag, application LIMIT ?`,
         )
         .all('a', 'b', 10) as { detail: string }[];
       expect(plan.map(({ detail }) => detail).join()).toMatch(/^SEARCH flags_\w+ USING (COVERING )?INDEX \w+_by_flag/);
@@ -123,7 +125,76 @@ describe('in SQLite', () => {
   });
 });
 
+describe('timed usage in SQLite', () => {
+  const FLAGS = 2000;
+  let file: SqliteFile;
+  let metrics: MetricsStorage;
+
+  beforeEach(async () => {
+    file = await sqliteFile();
+    file.database.pragma('synchronous = OFF');
+    const opened = file.open();
+    opened.database.pragma('synchronous = OFF');
+    metrics = opened.metrics;
+    const counts = names(FLAGS).map((flag) => ({ flag, yes: 1, no: 0 }));
+    for (let age = 9; age >= 0; age--) await metrics.record([report({ stop: NOW - age * HOUR, counts })]);
+  });
+  afterEach(() => file.remove());
+
+  const retention = { countersUntil: 0, unseenSince: 0, isFlag: () => true };
+
+  it('is read and pruned in slices that leave the event loop to others', async () => {
+    let read: readonly unknown[] = [];
+    const reading = await turnsWithin(async () => {
+      read = await metrics.timedUsage({ unit: 'hour', from: NOW - HOUR });
+    });
+    expect(read).toHaveLength(2 * FLAGS);
+    // A slice reads at most a thousand rows, whatever the query selects.
+    expect(reading.count).toBeGreaterThan(15);
+    const pruning = await turnsWithin(() => metrics.prune({ ...retention, hoursBefore: NOW, daysBefore: NOW }));
+    expect(pruning.count).toBeGreaterThan(30);
+    expect(await metrics.timedUsage({ unit: 'hour', from: 0, limit: 1 })).toMatchObject([{ start: NOW }]);
+  });
+
+  it('is read by the index of the flag, application and environment', () => {
+    const plan = file.database
+      .prepare(
+        `EXPLAIN QUERY PLAN SELECT flag, application, environment, start, yes FROM flags_usage_hours
+        WHERE (flag, application, environment, start) > ('a', '', '', 0)
+        UNION ALL SELECT flag, application, environment, hour AS start, yes FROM flags_usage_now
+        WHERE (flag, application, environment) >= ('a', '', '')
+        ORDER BY flag, application, environment, start LIMIT 10`,
+      )
+      .all() as { detail: string }[];
+    const details = plan.map(({ detail }) => detail).join('\n');
+    expect(details).toMatch(/SEARCH flags_usage_hours USING PRIMARY KEY/);
+    expect(details).toMatch(/SEARCH flags_usage_now USING INDEX flags_usage_now_by_flag/);
+  });
+
+  it('drops the oldest rows beyond the limit, and counts them', async () => {
+    const stored = () => file.database.prepare('SELECT min(start), count(*) FROM flags_usage_hours').raw().get();
+    expect(stored()).toEqual([NOW - 9 * HOUR, 9 * FLAGS]);
+    // As if other flags had the rest of the rows.
+    const others = file.database.prepare("UPDATE flags_usage_rows SET count = count + ? WHERE name = 'usage_hours'");
+    others.run(LIMITS.usageHourRows - 9 * FLAGS);
+    const counts = names(FLAGS).map((flag) => ({ flag, yes: 1, no: 0 }));
+    await metrics.record([report({ at: NOW + HOUR, stop: NOW + HOUR, counts })]);
+    expect(stored()).toEqual([NOW - 8 * HOUR, 9 * FLAGS]);
+    expect(metrics.dropped).toMatchObject({ names: 0, reports: 0, usage: FLAGS });
+  });
+});
+
 describe('in memory', () => {
+  it('timed usage has a bounded size, and drops the oldest rows', async () => {
+    const metrics = memoryMetrics();
+    const counts = names(10_000).map((flag) => ({ flag, yes: 1, no: 0 }));
+    for (let age = 11; age >= 0; age--) await metrics.record([report({ stop: NOW - age * HOUR, counts })]);
+    const stored = await metrics.timedUsage({ unit: 'hour', from: 0 });
+    expect(stored).toHaveLength(LIMITS.usageRowsInMemory);
+    expect(Math.min(...stored.map(({ start }) => start))).toBe(NOW - 9 * HOUR);
+    expect(metrics.dropped.usage).toBe(20_000);
+  });
+
   it('pruning leaves the event loop to others after every slice', async () => {
     const metrics = memoryMetrics();
     for (const flag of names(100_000)) await metrics.record([report({ counts: [{ flag, yes: 1, no: 0 }] })]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { MetricsStorage } from '../../src/storage/metrics-port.js';
 import { sqliteMetrics } from '../../src/storage/sqlite/metrics.js';
-import { metricsTables, unknownNameTables } from '../../src/storage/sqlite/migrations.js';
+import { metricsTables, timedUsageTables, unknownNameTables } from '../../src/storage/sqlite/migrations.js';
 import { createWriteQueue } from '../../src/storage/sqlite/write-queue.js';
 
 export interface SqliteFile {
@@ -30,7 +30,7 @@ export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
   };
 
   const database = connect();
-  database.exec(metricsTables(tablePrefix) + unknownNameTables(tablePrefix));
+  database.exec(metricsTables(tablePrefix) + unknownNameTables(tablePrefix) + timedUsageTables(tablePrefix));
 
   return {
     database,
@@ -41,7 +41,7 @@ export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
     },
     refuse(flag) {
       database.exec(`
-        CREATE TRIGGER fault BEFORE INSERT ON ${tablePrefix}usage WHEN NEW.flag = '${flag}'
+        CREATE TRIGGER fault BEFORE INSERT ON ${tablePrefix}usage_now WHEN NEW.flag = '${flag}'
         BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
     },
     async remove() {

@@ -1,13 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { extent } from '../../../../test/extent.js';
 import { createFlags } from '../../src/create-flags.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { childProgram, nextMessage } from '../storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { createCrossedFlags, crossingSet, expectWholeSets, watchForParts } from './crossing-sets.js';
 import { expectInvariants } from './invariants.js';
 
 const ROUNDS = 300;
+const SET_ROUNDS = extent({ short: 20, full: 300 });
 const DEFAULT = { project: 'default' };
 const OWNER = 4;
 
@@ -44,6 +47,30 @@ describe('four processes on one SQLite file', () => {
       expect(await flags.listMembers(DEFAULT)).toHaveLength(1);
     }
     expect((await flags.listEvents({ type: 'member-removed' })).total).toBe(ROUNDS);
+    await expectInvariants(storage);
+    await flags.close();
+  }, 120_000);
+
+  it('apply crossing sets as a whole, and once each', async () => {
+    const path = join(directory.path, 'sets.db');
+    const start = childProgram('caller', directory.path);
+    const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
+    const flags = await createFlags({ storage, pollInterval: 5 });
+    await createCrossedFlags(flags);
+    const callers = Array.from({ length: 4 }, () => start(path));
+    children = [...children, ...callers];
+    await Promise.all(callers.map(nextMessage));
+    const parts = watchForParts(flags);
+    for (let round = 0; round < SET_ROUNDS; round++) {
+      const answers = callers.map(nextMessage);
+      callers.forEach((caller, node) => {
+        caller.send({ call: 'apply', input: [crossingSet(round, node)] });
+      });
+      expect(await Promise.all(answers)).toEqual(['done', 'done', 'done', 'done']);
+    }
+    await flags.refresh();
+    expect(parts).toEqual([]);
+    await expectWholeSets(flags, SET_ROUNDS);
     await expectInvariants(storage);
     await flags.close();
   }, 120_000);

@@ -57,6 +57,11 @@ const segmentChanges = fc.record({ name: segmentName, description: fc.constant('
 const parent = fc.record({ flag: flagName });
 const variants = fc.uniqueArray(variantInput, { maxLength: 4, selector: ({ name }) => name });
 
+const configuration = fc.record({
+  enabled: fc.boolean(),
+  strategies: mostly(fc.array(strategyInput, { maxLength: 3 }), fc.constant(7)),
+});
+
 const context = fc.oneof(
   { weight: 8, arbitrary: fc.constant(undefined) },
   { weight: 1, arbitrary: fc.record({ actor: fc.constantFrom('ada', 'grace') }) },
@@ -72,6 +77,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   calls(6, 'createFlag', projectRef, newFlag),
   calls(2, 'updateFlag', flagRef, changes),
   calls(2, 'patchFlag', flagRef, flagPatch),
+  calls(2, 'moveFlag', flagRef, projectRef),
+  calls(3, 'configureEnvironment', environmentRef, configuration),
   calls(2, 'changeLabels', flagRef, labelChanges),
   calls(3, 'cloneFlag', flagRef, fc.record({ name: anyName })),
   calls(3, 'archiveFlag', flagRef),
@@ -125,8 +132,13 @@ export const operations = fc
   .map((random) => [...BEGINNING, ...random]);
 
 export async function carryOut(flags: Flags, { call, input: [ref, ...rest] }: Operation): Promise<unknown> {
-  const given = isNth(ref) ? { ...ref, strategy: await nthStrategy(flags, ref) } : ref;
+  const given = await strategyOf(flags, ref);
   return Reflect.apply(flags[call] as (...input: readonly unknown[]) => Promise<unknown>, flags, [given, ...rest]);
+}
+
+/** The reference, with the id of the strategy that it names by number. */
+export async function strategyOf(flags: Flags, ref: unknown): Promise<unknown> {
+  return isNth(ref) ? { ...ref, strategy: await nthStrategy(flags, ref) } : ref;
 }
 
 interface NthStrategy extends EnvironmentRef {

@@ -5,11 +5,11 @@ import type { Content } from './stored-content.js';
 
 type Event = Content['events'][number];
 
-/** A segment, and how often it was written so far: by its own events, and at most for being referred to. */
+/** A segment, and the change sets that wrote it so far: by its own events, and at most for being referred to. */
 interface SegmentWrites {
   readonly name: string;
-  readonly events: number;
-  readonly touches: number;
+  readonly events: ReadonlySet<string>;
+  readonly touches: ReadonlySet<string>;
 }
 
 /** What there is at a point of the log. */
@@ -29,14 +29,27 @@ interface World {
  */
 export function expectSoundReferences({ events, documents }: Content): ReadonlyMap<string, number> {
   const world: World = { flags: new Map(), segments: new Map(), children: new Map(), lastSegment: 0 };
-  const touched = new Map<string, number>();
-  for (const event of events) {
-    if (event.subject.kind === 'segment') followSegment(world, event);
+  const touched = new Map<string, Set<string>>();
+  const changed = new Map<string, Set<string>>();
+  for (const [index, event] of events.entries()) {
+    const set = event.changeSet ?? `${index}`;
+    if (event.subject.kind === 'segment') followSegment(world, event, set);
     if (event.subject.kind !== 'flag') continue;
-    for (const parent of followFlag(world, event)) touched.set(parent, (touched.get(parent) ?? 0) + 1);
+    add(changed, nameOf(event.subject), set);
+    for (const parent of followFlag(world, event, set)) add(touched, parent, set);
   }
   expectIndexes(world, documents);
-  return new Map([...touched, ...touchesOfSegments(world, documents)]);
+  const flags = [...touched].map(([name, sets]) => [name, sizeWithout(sets, changed.get(name))] as const);
+  return new Map([...flags, ...touchesOfSegments(world, documents)]);
+}
+
+function add(sets: Map<string, Set<string>>, name: string, set: string): void {
+  sets.set(name, new Set(sets.get(name)).add(set));
+}
+
+/** A set that also changes a document writes it once. */
+function sizeWithout(sets: ReadonlySet<string>, others: ReadonlySet<string> = new Set()): number {
+  return [...sets].filter((set) => !others.has(set)).length;
 }
 
 /** Strategies may name a segment that is not there: one that comes into being at the same moment is not touched. */
@@ -44,17 +57,19 @@ function touchesOfSegments({ segments }: World, documents: Content['documents'])
   return documents
     .filter(({ key }) => key.kind === 'segment')
     .map(({ key, revision }) => {
-      const { events, touches } = segments.get(key.id) ?? { events: 0, touches: 0 };
-      return [nameOf(key), Math.min(touches, revision - events)];
+      const { events, touches } = segments.get(key.id) ?? NO_WRITES;
+      return [nameOf(key), Math.min(sizeWithout(touches, events), revision - events.size)];
     });
 }
 
-function followSegment(world: World, { type, subject: { id }, data, revision }: Event): void {
-  const { events, touches } = world.segments.get(id) ?? { events: 0, touches: 0 };
+const NO_WRITES: Pick<SegmentWrites, 'events' | 'touches'> = { events: new Set(), touches: new Set() };
+
+function followSegment(world: World, { type, subject: { id }, data, revision }: Event, set: string): void {
+  const { events, touches } = world.segments.get(id) ?? NO_WRITES;
   if (type === 'segment-deleted') {
     const users = [...world.flags.values()].filter((flag) => segmentsOf(flag).includes(Number(id)));
     // Where one has not touched it, it was as if it had come after the deletion.
-    if (revision === events + touches + 1) expect(users).toEqual([]);
+    if (revision === events.size + sizeWithout(touches, events) + 1) expect(users).toEqual([]);
     world.segments.delete(id);
     return;
   }
@@ -65,17 +80,18 @@ function followSegment(world: World, { type, subject: { id }, data, revision }: 
   const { name } = data as { readonly name: string };
   const others = [...world.segments].filter(([other]) => other !== id).map(([, its]) => its.name);
   expect(others).not.toContain(name);
-  world.segments.set(id, { name, events: events + 1, touches });
+  world.segments.set(id, { name, events: new Set(events).add(set), touches });
 }
 
 /** Gives the names of the parents that the flag begins to depend on. */
-function followFlag(world: World, event: Event): readonly string[] {
+function followFlag(world: World, event: Event, set: string): readonly string[] {
   const { id } = event.subject;
   const before = world.flags.get(id);
   const flag = evolveFlag(before, event as never);
   if (flag) world.flags.set(id, flag);
   else world.flags.delete(id);
-  for (const segment of newOf(segmentsOf, before, flag)) touchSegment(world, `${segment}`);
+  const isMove = event.type === 'flag-moved';
+  for (const segment of newOf(segmentsOf, isMove ? undefined : before, flag)) touchSegment(world, `${segment}`, set);
   const parents = newOf(parentsOf, before, flag);
   for (const parent of parents) expectFitParent(world, flag, parent);
   for (const parent of parents) world.children.set(parent, new Set(world.children.get(parent)).add(id));
@@ -84,9 +100,9 @@ function followFlag(world: World, event: Event): readonly string[] {
   return parents.map((parent) => nameOf({ kind: 'flag', id: parent }));
 }
 
-function touchSegment({ segments }: World, id: string): void {
+function touchSegment({ segments }: World, id: string, set: string): void {
   const segment = segments.get(id);
-  if (segment) segments.set(id, { ...segment, touches: segment.touches + 1 });
+  if (segment) segments.set(id, { ...segment, touches: new Set(segment.touches).add(set) });
 }
 
 /** No flag depends on one that depends on another, so there are no cycles either. */

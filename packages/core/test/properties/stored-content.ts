@@ -17,6 +17,17 @@ export async function contentOf(storage: Storage): Promise<Content> {
   return {
     documents: await list('body'),
     summaries: await list('summary'),
-    events: events.map(({ id: _id, position: _position, ...event }) => event),
+    events: withNumberedSets(events.map(({ id: _id, position: _position, ...event }) => event)),
   };
+}
+
+/** Replaces the random ids of change sets by numbers, in the order of their appearance. */
+export function withNumberedSets<Event extends Pick<StoredEvent, 'changeSet'>>(events: readonly Event[]): Event[] {
+  const numbers = new Map<string, string>();
+  return events.map((event) => {
+    const id = event.changeSet;
+    if (id === null) return event;
+    if (!numbers.has(id)) numbers.set(id, `set-${numbers.size + 1}`);
+    return { ...event, changeSet: numbers.get(id) ?? id };
+  });
 }

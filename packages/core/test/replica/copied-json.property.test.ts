@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { mergeJson } from '../../src/replica/clone-json.js';
+import { mergeJson } from '../../src/validation/json.js';
 
 const KEYS = ['name', '__proto__', 'constructor', '0'] as const;
 

@@ -17,7 +17,7 @@ function recording(options: Partial<UsageOptions> = {}) {
   const recorder = startUsageRecorder({
     ...{ metrics, now: () => START, application: 'shop', instance: 'shop-1', strategies: [], interval: 0 },
     retention: { pruneWhenDue: async () => undefined, mayHaveDropped: () => false },
-    drain: () => counted.splice(0),
+    drain: () => counted.splice(0).map((count) => ({ ...count, environment: 'production' })),
     onError: (error) => errors.push(error),
     ...options,
   });

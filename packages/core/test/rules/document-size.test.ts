@@ -1,4 +1,4 @@
-import { assertDocumentSizes } from '../../src/changes/state-size.js';
+import { assertDocumentSize } from '../../src/changes/state-size.js';
 import type { Constraint, Flags } from '../../src/index.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
@@ -67,7 +67,7 @@ describe('the document of all names of segments', () => {
   it('has an advice of its own when it is full', () => {
     const [key, text] = [{ kind: 'segment-registry', id: 'all' }, JSON.stringify('x'.repeat(MIB))];
     const write = { key, expected: 0, parent: null, body: null, text, summary: null };
-    const change = { write, events: [], project: null, next: null };
-    expect(() => assertDocumentSizes([change])).toThrow('delete segments, or choose shorter names');
+    const change = { write, events: [], found: undefined, next: null, path: undefined };
+    expect(() => assertDocumentSize(change)).toThrow('delete segments, or choose shorter names');
   });
 });

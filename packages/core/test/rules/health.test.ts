@@ -65,6 +65,9 @@ onEveryStorage((start) => {
       await flags.createFlag(DEFAULT, { name: 'young' });
       await flags.updateFlag(CHECKOUT, { stale: true });
       expect(await healthOf(flags)).toBe(50);
+      expect(await flags.getProject(DEFAULT)).toMatchObject({ flagCount: 2, staleCount: 1, potentiallyStaleCount: 0 });
+      await flags.updateFlag(CHECKOUT, { stale: false });
+      expect(await flags.getProject(DEFAULT)).toMatchObject({ flagCount: 2, staleCount: 0, potentiallyStaleCount: 1 });
     });
 
     it('follows configured lifetimes', async () => {

@@ -1,4 +1,4 @@
-import type { Flags, JsonPatch } from '../../src/index.js';
+import type { Change, Flags, JsonPatch } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 
 const STOP = '2026-01-01T00:00:00Z';
@@ -7,6 +7,11 @@ const CONSTRAINT = { contextName: 'userId', operator: 'IN', values: ['7'] };
 const STRATEGY = { name: 'default', parameters: { a: 'b' }, constraints: [CONSTRAINT], segments: [1], variants: [] };
 const REPORT = { appName: 'web', bucket: { start: STOP, stop: STOP, toggles: { checkout: { yes: 1, no: 0 } } } };
 const STRATEGY_REF = { ...PRODUCTION, strategy: '' };
+
+const CHANGES = [
+  { op: 'updateFlag', ref: CHECKOUT, input: { description: 'x' }, ifRevision: [2] },
+  { op: 'addStrategy', ref: PRODUCTION, input: { name: 'default', constraints: [CONSTRAINT] } },
+];
 
 /** An operation that takes input, and input that it accepts. */
 interface Taker {
@@ -31,6 +36,22 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     take: (flags, input) => flags.patchFlag(CHECKOUT, input),
   },
   cloneFlag: { input: { name: 'copy' }, take: (flags, input) => flags.cloneFlag(CHECKOUT, input) },
+  changeLabels: { input: { add: ['x'], remove: ['y'] }, take: (flags, input) => flags.changeLabels(CHECKOUT, input) },
+  moveFlag: { input: { project: 'default' }, take: (flags, input) => flags.moveFlag(CHECKOUT, input) },
+  configureEnvironment: {
+    input: { enabled: true, strategies: [{ ...STRATEGY, id: 'id' }] },
+    take: (flags, input) => flags.configureEnvironment(PRODUCTION, input),
+  },
+  apply: { input: CHANGES, take: (flags, input) => flags.apply(input) },
+  preview: {
+    input: CHANGES,
+    take: (flags, input) => flags.preview(input, { environment: 'production', contexts: [{ userId: '7' }] }),
+  },
+  undo: {
+    input: { actor: 'ada', reason: 'x' },
+    take: async (flags, input) => flags.undo(`${(await flags.apply(CHANGES as Change[])).id}`, input),
+  },
+  plan: { input: CHANGES, take: (flags, input) => flags.plan(input) },
   addStrategy: { input: STRATEGY, take: (flags, input) => flags.addStrategy(PRODUCTION, input) },
   updateStrategy: {
     input: STRATEGY,
@@ -67,6 +88,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   },
   reportMetrics: { input: REPORT, take: (flags, input) => flags.reportMetrics(input) },
   reportMetricsInBulk: { input: { reports: [REPORT] }, take: (flags, input) => flags.reportMetricsInBulk(input) },
+  history: { input: { project: 'default', flag: 'checkout' }, take: (flags, input) => flags.history(input) },
   listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.listEvents(input) },
 };
 

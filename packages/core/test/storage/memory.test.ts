@@ -1,3 +1,6 @@
+import { createFlags } from '../../src/create-flags.js';
+import type { FlagState } from '../../src/flags/flag.js';
+import type { SegmentState } from '../../src/segments/segment.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { storageConformance } from '../../src/testing/storage/conformance.js';
 
@@ -12,6 +15,45 @@ describe('memoryStorage', () => {
     await expect(storage.list({ kind: 'flag', part: 'body' })).rejects.toMatchObject(closed);
     await expect(storage.commit({ writes: [], events: [] })).rejects.toMatchObject(closed);
     await expect(storage.events({ order: 'oldest-first', limit: 1 })).rejects.toMatchObject(closed);
+  });
+
+  it('keeps each flag and segment once, for itself and for evaluation', async () => {
+    const storage = memoryStorage();
+    const flag = { project: 'default', flag: 'checkout' };
+    const place = { ...flag, environment: 'production' };
+    const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
+    const before = await createFlags({ storage });
+    await before.createFlag(flag, { name: 'checkout' });
+    await before.addStrategy(place, { name: 'default', constraints });
+    const opened = await createFlags({ storage });
+    await opened.addStrategy(place, { name: 'default', constraints });
+    await opened.createSegment({ name: 'beta', constraints });
+    await before.refresh();
+    for (const flags of [before, opened]) {
+      const { flags: listed, segments } = flags.configuration();
+      const flag = storage.peek?.({ kind: 'flag', id: 'checkout' })?.body as FlagState | undefined;
+      const segment = storage.peek?.({ kind: 'segment', id: '1' })?.body as SegmentState | undefined;
+      expect(listed[0]?.strategies).toBe(flag?.environments[0]?.strategies);
+      expect(segments[0]?.constraints).toBe(segment?.constraints);
+    }
+  });
+
+  it('shares frozen documents, which keep their unchanged parts', async () => {
+    const storage = memoryStorage();
+    const key = { kind: 'flag', id: 'a' };
+    const put = { key, parent: null, summary: {} };
+    await storage.commit({ writes: [{ ...put, expected: 0, body: { same: { a: [1] }, b: 1 } }], events: [] });
+    const first = storage.peek?.(key);
+    await storage.commit({ writes: [{ ...put, expected: 1, body: { same: { a: [1] }, b: 2 } }], events: [] });
+    const second = storage.peek?.(key);
+    expect([first, second]).toMatchObject([
+      { revision: 1, body: { same: { a: [1] }, b: 1 } },
+      { revision: 2, body: { same: { a: [1] }, b: 2 } },
+    ]);
+    const parts = [first, second].map((one) => (one?.body as { same: { a: number[] } } | undefined)?.same);
+    expect(parts[1]).toBe(parts[0]);
+    expect(() => parts[0]?.a.push(2)).toThrow(TypeError);
+    expect(storage.peek?.({ kind: 'flag', id: 'b' })).toBeUndefined();
   });
 
   it('offers metrics at the same place', async () => {

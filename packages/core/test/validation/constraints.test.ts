@@ -76,6 +76,9 @@ describe('a constraint', () => {
       '/constraints/1/values/0',
       '/constraints/1/values/2',
     ]);
+    expect(faultsOf(validate.strategy, constrained({ ...constraint, values: [] }))).toEqual([
+      { message: 'must have at least one value', path: '/constraints/1/values' },
+    ]);
     expect(faultsOf(validate.strategy, constrained({ ...constraint, value: '::1' }))).toEqual([
       { message: 'is required for IN_CIDR', path: '/constraints/1/values' },
     ]);

@@ -148,3 +148,87 @@ describe('a name that is taken', () => {
     }
   });
 });
+
+describe('a list across projects', () => {
+  const FEATURES = '/api/admin/features';
+
+  it('leaves out the projects that the caller may not read, also from the total, and asks once for each', async () => {
+    const { app, asked } = await createApp();
+    const { body } = await request(app).get(FEATURES).expect(200);
+    expect(body).toMatchObject({ features: [{ name: 'mine-flag', project: 'mine' }], total: 1 });
+    expect(asked).toEqual([
+      ['listFlags', 'mine'],
+      ['listFlags', 'other'],
+    ]);
+    const paged = await request(app).get(`${FEATURES}?limit=1&project=other&project=mine`).expect(200);
+    expect(paged.body).toMatchObject({ features: [{ name: 'mine-flag' }], total: 1 });
+    expect(paged.headers.link).toBeUndefined();
+  });
+
+  it('is empty, not refused, for a caller who may read projects without a match', async () => {
+    const { app, flags } = await createApp();
+    await request(app).get(`${FEATURES}?query=nothing`).expect(200, { version: 1, features: [], total: 0 });
+    await request(app).get(`${FEATURES}?project=other`).expect(200, { version: 1, features: [], total: 0 });
+    await flags.archiveFlag({ project: 'mine', flag: 'mine-flag' });
+    await request(app).get(FEATURES).expect(200, { version: 1, features: [], total: 0 });
+  });
+
+  it('is refused to a caller who may read no project', async () => {
+    const { app } = await createApp(() => false);
+    const { body } = await request(app).get(FEATURES).expect(403);
+    expect(body.code).toBe('forbidden');
+  });
+
+  it('is made for each caller, and tagged for what the caller sees', async () => {
+    let place = 'mine';
+    const { app } = await createApp((_, project) => project === place);
+    for (const query of ['', '?limit=5']) {
+      place = 'mine';
+      const mine = await request(app).get(`${FEATURES}${query}`).expect(200);
+      await request(app).get(`${FEATURES}${query}`).set('If-None-Match', `${mine.headers.etag}`).expect(304);
+      place = 'other';
+      const other = await request(app)
+        .get(`${FEATURES}${query}`)
+        .set('If-None-Match', `${mine.headers.etag}`)
+        .expect(200);
+      expect(other.body).toMatchObject({ features: [{ name: 'other-flag' }], total: 1 });
+    }
+  });
+
+  it('gives errors of authorize to the host', async () => {
+    const { app } = await createApp((_, project) => {
+      if (project === 'mine') throw new Error('no answer');
+      return true;
+    });
+    await request(app).get(FEATURES).expect(500);
+  });
+
+  it('shows the tags of readable projects only', async () => {
+    const { app, flags } = await createApp();
+    await flags.changeLabels({ project: 'mine', flag: 'mine-flag' }, { add: ['b', 'a'] });
+    await flags.changeLabels({ project: 'other', flag: 'other-flag' }, { add: ['c'] });
+    const { body } = await request(app).get('/api/admin/tags').expect(200);
+    expect(body.tags.map(({ value }: { value: string }) => value)).toEqual(['b', 'a']);
+  });
+});
+
+describe('a request for the tags of a flag', () => {
+  it("needs the permission of the flag's project to read or to update the flag", async () => {
+    const { app, asked } = await createApp();
+    const tags = (flag: string) => `/api/admin/features/${flag}/tags`;
+    await request(app).get(tags('mine-flag')).expect(200);
+    await request(app).post(tags('mine-flag')).send({ value: 'a' }).expect(201);
+    await request(app).get(tags('other-flag')).expect(403);
+    await request(app).post(tags('other-flag')).send({ value: 'a' }).expect(403);
+    await request(app)
+      .delete(`${tags('nothing')}/simple/a`)
+      .expect(403);
+    expect(asked).toEqual([
+      ['getFlag', 'mine'],
+      ['updateFlag', 'mine'],
+      ['getFlag', 'other'],
+      ['updateFlag', 'other'],
+      ['updateFlag', null],
+    ]);
+  });
+});

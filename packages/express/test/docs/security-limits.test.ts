@@ -70,12 +70,18 @@ const PROBES: Readonly<Record<string, Probe>> = {
   labelsPerFlag: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: many(amount, String) }),
   flagLabel: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: [text(amount)] }),
   owner: (flags, amount) => flags.updateFlag(CHECKOUT, { owner: text(amount) }),
+  searchText: (flags, amount) => flags.listFlags({}, { query: text(amount) }),
+  projectsPerQuery: (flags, amount) => flags.listFlags({}, { project: many(amount, String) }),
   title: strategyWith((amount) => ({ title: text(amount) })),
   secret: (flags, amount) => flags.createToken({ name: 'a', kind: 'admin', secret: text(amount) }),
   async projectsPerToken(flags, amount) {
     const projects = many(amount, (n) => `project-${n}`);
     for (const id of projects) await flags.createProject({ id, name: id });
     await flags.createToken({ name: 'a', kind: 'client', projects });
+  },
+  async tokenOverlap(flags, amount) {
+    const { token } = await flags.createToken({ name: 'a', kind: 'client' });
+    await flags.rotateToken(token.id, { overlap: amount });
   },
   async strategiesPerEnvironment(flags, amount) {
     for (let count = 0; count < amount; count++) await flags.addStrategy(PRODUCTION, { name: 'default' });
@@ -103,6 +109,11 @@ const PROBES: Readonly<Record<string, Probe>> = {
       await flags.addDependency(CHECKOUT, { flag: `parent-${count}` });
     }
   },
+  changesPerSet: (flags, amount) =>
+    flags.apply(many(amount, () => ({ op: 'updateFlag', ref: CHECKOUT, input: { stale: true } }) as const)),
+  reason: (flags, amount) => flags.apply([], { reason: text(amount) }),
+  previewContexts: (flags, amount) =>
+    flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
   patchOperations: (flags, amount) =>
     flags.patchFlag(
       CHECKOUT,

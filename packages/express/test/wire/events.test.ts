@@ -9,6 +9,20 @@ describe('the event log on the wire', () => {
     expect(new Set(WIRE_EVENT_TYPES).size).toBe(EVENT_TYPES.length);
   });
 
+  it('shows every constraint with values, in events and in the playground, as in strategies', async () => {
+    const { app, flags } = await createHostApp();
+    const ref = { project: 'default', flag: 'checkout', environment: 'production' };
+    await flags.createFlag(ref, { name: 'checkout' });
+    const constraint = { contextName: 'age', operator: 'NUM_GT', value: '18' } as const;
+    await flags.addStrategy(ref, { name: 'default', constraints: [constraint] });
+    await flags.enable(ref);
+    const { body: log } = await request(app).get('/api/admin/events/checkout?limit=2').expect(200);
+    expect(log.events[1].data.constraints).toEqual([{ ...constraint, values: [] }]);
+    const question = { environment: 'production', flag: 'checkout', context: {} };
+    const { body: playground } = await request(app).post('/api/admin/playground').send(question).expect(200);
+    expect(playground.features[0].strategies[0].constraints[0].constraint).toEqual({ ...constraint, values: [] });
+  });
+
   it('shows what happened, newest first, in the words of the wire', async () => {
     const { app, flags } = await createHostApp({ flags: { now: () => new Date('2026-01-01T10:00:00Z') } });
     const ada = flags.as('Ada');

@@ -1,25 +1,14 @@
-import type { Change } from '@flags/core';
 import { createValidator, type JsonSchema } from '@flags/core/integration';
 import { contextSchema, type WireContext } from '../wire/evaluation-context.js';
 import { CHANGE_OPERATIONS } from './permissions.js';
 
-/** The body that applies a change set. */
-export interface WireChangeSet {
-  readonly id?: string;
-  readonly reason?: string;
-  readonly ifRevision?: Readonly<Record<string, number>>;
-  readonly changes: readonly Change[];
-}
-
 /** The body that previews changes. */
 export interface WirePreview {
-  readonly changes: readonly Change[];
   readonly environment: string;
   readonly contexts: readonly WireContext[];
 }
 
 const text: JsonSchema = { type: 'string' };
-const list: JsonSchema = { type: 'array' };
 
 /** Documents a change. The engine validates it, because a reference and an input differ with the operation. */
 const change: JsonSchema = {
@@ -73,15 +62,8 @@ export const BODIES = {
   undo: { type: 'object', properties: { reason } },
 } satisfies Readonly<Record<string, JsonSchema>>;
 
-/** Validators of what the engine does not see: the envelope, and contexts in wire form. */
-export const validateBody = {
-  apply: createValidator<WireChangeSet>(withoutChanges(BODIES.apply)),
-  plan: createValidator<Pick<WireChangeSet, 'changes'>>(withoutChanges(BODIES.plan)),
-  preview: createValidator<WirePreview>(withoutChanges(BODIES.preview)),
-  undo: createValidator<{ readonly reason?: string }>(BODIES.undo),
-};
-
-/** The engine validates the changes and the id. */
-function withoutChanges(schema: JsonSchema & { readonly properties: object }): JsonSchema {
-  return { ...schema, properties: { ...schema.properties, ...('id' in schema.properties && { id: text }), changes: list } };
-}
+/** Validates the contexts, which have a wire form. The engine validates everything else. */
+export const validatePreview = createValidator<WirePreview>({
+  ...BODIES.preview,
+  properties: { ...BODIES.preview.properties, changes: {} },
+});

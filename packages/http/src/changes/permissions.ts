@@ -1,4 +1,5 @@
 import {
+  type Change,
   type ChangeOperationName,
   type ChangeSet,
   type EventType,
@@ -10,6 +11,7 @@ import {
 import { ERROR_KINDS } from '../errors.js';
 import { projectIn } from '../permission.js';
 import type { Action } from '../permissions.js';
+import { unchecked } from '../schema-properties.js';
 
 /** A permission that a change set needs. The project is null for the instance. */
 export interface NeededPermission {
@@ -24,7 +26,7 @@ export interface ChangePermissions {
   /** The projects that the set creates. The events of a new project need no further permission. */
   readonly created: ReadonlySet<string>;
   /** The changes. References without a project get the project of the permission check. */
-  readonly changes: readonly unknown[];
+  readonly changes: readonly Change[];
 }
 
 interface AnyChange {
@@ -70,15 +72,15 @@ export const CHANGE_OPERATIONS = Object.keys(PLACES) as readonly ChangeOperation
  * may not learn what is wrong with a change: an unreadable change is about the instance.
  */
 export async function permissionsOfChanges(flags: Flags, given: unknown): Promise<ChangePermissions> {
-  const all: readonly unknown[] = Array.isArray(given) ? given : [];
-  // A longer set is refused anyway.
-  if (all.length > LIMITS.changesPerSet) return { needed: [], created: new Set(), changes: all };
+  // The engine refuses anything but a list, and a longer one. Such a set is about the instance.
+  const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
+  if (!isReadable) return { needed: [], created: new Set(), changes: unchecked(given) };
   const needed: NeededPermission[] = [];
   const created = new Set<string>();
   const changes: unknown[] = [];
   // Where earlier changes of the set put flags.
   const moved = new Map<string, string>();
-  for (const one of all) {
+  for (const one of given as readonly unknown[]) {
     const change: AnyChange = Object(one);
     const { change: located, projects } = await locate(flags, change, moved);
     changes.push(isOperation(change.op) ? located : one);
@@ -86,7 +88,7 @@ export async function permissionsOfChanges(flags: Flags, given: unknown): Promis
     for (const project of projects) needed.push({ action, project });
     follow(change, { created, moved });
   }
-  return { needed, created, changes };
+  return { needed, created, changes: unchecked(changes) };
 }
 
 function isOperation(op: unknown): op is ChangeOperationName {
@@ -187,6 +189,7 @@ const UNDOING: Readonly<Record<EventType, Action | undefined>> = {
   'segment-updated': 'updateSegment',
   'segment-deleted': 'createSegment',
   'token-created': undefined,
+  'token-updated': undefined,
   'token-deleted': undefined,
 };
 

@@ -1,7 +1,7 @@
 import type { ChangeSet, FlagPreview, HistoryEntry, Plan, PlannedDocument, PlannedEvent, Preview } from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonArray, jsonList, jsonObject } from '../json-chunks.js';
-import { eventToWire, toWireState } from '../routes/events.js';
+import { eventToWire, eventTypeToWire, toWireState } from '../routes/events.js';
 import { evaluatedVariantToWire } from '../routes/frontend.js';
 
 /** Generates the JSON of a change set in pieces: its events may have 8 MiB. */
@@ -24,7 +24,8 @@ function plannedDocumentToWire({ kind, id, before, after, events }: PlannedDocum
 }
 
 function plannedEventToWire({ type, project, flag, environment, data, before }: PlannedEvent) {
-  return { project, featureName: flag, environment, ...toWireState({ type, data, before }) };
+  const states = toWireState({ type, data, before });
+  return { type: eventTypeToWire(type), project, featureName: flag, environment, ...states };
 }
 
 /** The maximum length of all payloads in one preview, in characters. Variants beyond it come without their payload. */

@@ -1,4 +1,5 @@
 import type { ReplySchema } from '../route.js';
+import { CHANGE_EXAMPLES } from './change-examples.js';
 import { CLIENT_EXAMPLES } from './client-examples.js';
 
 const CREATED = '2026-01-02T10:00:00.000Z';
@@ -83,6 +84,10 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   },
   Project: project,
   ProjectOverview: { name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
+  HealthReport: {
+    ...{ name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
+    ...{ potentiallyStaleCount: 0, activeCount: 1, staleCount: 0 },
+  },
   MemberList: {
     roles: [
       { id: 4, name: 'owner' },
@@ -91,6 +96,29 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     users: [{ id: 7, roleId: 4 }],
   },
   FlagList: { version: 1, features: [summary] },
+  FeatureList: {
+    version: 1,
+    features: [
+      {
+        name: 'checkout',
+        project: 'default',
+        description: 'The new checkout',
+        type: 'release',
+        stale: false,
+        archived: false,
+        labels: ['team-shop'],
+        owner: 'ada@example.org',
+        revision: 7,
+        createdAt: CREATED,
+        lastSeenAt: SEEN,
+        environments: [
+          { name: 'development', enabled: true, strategyCount: 1, rollout: 100, hasVariants: false },
+          { name: 'production', enabled: false, strategyCount: 1, rollout: 25, hasVariants: false },
+        ],
+      },
+    ],
+    total: 1,
+  },
   Flag: flag,
   FlagDetail: {
     ...flag,
@@ -101,6 +129,16 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   },
   Tag: { type: 'simple', value: 'team-shop' },
   TagList: { version: 1, tags: [{ type: 'simple', value: 'team-shop' }] },
+  TagTypeList: { version: 1, tagTypes: [{ name: 'simple', description: 'A label of a flag', icon: '#' }] },
+  EnvironmentList: {
+    version: 1,
+    environments: [
+      {
+        ...{ name: 'development', displayName: 'Development', type: 'development' },
+        ...{ enabled: true, protected: true, sortOrder: 1 },
+      },
+    ],
+  },
   ArchivedFlagList: { version: 1, features: [archivedFlag] },
   Strategy: strategy,
   VariantWeights: {
@@ -119,6 +157,29 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   },
   SeenToggles: [{ appName: 'web', seenToggles: ['checkout'], metricsCount: 10 }],
   FeatureMetrics: { lastHour: counts, lastMinute: { checkout: { yes: 0, no: 0 } } },
+  UsageList: {
+    version: 1,
+    usage: [
+      {
+        ...{ feature: 'checkout', environment: 'production', appName: 'web' },
+        ...{ hour: '2026-03-01T12:00:00.000Z', yes: 8, no: 2, variants: { blue: 8 } },
+      },
+    ],
+  },
+  UsageSummary: {
+    ...{ version: 1, maturity: 'stable', featureName: 'checkout' },
+    lastHourUsage: [{ environment: 'production', timestamp: '2026-03-01T12:00:00.000Z', yes: 8, no: 2 }],
+    seenApplications: ['web'],
+  },
+  RawUsageList: {
+    ...{ version: 1, maturity: 'stable' },
+    data: [
+      {
+        ...{ featureName: 'checkout', appName: 'web', environment: 'production' },
+        ...{ timestamp: '2026-03-01T12:00:00.000Z', yes: 8, no: 2 },
+      },
+    ],
+  },
   ApplicationList: {
     applications: [
       {
@@ -166,6 +227,8 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
         environment: null,
         data: { stale: true },
         preData: { stale: false },
+        changeSet: '3f0c9e0e-5a53-4d0f-9d0e-5c1c8f2a7b11',
+        reason: null,
       },
     ],
     totalEvents: 1,
@@ -188,5 +251,6 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     ],
     actions: ['getFlag', 'listFlags'],
   },
+  ...CHANGE_EXAMPLES,
   ...CLIENT_EXAMPLES,
 };

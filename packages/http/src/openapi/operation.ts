@@ -97,6 +97,8 @@ function describePathParameter(name: string, { environments, roles }: Settings):
       return { description: 'The name of the application.', schema: TEXT };
     case 'key':
       return { description: 'The name of the flag.', schema: TEXT };
+    case 'id':
+      return { description: 'The id of the change set.', schema: TEXT };
     case 'token':
       return { description: 'The id of the token, or its secret.', schema: TEXT };
     default:

@@ -28,7 +28,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(route.path.includes(':') ? (['invalid_input'] as const) : []),
     ...(route.body === undefined ? [] : bodyErrors(route)),
     ...(route.ifMatch === undefined ? [] : (['revision_mismatch'] as const)),
-    ...(writesDefinitions(route) ? (['document_too_large', 'state_too_large'] as const) : []),
+    ...(writesDefinitions(route) ? (['document_too_large', 'state_too_large', 'change_set_too_large'] as const) : []),
     ...(route.method === 'GET' ? [] : (['too_much_contention', 'outcome_unknown'] as const)),
     'storage_busy',
     'storage_unavailable',
@@ -37,7 +37,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
 }
 
 const DEFINITION_TAGS: readonly string[] = [
-  ...['Projects', 'Members', 'Flags', 'Strategies', 'Variants', 'Segments', 'Dependencies'],
+  ...['Projects', 'Members', 'Flags', 'Strategies', 'Variants', 'Segments', 'Dependencies', 'Change sets'],
 ];
 
 /** Requests without a body only toggle or delete, so they cannot exceed a size limit. */
@@ -59,6 +59,13 @@ const ETAG = {
   description: 'Changes when what is shown changes; for If-None-Match, and of a flag, project or segment for If-Match.',
   required: true,
   schema: { type: 'string', pattern: '^"[^"]+"$' },
+};
+
+/** Deleted flags, and change sets of several documents, have none. */
+const FLAG_ETAG = {
+  ...ETAG,
+  required: false,
+  description: 'That of the changed flag, as a GET of it would give; for If-Match. Absent unless one flag has changed.',
 };
 
 const LINK = {
@@ -117,13 +124,13 @@ function hasTag({ method, reply, conditional }: Route): boolean {
   return conditional || (method === 'GET' && reply.media === undefined);
 }
 
-function headersOf({ paged }: Route): object {
-  return { ETag: ETAG, ...(paged && { Link: LINK }) };
+function headersOf({ paged, changes }: Route): object {
+  return { ETag: changes === undefined ? ETAG : FLAG_ETAG, ...(paged && { Link: LINK }) };
 }
 
 function success(route: Route): object {
   const { reply } = route;
-  const showsRevision = REVISED.has(reply.schema);
+  const showsRevision = REVISED.has(reply.schema) || route.changes !== undefined;
   return {
     description: reply.schema === undefined ? 'Done; no body.' : 'Done.',
     ...((hasTag(route) || showsRevision) && { headers: headersOf(route) }),

@@ -1,12 +1,15 @@
 import type { Route } from '../route.js';
 import { archiveRoutes } from './archive.js';
+import { changeRoutes } from './changes.js';
 import { clientRoutes } from './client.js';
 import { clientReportRoutes } from './client-reports.js';
 import { dependencyRoutes } from './dependencies.js';
 import { environmentRoutes } from './environments.js';
 import { eventRoutes } from './events.js';
+import { featureRoutes } from './features.js';
 import { flagRoutes } from './flags.js';
 import { frontendRoutes } from './frontend.js';
+import { historyRoutes } from './history.js';
 import { memberRoutes } from './members.js';
 import { metricsRoutes } from './metrics.js';
 import { ofrepRoutes } from './ofrep.js';
@@ -18,12 +21,14 @@ import { sessionRoutes } from './session.js';
 import { strategyRoutes } from './strategies.js';
 import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
+import { usageRoutes } from './usage.js';
 import { variantRoutes } from './variants.js';
 
 /** All routes of the API. */
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
+  ...featureRoutes,
   ...tagRoutes,
   ...strategyRoutes,
   ...environmentRoutes,
@@ -33,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...memberRoutes,
   ...archiveRoutes,
   ...metricsRoutes,
+  ...usageRoutes,
   ...eventRoutes,
   ...tokenRoutes,
   ...playgroundRoutes,
@@ -40,6 +46,8 @@ export const ROUTES: readonly Route[] = [
   ...clientReportRoutes,
   ...frontendRoutes,
   ...ofrepRoutes,
+  ...changeRoutes,
+  ...historyRoutes,
   ...sessionRoutes,
   ...openApiRoutes,
 ];

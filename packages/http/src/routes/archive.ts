@@ -55,6 +55,7 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'Take a flag out of the archive, off in every environment',
     tag: 'Archive',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200, schema: 'Flag' },
     errors: ['flag_not_found', 'revision_mismatch'],
     ifMatch: 'flag',

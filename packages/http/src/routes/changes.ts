@@ -1,15 +1,11 @@
-import type { Change, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
-import { BODIES, validateBody } from '../changes/input.js';
-import {
-  type NeededPermission,
-  permissionsOfChanges,
-  permissionsOfUndo,
-  projectsOf,
-} from '../changes/permissions.js';
+import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
+import { BODIES, validatePreview } from '../changes/input.js';
+import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
 import { changeSetToWire, planToWire, previewToWire } from '../changes/wire.js';
 import { isPermitted } from '../permission.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
+import { unchecked } from '../schema-properties.js';
 import { contextFromWire } from '../wire/evaluation-context.js';
 import { withSegmentPermission } from './strategies.js';
 
@@ -47,6 +43,15 @@ const CHANGE_ERRORS: readonly ErrorCode[] = [
   'change_set_too_large',
 ];
 
+/** The invariants that an undo could break. */
+const UNDO_ERRORS: readonly ErrorCode[] = [
+  'project_not_empty',
+  'segment_in_use',
+  'flag_has_children',
+  'dependency_too_deep',
+  'last_owner',
+];
+
 export const changeRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -63,9 +68,10 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkAll(check, 'applyChanges', needed);
-      const { changes: _changes, ...options } = validateBody.apply(body);
-      const applied = await flags.apply(changes as readonly Change[], withSegmentPermission(options, check));
-      if (options.id !== undefined) {
+      const { id, reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
+      const options = withSegmentPermission(withoutUndefined({ id, reason, ifRevision }), check);
+      const applied = await flags.apply(changes, options);
+      if (id !== undefined) {
         // A repeated id returns the first result, whatever was asked for this time.
         const asked = new Set([...created, ...needed.map(({ project }) => project)]);
         for (const project of projectsOf(applied.events)) if (!asked.has(project)) await check('applyChanges', project);
@@ -88,8 +94,7 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, principal, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkProjects(check, 'previewChanges', needed);
-      validateBody.plan(body);
-      const { documents } = await flags.plan(changes as readonly Change[]);
+      const { documents } = await flags.plan(changes);
       const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
       const visible: PlannedDocument[] = [];
       for (const document of documents) if (await areAll(projectsOfDocument(document), maySee)) visible.push(document);
@@ -110,9 +115,9 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, principal, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkProjects(check, 'previewChanges', needed);
-      const { environment, contexts } = validateBody.preview(body);
+      const { environment, contexts } = validatePreview(body);
       const query = { environment, contexts: contexts.map((context) => contextFromWire(context)) };
-      const preview = await flags.preview(changes as readonly Change[], query);
+      const preview = await flags.preview(changes, query);
       const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
       const visible: Preview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
@@ -145,27 +150,37 @@ export const changeRoutes: readonly Route[] = [
     access: 'admin',
     body: { required: false, schema: () => BODIES.undo, checkedBy: 'router' },
     reply: { status: 200, schema: 'ChangeSet' },
-    errors: ['change_set_not_found', 'undo_conflict', ...CHANGE_ERRORS],
+    errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
     changes: 'flag',
     async handle({ flags, params, body, check }) {
       const changeSet = await flags.getChangeSet(params.id);
       for (const project of projectsOf(changeSet.events)) await check('undoChange', project);
       await checkAll(check, 'undoChange', await permissionsOfUndo(flags, changeSet));
-      const { reason } = validateBody.undo(body ?? {});
-      return shown(await flags.undo(params.id, reason === undefined ? {} : { reason }));
+      const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
+      return shown(await flags.undo(params.id, withoutUndefined({ reason })));
     },
   }),
 ];
 
+/** Returns the changes in a body, as they were sent. The engine refuses anything but a list. */
 function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
+}
+
+function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
 }
 
 type Check = RouteRequest['check'];
 
 /** Asks for the action of the set in every project of its changes, then for the action of each change. */
 async function checkAll(check: Check, action: Action, needed: readonly NeededPermission[]): Promise<void> {
-  await checkProjects(check, action, needed.filter((one) => one.action !== 'useSegment'));
+  await checkProjects(
+    check,
+    action,
+    needed.filter((one) => one.action !== 'useSegment'),
+  );
   const asked = new Set<string>();
   for (const { action: own, project } of needed) {
     const key = JSON.stringify([own, project]);

@@ -62,7 +62,7 @@ export const clientReportRoutes: readonly Route[] = [
     async handle({ flags, body, scope }) {
       const bulk = unchecked<WireBulk>(body);
       const registrations = registrationsFromWire(bulk, new Date());
-      await flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) }, countedProjects(scope));
+      await flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) }, originOf(scope));
       return {};
     },
   }),
@@ -106,10 +106,10 @@ async function report(request: RouteRequest): Promise<RouteResult> {
 
 function reportOrigin({ clientIp, scope }: RouteRequest): ReportOrigin {
   const address = clientIp();
-  return { ...(address !== undefined && { clientIp: address }), ...countedProjects(scope) };
+  return { ...(address !== undefined && { clientIp: address }), ...originOf(scope) };
 }
 
-/** A token counts only evaluations of flags in its own projects. */
-function countedProjects({ projects }: Scope): Pick<ReportOrigin, 'projects'> {
-  return projects === '*' ? {} : { projects };
+/** A token counts only evaluations of flags in its own projects, and in its own environment. */
+function originOf({ projects, environment }: Scope): Pick<ReportOrigin, 'projects' | 'environment'> {
+  return { ...(projects !== '*' && { projects }), environment };
 }

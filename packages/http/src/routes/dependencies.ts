@@ -16,8 +16,8 @@ function dependencySchema(dependency: JsonSchema): JsonSchema {
   return { type: 'object', properties: { feature: propertyOf(dependency, 'flag'), ...rest }, required: ['feature'] };
 }
 
-function dependencyFromWire({ feature, ...rest }: WireDependency): DependencyInput {
-  return { ...rest, flag: feature };
+function dependencyFromWire({ feature, enabled, variants }: WireDependency): DependencyInput {
+  return { flag: feature, ...(enabled !== undefined && { enabled }), ...(variants !== undefined && { variants }) };
 }
 
 export function dependencyToWire({ flag, enabled, variants }: Dependency) {
@@ -40,6 +40,7 @@ export const dependencyRoutes: readonly Route[] = [
     tag: 'Dependencies',
     access: 'admin',
     body: { required: true, schema: ({ dependency }) => dependencySchema(dependency), checkedBy: 'router' },
+    changes: 'flag',
     reply: { status: 200, schema: 'Dependency' },
     errors: ['invalid_input', 'parent_not_found', 'dependency_cycle', 'dependency_too_deep', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
@@ -55,6 +56,7 @@ export const dependencyRoutes: readonly Route[] = [
     summary: 'End the dependency of a flag on one parent',
     tag: 'Dependencies',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200 },
     errors: ['dependency_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
@@ -70,6 +72,7 @@ export const dependencyRoutes: readonly Route[] = [
     summary: 'End all dependencies of a flag',
     tag: 'Dependencies',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200 },
     errors: FLAG_CHANGE_ERRORS,
     ifMatch: 'flag',

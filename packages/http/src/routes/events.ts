@@ -1,11 +1,11 @@
-import type { Dependency, EventQuery, EventType, Flag, Flags, FlagsEvent, Token } from '@flags/core';
+import type { Dependency, EventQuery, EventType, Flag, Flags, FlagsEvent, Strategy, Token } from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
 import { isPermitted } from '../permission.js';
 import { textsOfPage } from '../query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { propertyOf, unchecked } from '../schema-properties.js';
-import { flagToWire } from '../wire/flag.js';
+import { constraintToWire, flagToWire } from '../wire/flag.js';
 import { dependencyToWire } from './dependencies.js';
 import { EVENTS } from './paths.js';
 import { tokenToWire } from './tokens.js';
@@ -25,6 +25,7 @@ const WIRE_NAMES = {
   'flag-archived': 'feature-archived',
   'flag-revived': 'feature-revived',
   'flag-deleted': 'feature-deleted',
+  'flag-moved': 'feature-project-change',
   'strategy-added': 'feature-strategy-add',
   'strategy-updated': 'feature-strategy-update',
   'strategy-removed': 'feature-strategy-remove',
@@ -38,6 +39,7 @@ const WIRE_NAMES = {
   'segment-updated': 'segment-updated',
   'segment-deleted': 'segment-deleted',
   'token-created': 'api-token-created',
+  'token-updated': 'api-token-updated',
   'token-deleted': 'api-token-deleted',
 } as const satisfies Record<EventType, string>;
 
@@ -74,9 +76,15 @@ export function eventToWire(event: FlagsEvent) {
     project: event.project,
     featureName: event.flag,
     environment: event.environment,
-    data: stateToWire(event.type, event.data),
-    preData: stateToWire(event.type, event.before),
+    ...toWireState(event),
+    changeSet: event.changeSet,
+    reason: event.reason,
   };
+}
+
+/** Returns the states of an event, committed or planned. */
+export function toWireState({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>) {
+  return { data: stateToWire(type, data), preData: stateToWire(type, before) };
 }
 
 /** Converts the state in an event. Tokens, dependencies and flags have different wire names. */
@@ -95,9 +103,18 @@ function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
       return flagStateToWire(unchecked(state));
     case 'flag-updated':
       return flagUpdateToWire(unchecked(state));
+    case 'strategy-added':
+    case 'strategy-updated':
+    case 'strategy-removed':
+      return withValues(unchecked(state));
     default:
       return state;
   }
+}
+
+/** Clients expect `values` in every constraint, as in strategies. */
+function withValues(strategy: Strategy) {
+  return { ...strategy, constraints: strategy.constraints.map(constraintToWire) };
 }
 
 /** Converts a whole flag. Events of release 0.1 contain only the changed members, which pass through unchanged. */

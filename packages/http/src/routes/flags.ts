@@ -57,11 +57,12 @@ export const flagRoutes: readonly Route[] = [
     tag: 'Flags',
     access: 'admin',
     body: { required: true, schema: ({ newFlag }) => newFlag, checkedBy: 'core' },
+    changes: 'flag',
     reply: { status: 201, schema: 'Flag' },
     errors: ['invalid_input', 'project_not_found', 'flag_exists'],
     async handle({ flags, params, body }) {
       const flag = await flags.createFlag(projectRef(params), unchecked(body));
-      return { body: flagToWire(flag), revision: flag.revision };
+      return { body: flagToWire(flag), revision: flag.revision, flag: { project: flag.project, flag: flag.name } };
     },
   }),
   route({
@@ -72,9 +73,17 @@ export const flagRoutes: readonly Route[] = [
     tag: 'Flags',
     access: 'admin',
     cacheBy: 'flags',
+    query: [
+      {
+        name: 'asOf',
+        description: 'The flag as it was at this time, ISO 8601; now when absent. `lastSeenAt` is null then.',
+        schema: () => ({ type: 'string', maxLength: 100 }),
+      },
+    ],
     reply: { status: 200, schema: 'FlagDetail' },
-    errors: ['project_not_found', 'flag_not_found'],
-    async handle({ flags, params }) {
+    errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
+    async handle({ flags, params, query: { asOf } }) {
+      if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.asOf(asOf).getFlag(flagRef(params))) };
       const flag = await flags.getFlag(flagRef(params));
       return { body: flagDetailToWire(flag), revision: flag.revision };
     },
@@ -87,6 +96,7 @@ export const flagRoutes: readonly Route[] = [
     tag: 'Flags',
     access: 'admin',
     body: { required: true, schema: ({ flagChanges }) => flagUpdateSchema(flagChanges), checkedBy: 'router' },
+    changes: 'flag',
     reply: { status: 200, schema: 'Flag' },
     errors: ['invalid_input', 'project_not_found', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
     ifMatch: 'flag',
@@ -103,6 +113,7 @@ export const flagRoutes: readonly Route[] = [
     tag: 'Flags',
     access: 'admin',
     body: { required: true, schema: ({ jsonPatch }) => jsonPatch, checkedBy: 'core' },
+    changes: 'flag',
     reply: { status: 200, schema: 'Flag' },
     errors: [
       'invalid_input',
@@ -127,6 +138,7 @@ export const flagRoutes: readonly Route[] = [
     tag: 'Flags',
     access: 'admin',
     body: { required: true, schema: ({ clone }) => clone, checkedBy: 'core' },
+    changes: 'flag',
     reply: { status: 201, schema: 'Flag' },
     errors: [
       'invalid_input',
@@ -139,7 +151,7 @@ export const flagRoutes: readonly Route[] = [
     ifMatch: 'flag',
     async handle({ flags, params, body, context }) {
       const flag = await flags.cloneFlag(flagRef(params), unchecked(body), context);
-      return { body: flagToWire(flag), revision: flag.revision };
+      return { body: flagToWire(flag), revision: flag.revision, flag: { project: flag.project, flag: flag.name } };
     },
   }),
   route({
@@ -149,6 +161,7 @@ export const flagRoutes: readonly Route[] = [
     summary: 'Archive a flag',
     tag: 'Flags',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 202 },
     errors: ['project_not_found', 'flag_not_found', 'flag_has_children', 'revision_mismatch'],
     ifMatch: 'flag',

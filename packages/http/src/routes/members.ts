@@ -1,8 +1,10 @@
 import type { ErrorDetail, Member, Role } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
+import { versionTag } from '../entity-tag.js';
 import { invalidInput } from '../errors.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 import { type Route, route } from '../route.js';
+import type { ShownUser, UserId } from '../users.js';
 import { positiveInteger, projectRef, USER_ROLE, USERS } from './paths.js';
 
 export interface MemberParams {
@@ -30,16 +32,24 @@ function memberFromWire(params: MemberParams, body: unknown): Member {
   return { userId, roleId };
 }
 
-function memberListToWire(roles: readonly Role[], members: readonly Member[]) {
+type Users = ReadonlyMap<UserId, ShownUser>;
+
+function memberListToWire(roles: readonly Role[], members: readonly Member[], users: Users | undefined) {
   return jsonObject({
     roles: roles.map(({ id, name }) => ({ id, name })),
-    users: jsonArray(members, ({ userId, roleId }) => ({ id: userId, roleId })),
+    users: jsonArray(members, ({ userId, roleId }) => ({ id: userId, roleId, ...users?.get(userId) })),
   });
 }
 
+/** Returns the tag of a list with names, which change without a change of the project. */
+function namedListTag(members: readonly Member[], users: Users): string {
+  return versionTag(members.map(({ userId, roleId }) => JSON.stringify([userId, roleId, users.get(userId)])));
+}
+
 function contradictions(path: Readonly<Record<string, unknown>>, body: unknown): readonly ErrorDetail[] {
-  return Object.entries(body ?? {})
-    .filter(([name, value]) => Object.hasOwn(path, name) && path[name] !== undefined && path[name] !== value)
+  const given = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.entries(path)
+    .filter(([name, value]) => value !== undefined && given[name] !== undefined && given[name] !== value)
     .map(([name]) => ({ message: 'contradicts the path', path: `/${name}` }));
 }
 
@@ -54,9 +64,12 @@ export const memberRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'MemberList' },
     errors: ['project_not_found'],
-    handle: async ({ flags, params }) => ({
-      chunks: memberListToWire(flags.settings.roles, await flags.listMembers(projectRef(params))),
-    }),
+    async handle({ flags, params, describeUsers }) {
+      const members = await flags.listMembers(projectRef(params));
+      const users = await describeUsers?.(members.map(({ userId }) => userId));
+      const chunks = memberListToWire(flags.settings.roles, members, users);
+      return users ? { chunks, etag: namedListTag(members, users) } : { chunks };
+    },
   }),
   route({
     method: 'POST',

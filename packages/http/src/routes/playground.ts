@@ -4,6 +4,7 @@ import { type Serialized, serialized } from '../reply.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';
 import { contextFromWire, contextSchema, type WireContext } from '../wire/evaluation-context.js';
+import { constraintToWire } from '../wire/flag.js';
 import { evaluatedVariantToWire } from './frontend.js';
 
 /** A playground request: for one flag, the flags of a project, or all flags. */
@@ -62,7 +63,7 @@ function createConstraintTruncator() {
     const { constraint, holds } = explained;
     const size = sizeOf(explained, room);
     room -= size;
-    if (room >= 0) return explained;
+    if (room >= 0) return { ...explained, constraint: constraintToWire(constraint) };
     room = 0;
     const { values: _values, value: _value, ...rest } = constraint;
     return { constraint: { ...rest, values: [] }, holds, isCut: true };

@@ -17,7 +17,13 @@ function projectListToWire(projects: JsonChunks) {
 
 function projectOverviewToWire({ name, description, flags, health, memberCount }: ProjectOverview) {
   const features = jsonArray(flags, flagSummaryToWire);
-  return jsonObject({ version: 1, name, description, features, health, members: memberCount });
+  return { version: 1, name, description, features, health, members: memberCount };
+}
+
+/** As in Unleash 4.x, potentially stale flags are active. */
+function healthReportToWire(project: ProjectOverview) {
+  const { potentiallyStaleCount, staleCount, flagCount } = project;
+  return { ...projectOverviewToWire(project), potentiallyStaleCount, activeCount: flagCount - staleCount, staleCount };
 }
 
 function projectSummaryToWire(project: ProjectSummary) {
@@ -74,7 +80,23 @@ export const projectRoutes: readonly Route[] = [
     errors: ['project_not_found'],
     async handle({ flags, params }) {
       const project = await flags.getProject(projectRef(params));
-      return { chunks: projectOverviewToWire(project), revision: project.revision };
+      return { chunks: jsonObject(projectOverviewToWire(project)), revision: project.revision };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${PROJECT}/health-report`,
+    action: 'getProjectHealth',
+    permission: 'getProject',
+    summary: 'A project as its overview shows it, and how many of its flags are stale, potentially stale and active',
+    tag: 'Projects',
+    access: 'admin',
+    cacheBy: 'projects',
+    reply: { status: 200, schema: 'HealthReport' },
+    errors: ['project_not_found'],
+    async handle({ flags, params }) {
+      const project = await flags.getProject(projectRef(params));
+      return { chunks: jsonObject(healthReportToWire(project)), revision: project.revision };
     },
   }),
   route({

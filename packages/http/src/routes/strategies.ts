@@ -21,6 +21,7 @@ export const strategyRoutes: readonly Route[] = [
     tag: 'Strategies',
     access: 'admin',
     body: { required: true, schema: ({ strategy }) => strategy, checkedBy: 'core' },
+    changes: 'flag',
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
@@ -38,6 +39,7 @@ export const strategyRoutes: readonly Route[] = [
     tag: 'Strategies',
     access: 'admin',
     body: { required: true, schema: ({ strategyReplacement }) => strategyReplacement, checkedBy: 'core' },
+    changes: 'flag',
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
@@ -55,6 +57,7 @@ export const strategyRoutes: readonly Route[] = [
     tag: 'Strategies',
     access: 'admin',
     body: { required: true, schema: ({ jsonPatch }) => jsonPatch, checkedBy: 'core' },
+    changes: 'flag',
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'invalid_patch', 'patch_test_failed', 'strategy_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
@@ -71,6 +74,7 @@ export const strategyRoutes: readonly Route[] = [
     summary: 'Remove a strategy; the last one switches the environment off',
     tag: 'Strategies',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200 },
     errors: ['strategy_not_found', ...FLAG_CHANGE_ERRORS],
     ifMatch: 'flag',
@@ -85,7 +89,10 @@ export const strategyRoutes: readonly Route[] = [
  * Adds a `useSegment` check, because a strategy can reveal the values of a segment. Checks each project once, even if a
  * strategy uses several of its segments.
  */
-function withSegmentPermission(context: ChangeContext, check: RouteRequest['check']): ChangeContext {
+export function withSegmentPermission<Context extends object>(
+  context: Context,
+  check: RouteRequest['check'],
+): Context & Pick<ChangeContext, 'onSegmentUse'> {
   const checks = new Map<string | null, Promise<void>>();
   return {
     ...context,

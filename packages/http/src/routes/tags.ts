@@ -1,5 +1,8 @@
-import type { Flag, LabelChanges } from '@flags/core';
+import type { Flag, FlagOverview, LabelChanges } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { versionTag } from '../entity-tag.js';
+import { jsonArray, jsonObject } from '../json-chunks.js';
+import { createProjectFilter } from '../permission.js';
 import { type Route, route } from '../route.js';
 import { propertyOf, unchecked } from '../schema-properties.js';
 import { FEATURE, flagInProject, projectOfFlag } from './paths.js';
@@ -52,11 +55,57 @@ function tagRemoval({ type, value }: Readonly<Record<'type' | 'value', string>>)
 
 const TAGS = `${FEATURE}/tags`;
 
+/** Generates the labels of flags, each once. There may be many, so that nothing sorts them. */
+function* labelsOfAll(flags: readonly FlagOverview[]): Generator<string> {
+  const seen = new Set<string>();
+  for (const { labels } of flags) {
+    for (const label of labels) {
+      if (!seen.has(label)) yield label;
+      seen.add(label);
+    }
+  }
+}
+
 export const tagRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/admin/tags',
+    action: 'listTags',
+    permission: 'listFlags',
+    permissionBy: 'handler',
+    summary: 'The labels of all flags that the caller may read, as tags, in the order of the flags',
+    tag: 'Tags',
+    access: 'admin',
+    reply: { status: 200, schema: 'TagList' },
+    errors: [],
+    async handle({ flags, principal }) {
+      const filter = createProjectFilter(principal, flags);
+      const { items } = await flags.listFlags({}, { canRead: filter.canRead });
+      await filter.assertAnyReadable();
+      const etag = versionTag(items.map(({ name, revision }) => `${name} ${revision}`));
+      return { chunks: jsonObject({ version: 1, tags: jsonArray(labelsOfAll(items), toTag) }), etag };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/admin/tag-types',
+    action: 'listTagTypes',
+    permission: 'listFlags',
+    permissionBy: 'anyProject',
+    summary: 'The types of tags; there is one',
+    tag: 'Tags',
+    access: 'admin',
+    reply: { status: 200, schema: 'TagTypeList' },
+    errors: [],
+    handle: async () => ({
+      body: { version: 1, tagTypes: [{ name: SIMPLE, description: 'A label of a flag', icon: '#' }] },
+    }),
+  }),
   route({
     method: 'GET',
     path: TAGS,
     action: 'listFlagTags',
+    permission: 'getFlag',
     summary: 'The labels of a flag, as tags',
     tag: 'Tags',
     access: 'admin',
@@ -72,6 +121,7 @@ export const tagRoutes: readonly Route[] = [
     method: 'POST',
     path: TAGS,
     action: 'addFlagTag',
+    permission: 'updateFlag',
     summary: 'Add a label to a flag, as a tag; one that it has stays',
     tag: 'Tags',
     access: 'admin',
@@ -90,6 +140,7 @@ export const tagRoutes: readonly Route[] = [
     method: 'PUT',
     path: TAGS,
     action: 'updateFlagTags',
+    permission: 'updateFlag',
     summary: 'Add labels to a flag and remove others, as tags, in one change',
     tag: 'Tags',
     access: 'admin',
@@ -109,6 +160,7 @@ export const tagRoutes: readonly Route[] = [
     method: 'DELETE',
     path: `${TAGS}/:type/:value`,
     action: 'removeFlagTag',
+    permission: 'updateFlag',
     summary: 'Remove a label from a flag, as a tag; does nothing if the flag has no such tag',
     tag: 'Tags',
     access: 'admin',

@@ -1,10 +1,10 @@
-import { type CreatedToken, type NewToken, TOKEN_KINDS, type Token } from '@flags/core';
+import { type CreatedToken, type NewToken, TOKEN_KINDS, type Token, type TokenRotation } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject } from '../json-chunks.js';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { propertyOf, unchecked } from '../schema-properties.js';
+import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
 import { TOKENS } from './paths.js';
 
 /** The request body that creates a token. */
@@ -17,6 +17,16 @@ export interface WireNewToken {
   readonly projects?: readonly string[];
   readonly environment?: string;
   readonly expiresAt?: string | null;
+}
+
+/** The body of a rotation. The id is in the body, so that no path has a word in the place of a token. */
+interface WireRotation extends TokenRotation {
+  readonly id: string;
+}
+
+function rotationSchema(rotation: JsonSchema): JsonSchema {
+  const id = { type: 'string', minLength: 1, maxLength: 255, description: 'The id of the token, not its secret.' };
+  return { type: 'object', properties: { id, ...propertiesOf(rotation) }, required: ['id'] };
 }
 
 /** Applies the engine's schema to the wire names. Clients cannot set the secret over HTTP. */
@@ -118,6 +128,22 @@ export const tokenRoutes: readonly Route[] = [
     handle: async ({ flags, body }) => ({
       body: createdTokenToWire(await flags.createToken(newTokenFromWire(unchecked(body)))),
     }),
+  }),
+  route({
+    method: 'POST',
+    path: `${TOKENS}/rotate`,
+    action: 'rotateToken',
+    summary: 'Replace an API token; the old one expires after an overlap; the new secret is shown in this answer only',
+    tag: 'API tokens',
+    access: 'admin',
+    body: { required: true, schema: ({ tokenRotation }) => rotationSchema(tokenRotation), checkedBy: 'router' },
+    reply: { status: 201, schema: 'CreatedToken', isSecret: true },
+    errors: ['invalid_input', 'token_not_found', 'token_exists'],
+    async handle({ flags, body }) {
+      const { id, overlap, expiresAt } = unchecked<WireRotation>(body);
+      const rotation = { ...(overlap !== undefined && { overlap }), ...(expiresAt !== undefined && { expiresAt }) };
+      return { body: createdTokenToWire(await flags.rotateToken(id, rotation)) };
+    },
   }),
   route({
     method: 'DELETE',

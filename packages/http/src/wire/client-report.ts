@@ -3,7 +3,9 @@ import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
 
 /** Some client languages and proxies send null for unknown members. */
-const NULL_WHEN_UNKNOWN: ReadonlySet<string> = new Set(['instanceId', 'sdkVersion', 'description', 'url', 'icon']);
+const NULL_WHEN_UNKNOWN: ReadonlySet<string> = new Set([
+  ...['instanceId', 'sdkVersion', 'environment', 'description', 'url', 'icon'],
+]);
 
 /** Returns the engine's schema of a registration or report, extended to accept null for absent members. */
 export function clientReportSchema(schema: JsonSchema): JsonSchema {
@@ -46,9 +48,11 @@ type WireBulkApplication = Pick<ClientRegistration, 'appName'> & Partial<ClientR
 interface WireBulkMetric {
   readonly appName: string;
   readonly featureName: string;
+  readonly environment?: string | null;
   readonly timestamp: string | number;
   readonly yes: number;
   readonly no: number;
+  readonly variants?: FlagCounts['variants'];
 }
 
 /** Returns the schema of a proxy's body, based on the engine's schemas of registrations and reports. */
@@ -61,9 +65,11 @@ export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonS
     properties: {
       appName: propertyOf(metricsReport, 'appName'),
       featureName: toggles.propertyNames,
+      environment: propertyOf(clientReportSchema(metricsReport), 'environment'),
       timestamp: propertyOf(bucket, 'stop'),
       yes: propertyOf(counts, 'yes'),
       no: propertyOf(counts, 'no'),
+      variants: propertyOf(counts, 'variants'),
     },
     required: ['appName', 'featureName', 'timestamp', 'yes', 'no'],
   };
@@ -87,29 +93,39 @@ export function registrationsFromWire({ applications = [] }: WireBulk, now: Date
   return applications.map((application) => ({ ...unknown, ...clientReportFromWire(application) }));
 }
 
-/** Returns one report per application and time bucket. */
+/** Returns one report per application, environment and time bucket. */
 export function reportsFromWire({ metrics = [] }: WireBulk): readonly MetricsReport[] {
   const reports = new Map<string, MetricsReport & { readonly counts: Map<string, FlagCounts> }>();
   for (const metric of metrics) {
-    const { appName, timestamp } = metric;
-    const key = JSON.stringify([appName, timestamp]);
-    const report = reports.get(key) ?? { ...emptyReport(appName, timestamp), counts: new Map() };
+    const key = JSON.stringify([metric.appName, metric.environment, metric.timestamp]);
+    const report = reports.get(key) ?? { ...emptyReport(metric), counts: new Map() };
     reports.set(key, report);
     count(report.counts, metric);
   }
-  return [...reports.values()].map(({ appName, bucket, counts }) => ({
-    appName,
+  return [...reports.values()].map(({ counts, bucket, ...report }) => ({
+    ...report,
     bucket: { ...bucket, toggles: Object.fromEntries(counts) },
   }));
 }
 
-function emptyReport(appName: string, timestamp: string | number): MetricsReport {
-  return { appName, bucket: { start: timestamp, stop: timestamp, toggles: {} } };
+function emptyReport({ appName, environment, timestamp }: WireBulkMetric): MetricsReport {
+  const bucket = { start: timestamp, stop: timestamp, toggles: {} };
+  return { appName, ...(typeof environment === 'string' && { environment }), bucket };
 }
 
-function count(counts: Map<string, FlagCounts>, { featureName, yes, no }: WireBulkMetric): void {
-  const previous = counts.get(featureName) ?? { yes: 0, no: 0 };
-  counts.set(featureName, { yes: sum(previous.yes, yes), no: sum(previous.no, no) });
+function count(counts: Map<string, FlagCounts>, { featureName, yes, no, variants }: WireBulkMetric): void {
+  const previous = counts.get(featureName);
+  if (previous === undefined) {
+    counts.set(featureName, { yes, no, ...(variants && { variants }) });
+    return;
+  }
+  const sums = new Map(Object.entries(previous.variants ?? {}));
+  for (const [name, added] of Object.entries(variants ?? {})) sums.set(name, sum(sums.get(name) ?? 0, added));
+  counts.set(featureName, {
+    yes: sum(previous.yes, yes),
+    no: sum(previous.no, no),
+    ...(sums.size > 0 && { variants: Object.fromEntries(sums) }),
+  });
 }
 
 /** Keeps the sum a safe integer, because the engine accepts no other. */

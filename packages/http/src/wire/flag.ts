@@ -29,7 +29,7 @@ export function strategyToWire(strategy: Strategy) {
 }
 
 /** Clients expect `values` in every constraint, even for operators with a single value. */
-export function constraintToWire(constraint: Constraint) {
+export function constraintToWire<T extends Pick<Constraint, 'values'>>(constraint: T) {
   return { ...constraint, values: constraint.values ?? [] };
 }
 

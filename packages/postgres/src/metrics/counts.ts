@@ -36,6 +36,7 @@ export function countReader(database: Database, { table }: TableNames) {
       const rows = await database.query<Record<'application' | 'flag' | 'count', string>>(
         `${select} FROM (
           (${select} FROM ${table('usage')} ${page} ${end})
+          UNION ALL (${select} FROM ${table('usage_now')} ${page} ${end})
           UNION ALL (${select} FROM ${table('unknown_names')} ${page} ${end})
         ) AS used ${end}`,
         [...start.map(toStoredText), limit ?? null],
@@ -64,11 +65,18 @@ const SLICE = 5000;
 export function metricsDeletion({ database, names, lock }: MetricsTables) {
   const { table } = names;
 
-  async function deleteExpired({ countersUntil }: Retention): Promise<void> {
+  async function deletePeriods(name: string, before: number | undefined): Promise<void> {
+    const key = 'flag, application, environment, start, shard';
+    if (before !== undefined) await deleteUnlocked(name, { key, condition: 'start < $1', value: before });
+  }
+
+  async function deleteExpired({ countersUntil, hoursBefore, daysBefore }: Retention): Promise<void> {
     await deleteUnlocked('metrics_writes', { key: 'id', condition: 'at <= $1', value: countersUntil });
     const until = { condition: 'second <= $1', value: lastSecondUntil(countersUntil) };
     await deleteUnlocked('counters', { key: 'second, flag, shard', ...until });
     await deleteUnlocked('unknown_counters', { key: 'application, flag, second', ...until });
+    await deletePeriods('usage_hours', hoursBefore);
+    await deletePeriods('usage_days', daysBefore);
   }
 
   const deleteSlice = (name: string, { key, condition }: Expired) => `
@@ -93,6 +101,8 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
       condition: `NOT EXISTS (SELECT 1 FROM ${table('instances')} WHERE application = name)`,
     });
     await deleteLocked('usage', { key: 'application, flag, shard', condition: named('application') });
+    const key = 'application, flag, environment, shard';
+    await deleteLocked('usage_now', { key, condition: named('application') });
     await deleteLocked('unknown_names', {
       key: 'application, flag',
       condition: `rank < $1 OR ${named('application')}`,
@@ -127,7 +137,8 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
             `WITH unused AS (
               SELECT flag FROM ${table('last_seen')} WHERE flag = ANY ($1::text[]) GROUP BY flag HAVING max(at) < $2
             ),
-            uses AS (DELETE FROM ${table('usage')} WHERE flag IN (SELECT flag FROM unused))
+            uses AS (DELETE FROM ${table('usage')} WHERE flag IN (SELECT flag FROM unused)),
+            current_uses AS (DELETE FROM ${table('usage_now')} WHERE flag IN (SELECT flag FROM unused))
             DELETE FROM ${table('last_seen')} WHERE flag IN (SELECT flag FROM unused)`,
             [unused, unseenSince],
           );
@@ -146,7 +157,9 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
     },
 
     async forget(flags: readonly string[]): Promise<void> {
-      const tables = ['counters', 'usage', 'unknown_names', 'unknown_counters', 'last_seen'];
+      // The deletion of current usage adds hours and days.
+      const usage = ['usage', 'usage_now', 'usage_hours', 'usage_days'];
+      const tables = ['counters', ...usage, 'unknown_names', 'unknown_counters', 'last_seen'];
       await lock.exclusive(async (statements) => {
         for (const name of tables) {
           await statements.query(`DELETE FROM ${table(name)} WHERE flag = ANY ($1::text[])`, [flags.map(toStoredText)]);
@@ -157,7 +170,7 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
 
     /** Returns whether the application was known. */
     async forgetApplication(application: string): Promise<boolean> {
-      const tables = ['instances', 'usage', 'unknown_names', 'unknown_counters', 'dropped_names'];
+      const tables = ['instances', 'usage', 'usage_now', 'unknown_names', 'unknown_counters', 'dropped_names'];
       const values = [toStoredText(application)];
       let isKnown = false;
       await lock.exclusive(async (statements) => {

@@ -1,4 +1,5 @@
 import type { ApplicationRegistration, UsageReport } from '@flags/core';
+import { mergeUsage, type UsageRows } from './timed-usage.js';
 
 /** The sum of two counts, at most the largest exact number, as on every storage. */
 function boundedSum(one: number, other: number): number {
@@ -11,10 +12,9 @@ export function bounded(sum: string): string {
 }
 
 /** The rows of several reports, each key once. */
-export interface MergedReports {
+export interface MergedReports extends UsageRows {
   readonly applications: readonly ApplicationRow[];
   readonly instances: readonly InstanceRow[];
-  readonly usage: readonly UsageRow[];
   readonly lastSeen: readonly LastSeenRow[];
   readonly counters: readonly CounterRow[];
   readonly unknownNames: readonly UnknownNameRow[];
@@ -73,7 +73,6 @@ export interface MergeOptions {
 export function mergeReports(reports: readonly UsageReport[], { admitted, rank }: MergeOptions): MergedReports {
   const known = reports.filter(({ application }) => admitted.has(application));
   const counts = reports.flatMap((report) => countsOf(report, report.counts));
-  const ofKnown = known.length === reports.length ? counts : counts.filter((row) => admitted.has(row.application));
   const unknown = known.flatMap((report) =>
     countsOf(report, report.unknown ?? []).map((row) => ({ ...row, rank: rank(report.at) })),
   );
@@ -83,7 +82,7 @@ export function mergeReports(reports: readonly UsageReport[], { admitted, rank }
       key: ({ application, id }) => keyOf(application, id),
       add: addInstance,
     }),
-    usage: merge(ofKnown, { key: ({ application, flag }) => keyOf(application, flag), add: addUsage }),
+    ...mergeUsage(known),
     lastSeen: merge(counts, { key: ({ flag }) => flag, add: (one, other) => (one.at < other.at ? other : one) }),
     counters: merge(counts, { key: ({ second, flag }) => keyOf(second, flag), add: addCounts }),
     unknownNames: merge(unknown, {

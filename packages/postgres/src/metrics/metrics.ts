@@ -8,6 +8,7 @@ import { countReader, metricsDeletion } from './counts.js';
 import { createAdmission, createTrimming } from './limits.js';
 import { createMetricsLock } from './metrics-lock.js';
 import { createRecorder, type MetricsWrite } from './record.js';
+import { createUsageTrimming, timedUsageReader } from './timed-usage.js';
 
 export interface PostgresMetricsOptions {
   readonly database: Database;
@@ -27,12 +28,19 @@ export function postgresMetrics({ database, location, whileOpen }: PostgresMetri
   const lock = createMetricsLock(database, location);
   const tables = { database, names, lock };
   const admission = createAdmission(database, names);
-  const record = createRecorder({ ...tables, admission, trimming: createTrimming(database, names, lock) });
+  const usageTrimming = createUsageTrimming(database, names);
+  const record = createRecorder({
+    ...tables,
+    admission,
+    trimming: createTrimming(database, names, lock),
+    usageTrimming,
+  });
   const { dropped, add } = createDroppedCount();
   const writes = createBatches<MetricsWrite>(async (batch) => add(await record(batch)), rowsOf);
   const { prune, forget, forgetApplication } = metricsDeletion(tables);
   const forgottenFlags = createBatches<string>(forget);
   const counts = countReader(database, names);
+  const timedUsage = timedUsageReader(database, names);
   const applications = applicationReader(database, names);
 
   return {
@@ -50,10 +58,12 @@ export function postgresMetrics({ database, location, whileOpen }: PostgresMetri
     prune: (retention) =>
       whileOpen(async () => {
         admission.clear();
-        return prune(retention);
+        await prune(retention);
+        add({ names: 0, reports: 0, usage: await usageTrimming.trim() });
       }),
     counts: (query) => whileOpen(() => counts.counts(query)),
     usage: (query) => whileOpen(() => counts.usage(query)),
+    timedUsage: (query) => whileOpen(() => timedUsage(query)),
     lastSeen: (flags) => whileOpen(() => counts.lastSeen(flags)),
     applications: (query) => whileOpen(() => applications.applications(query)),
     application: (name) => whileOpen(() => applications.application(name)),

@@ -34,10 +34,13 @@ export function recordStatements(names: TableNames, lock: MetricsLock): (rows: R
       applications({ names, values, merged, registered }),
     ];
     let after = 'applications';
-    for (const write of [...flagWrites(merged), ...unknownNameWrites(merged)]) {
+    for (const write of [...flagWrites(merged, names), ...unknownNameWrites(merged)]) {
       expressions.push(writeExpression(write, { names, values, after }));
       after = write.table;
     }
+    const earlier = earlierUsage(merged, { names, values, after });
+    if (earlier.length > 0) after = 'earlier_usage';
+    expressions.push(...earlier);
     return { text: `WITH ${expressions.join(',\n')}\n${bumpVersionShard(names, [after])}`, values };
   };
 }
@@ -47,6 +50,8 @@ interface StatementParts {
   /** The parameters. Each list of a column is appended. */
   readonly values: unknown[];
 }
+
+type WriteParts = StatementParts & { readonly after: string };
 
 type ApplicationParts = StatementParts & Pick<RecordedRows, 'merged' | 'registered'>;
 
@@ -97,10 +102,18 @@ interface TableWrite {
 
 type Columns = Readonly<Record<string, 'text' | 'bigint' | 'boolean'>>;
 
+const CURRENT_USAGE: Columns = {
+  ...{ application: 'text', flag: 'text', environment: 'text' },
+  ...{ count: 'bigint', hour: 'bigint', yes: 'bigint', no: 'bigint', variants: 'text' },
+};
+
 const ADD_COUNT = `count = ${bounded('known.count + excluded.count')}`;
 const ADD_YES_NO = `yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')}`;
 
-function flagWrites({ instances, usage, lastSeen, counters }: MergedReports): readonly TableWrite[] {
+function flagWrites(
+  { instances, usageNow, lastSeen, counters }: MergedReports,
+  names: TableNames,
+): readonly TableWrite[] {
   return [
     {
       table: 'instances',
@@ -114,12 +127,15 @@ function flagWrites({ instances, usage, lastSeen, counters }: MergedReports): re
     sdk_version = coalesce(excluded.sdk_version, known.sdk_version), seen_at = greatest(known.seen_at, excluded.seen_at)`,
     },
     {
-      table: 'usage',
-      rows: usage,
-      columns: { application: 'text', flag: 'text', count: 'bigint' },
-      key: ['application', 'flag'],
+      table: 'usage_now',
+      rows: usageNow,
+      columns: CURRENT_USAGE,
+      key: ['application', 'flag', 'environment'],
       isSharded: true,
-      update: ADD_COUNT,
+      // A trigger moves the counts of the earlier of two hours.
+      update: `${ADD_COUNT}, hour = excluded.hour,
+    ${inSameHour('yes', bounded('known.yes + excluded.yes'))}, ${inSameHour('no', bounded('known.no + excluded.no'))},
+    ${inSameHour('variants', addVariants(names))}`,
     },
     {
       table: 'last_seen',
@@ -137,6 +153,30 @@ function flagWrites({ instances, usage, lastSeen, counters }: MergedReports): re
       isSharded: true,
       update: ADD_YES_NO,
     },
+  ];
+}
+
+function inSameHour(column: string, sum: string): string {
+  return `${column} = CASE WHEN known.hour = excluded.hour THEN ${sum} ELSE excluded.${column} END`;
+}
+
+function addVariants({ table }: TableNames): string {
+  return `${table('add_variants')}(known.variants, excluded.variants)`;
+}
+
+/**
+ * A table expression that adds the earlier hours of a batch. A function call adds each row, because the trigger may add to
+ * the same rows, and one command may not change a row twice. Empty unless a batch counts a flag in several hours.
+ */
+function earlierUsage({ earlierUsage: rows }: MergedReports, { names, values, after }: WriteParts): readonly string[] {
+  if (rows.length === 0) return [];
+  const given = unnest(values, rows, CURRENT_USAGE);
+  return [
+    `earlier_usage AS MATERIALIZED (
+  SELECT ${names.table('add_usage')}(
+    ROW(application, flag, environment, ${SHARD}, count, hour, yes, no, variants)::${names.table('usage_now')})
+  FROM writing, ${given} WHERE (SELECT count(*) FROM ${after}) >= 0
+)`,
   ];
 }
 
@@ -171,7 +211,7 @@ function unknownNameWrites({ unknownNames, unknownCounters, droppedNames }: Merg
 /** A table expression that writes rows once the expression `after` has run. */
 function writeExpression(
   { table, rows, columns, key, isSharded, update }: TableWrite,
-  { names, values, after }: StatementParts & { readonly after: string },
+  { names, values, after }: WriteParts,
 ): string {
   const stored = Object.keys(columns).map(toColumn).join(', ');
   const order = key.map((member) => (columns[member] === 'text' ? `${member} COLLATE "C"` : member));

@@ -7,6 +7,7 @@ import type { Admission, Trimming } from './limits.js';
 import { mergeRegistrations, mergeReports } from './merge.js';
 import type { MetricsLock } from './metrics-lock.js';
 import { recordStatements } from './record-statement.js';
+import type { UsageTrimming } from './timed-usage.js';
 
 /** Bounds how many nodes write without waiting for each other. With more nodes some wait, and nothing else changes. */
 const SHARDS = 16;
@@ -26,6 +27,7 @@ export interface MetricsTables {
 export interface RecorderOptions extends MetricsTables {
   readonly admission: Admission;
   readonly trimming: Trimming;
+  readonly usageTrimming: UsageTrimming;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface RecorderOptions extends MetricsTables {
  *
  * Limits are kept before and after: applications are admitted first, and excess rows are deleted afterwards.
  */
-export function createRecorder({ database, names, lock, admission, trimming }: RecorderOptions) {
+export function createRecorder({ database, names, lock, admission, trimming, usageTrimming }: RecorderOptions) {
   const toStatement = recordStatements(names, lock);
   const shard = randomInt(SHARDS);
   const rank = createRanks();
@@ -48,9 +50,12 @@ export function createRecorder({ database, names, lock, admission, trimming }: R
     const at = reports.reduce((latest, report) => Math.max(latest, report.at), 0);
     await database.write(toStatement({ id: randomUUID(), at, shard, merged, registered }));
     const trimmed = await trimming.trim(merged);
+    // The reports are stored. The next trimming deletes the rest.
+    const usage = await usageTrimming.trimAfter(merged, at).catch(() => 0);
     return {
       names: merged.droppedNames.reduce((sum, row) => sum + row.dropped, trimmed),
       reports: reports.filter(({ application }) => !admitted.has(application)).length,
+      usage,
     };
   };
 }

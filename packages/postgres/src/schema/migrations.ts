@@ -1,6 +1,7 @@
 import { FEED_OFFSET } from '../feed/position.js';
 import { lockKey, quoteIdentifier, type TableLocation, type TableNames, tableNames } from '../tables.js';
 import { versionShardRows } from '../version-shards.js';
+import { timedUsageTables } from './timed-usage-tables.js';
 
 /**
  * The tables of the metrics, for the first migration. Text is compared by bytes, which in UTF-8 is code-point order.
@@ -175,7 +176,7 @@ CREATE INDEX IF NOT EXISTS ${index('events_by_change')}
 const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => metaTable(names) + documentTables(names) + metricsTables(names),
   versionShardRows,
-  (names) => actorTokenColumns(names) + changeSetColumns(names) + unknownNameTables(names),
+  (names) => actorTokenColumns(names) + changeSetColumns(names) + unknownNameTables(names) + timedUsageTables(names),
 ];
 
 /** The schema version that this library needs. */

@@ -9,6 +9,7 @@ import {
   takeMigrationLock,
   unknownNameTables,
 } from './migrations.js';
+import { timedUsageFunctions, timedUsageTables } from './timed-usage-tables.js';
 
 export interface MigrationSqlOptions {
   /** Default `public`, which must exist. Any other is created if it is missing. */
@@ -79,9 +80,12 @@ export function grantSql(options: GrantSqlOptions): string {
   const role = quoteIdentifier(options.role);
   const names = tableNames(location);
   const rights = new Map<string, string>(Object.entries(RIGHTS).map(([name, right]) => [names.table(name), right]));
-  const created = metricsTables(names) + unknownNameTables(names);
+  const created = metricsTables(names) + unknownNameTables(names) + timedUsageTables(names);
   for (const table of createdTables(created)) rights.set(table, METRICS_RIGHTS);
-  const grants = [...rights].map(([table, right]) => `GRANT ${right} ON ${table} TO ${role};`);
+  const grants = [
+    ...[...rights].map(([table, right]) => `GRANT ${right} ON ${table} TO ${role};`),
+    ...timedUsageFunctions(names).map((name) => `GRANT EXECUTE ON FUNCTION ${name} TO ${role};`),
+  ];
   return [`GRANT USAGE ON SCHEMA ${quoteIdentifier(location.schema)} TO ${role};`, ...grants, ''].join('\n');
 }
 

@@ -3,6 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createFlags, type Flags, type Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
+import {
+  createCrossedFlags,
+  crossingSet,
+  expectWholeSets,
+  watchForParts,
+} from '../../../core/test/properties/crossing-sets.js';
 import { expectInvariants } from '../../../core/test/properties/invariants.js';
 import { nextMessage, program } from '../../../core/test/storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../../../core/test/storage/temporary-directory.js';
@@ -107,6 +113,18 @@ describe('four processes on one PostgreSQL database', () => {
       expect(outcomes).toEqual([even, odd, even, odd]);
       expect([even, odd].sort()).toEqual(['dependency_too_deep', 'done']);
     }
+  });
+
+  it('apply crossing sets as a whole, and once each', async () => {
+    await createCrossedFlags(flags);
+    const parts = watchForParts(flags);
+    for (let round = 0; round < ROUNDS; round++) {
+      const outcomes = await race((node) => ({ call: 'apply', input: [crossingSet(round, node)] }));
+      expect(outcomes).toEqual(['done', 'done', 'done', 'done']);
+    }
+    await flags.refresh();
+    expect(parts).toEqual([]);
+    await expectWholeSets(flags, ROUNDS);
   });
 
   it('leave every rule kept, and every document equal to its replayed events', async () => {

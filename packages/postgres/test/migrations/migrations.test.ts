@@ -80,10 +80,18 @@ describe('migrations', () => {
   });
 });
 
+/** Drops the tables and functions of timed usage. */
+function dropTimedUsage(schema: string): string {
+  const tables = ['usage_now', 'usage_hours', 'usage_days'].map((name) => `${schema}.flags_${name}`);
+  const functions = ['add_variants', 'add_usage', 'move_usage'].map((name) => `${schema}.flags_${name}`);
+  return `DROP TABLE ${tables.join(', ')} CASCADE; DROP FUNCTION IF EXISTS ${functions.join(', ')};`;
+}
+
 /** Makes the tables those of version 1, from before marks and unknown names. Added columns stay: older writers ignore them. */
 async function backToVersion1(schema: string): Promise<void> {
   await database.ask(`
     DROP TABLE ${schema}.flags_unknown_names, ${schema}.flags_unknown_counters, ${schema}.flags_dropped_names;
+    ${dropTimedUsage(schema)}
     DELETE FROM ${schema}.flags_meta WHERE name LIKE 'mark%';
     UPDATE ${schema}.flags_meta SET value = 1 WHERE name = 'schema_version'`);
 }
@@ -125,6 +133,9 @@ describe('tables of version 1', () => {
       'flags_unknown_names',
       'flags_unknown_counters',
       'flags_dropped_names',
+      'flags_usage_now',
+      'flags_usage_hours',
+      'flags_usage_days',
     ]);
     expect(migrationSql({ schema: 'stepped' })).toContain("('mark_0', 0)");
     await database.ask(step);
@@ -144,6 +155,7 @@ describe('tables of version 2', () => {
     await (await open({ schema: 'events' })).close();
     await database.ask(`
       DROP TABLE events.flags_unknown_names, events.flags_unknown_counters, events.flags_dropped_names;
+      ${dropTimedUsage('events')}
       ALTER TABLE events.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind,
         DROP COLUMN change_id, DROP COLUMN reason;
       UPDATE events.flags_meta SET value = 2 WHERE name = 'schema_version'`);
@@ -177,6 +189,7 @@ describe('a log of many events of version 2', () => {
       FROM generate_series(1, ${EVENTS}) AS number`);
     await database.ask(`
       DROP TABLE long_log.flags_unknown_names, long_log.flags_unknown_counters, long_log.flags_dropped_names;
+      ${dropTimedUsage('long_log')}
       ALTER TABLE long_log.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind,
         DROP COLUMN change_id, DROP COLUMN reason;
       UPDATE long_log.flags_meta SET value = 2 WHERE name = 'schema_version'`);
@@ -236,6 +249,10 @@ describe('a role with the granted rights alone', () => {
     expect((await storage.commit({ writes: [deletion], vacant, events: [] })).ok).toBe(true);
     expect(await subjectsAfter(storage)).toEqual(['checkout']);
     const version = await storage.dataVersion?.();
+    const report = { application: 'shop', instance: { id: '1' }, counts: [{ flag: 'checkout', yes: 1, no: 0 }] };
+    const hours = [3_600_000, 0, 7_200_000];
+    await storage.metrics?.record(hours.map((stop) => ({ ...report, at: 7_200_000, stop })));
+    expect(await storage.metrics?.timedUsage({ unit: 'hour', from: 0 })).toHaveLength(3);
     await storage.metrics?.forget('checkout');
     expect(await storage.dataVersion?.()).not.toBe(version);
     await expect(postgresStorage({ pool, schema: 'forbidden to it' })).rejects.toMatchObject(UNSUPPORTED);

@@ -3,6 +3,7 @@ import { LIMITS } from '../../validation/limits.js';
 import type { Applications } from '../metrics-composition.js';
 import type { ApplicationRegistration, InstanceSighting, StoredApplication, StoredInstance } from '../metrics-port.js';
 import { visitInSlices } from '../slices.js';
+import { memoryTimedUsage } from './timed-usage.js';
 import { createMemoryBudget, createMemoryUsage } from './usage.js';
 
 interface KnownApplication {
@@ -18,6 +19,7 @@ export function memoryApplications(): Applications {
   const known = new Map<string, KnownApplication>();
   const budget = createMemoryBudget();
   const usage = createMemoryUsage(budget);
+  const timed = memoryTimedUsage();
 
   function see({ about, instances }: KnownApplication, instance: InstanceSighting, at: number): StoredApplication {
     const before = instances.get(instance.id);
@@ -61,12 +63,16 @@ export function memoryApplications(): Applications {
       new Set(sightings.flatMap(({ application, at }) => (admit(application, at) ? [application] : []))),
     has: (name) => known.has(name),
     add(reports) {
-      for (const { application: name, instance, at, counts } of reports) {
+      let dropped = 0;
+      for (const report of reports) {
+        const { application: name, instance, at, counts } = report;
         const application = known.get(name);
         if (!application) continue;
         application.about = see(application, instance, at);
         usage.add(name, counts);
+        dropped += timed.add(report);
       }
+      return dropped;
     },
     register(registration) {
       const application = known.get(registration.application);
@@ -98,7 +104,13 @@ export function memoryApplications(): Applications {
       };
     },
     usage: usage.read,
-    forget: usage.forget,
+    timedUsage: timed.read,
+    forget(flag) {
+      usage.forget(flag);
+      timed.forget(flag);
+    },
+    forgetSlice: () => false,
+    dropTimedUsage: timed.drop,
     removeSlice(name) {
       remove(name);
       return false;

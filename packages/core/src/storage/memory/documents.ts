@@ -1,3 +1,4 @@
+import { copyJson, deepFreeze, mergeJson } from '../../validation/json.js';
 import { type CommitTarget, createDocumentMap, type PreparedContent } from '../commit.js';
 import { createOrderedIds, type OrderedIds } from '../ordered-ids.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
@@ -41,37 +42,49 @@ function createDocumentIndex(): DocumentIndex {
 export type MemoryDocuments = CommitTarget['documents'] & {
   get(key: DocumentKey): StoredDocument | undefined;
   list(query: ListQuery): ListedDocument[];
+  /** Returns the stored body itself, which is frozen. */
+  peek(key: DocumentKey): StoredDocument | undefined;
 };
 
 interface Row {
   readonly parent: string | null;
   readonly revision: number;
   /** null for a deleted document. */
-  readonly content: PreparedContent | null;
+  readonly content: Content | null;
 }
 
-/** Stores contents as JSON text, so that every reader gets a copy. */
+interface Content {
+  /** Frozen, because the engine evaluates it. */
+  readonly body: unknown;
+  /** JSON text, which is smaller than the value. */
+  readonly summary: string;
+}
+
+/** Keeps bodies as frozen values, which the engine shares by `peek`. Other readers get copies. */
 export function memoryDocuments(): MemoryDocuments {
   const rows = createDocumentMap<Row>();
   const index = createDocumentIndex();
 
+  function peek({ kind, id }: DocumentKey): StoredDocument | undefined {
+    const row = rows.get({ kind, id });
+    if (!row?.content) return undefined;
+    return { key: { kind, id }, parent: row.parent, revision: row.revision, body: row.content.body };
+  }
+
   return {
-    get({ kind, id }) {
-      const row = rows.get({ kind, id });
-      if (!row?.content) return undefined;
-      return { key: { kind, id }, parent: row.parent, revision: row.revision, body: JSON.parse(row.content.body) };
+    peek,
+    get(key) {
+      const stored = peek(key);
+      return stored && { ...stored, body: copyJson(stored.body) };
     },
     list({ part, ...query }) {
       const { kind } = query;
       return index.ids(query).flatMap((id) => {
         const row = rows.get({ kind, id });
         if (!row?.content) return [];
-        return {
-          key: { kind, id },
-          parent: row.parent,
-          revision: row.revision,
-          content: JSON.parse(row.content[part]),
-        };
+        const { body, summary } = row.content;
+        const content = part === 'body' ? copyJson(body) : JSON.parse(summary);
+        return { key: { kind, id }, parent: row.parent, revision: row.revision, content };
       });
     },
     write({ key, parent, content }) {
@@ -85,7 +98,7 @@ export function memoryDocuments(): MemoryDocuments {
         if (before?.content) index.remove(key, before.parent);
         if (content) index.add(key, parent);
       }
-      rows.set(key, { parent, revision, content });
+      rows.set(key, { parent, revision, content: content && toContent(content, before?.content) });
       return revision;
     },
     revision(key) {
@@ -94,4 +107,10 @@ export function memoryDocuments(): MemoryDocuments {
     },
     firstIds: (vacancy, limit) => index.ids({ ...vacancy, limit }),
   };
+}
+
+/** Reuses equal parts of the body before, which evaluation has compiled. */
+function toContent({ body, summary }: PreparedContent, before: Content | null | undefined): Content {
+  const value: unknown = JSON.parse(body);
+  return { body: deepFreeze(before ? mergeJson(value, { known: before.body }) : value), summary };
 }

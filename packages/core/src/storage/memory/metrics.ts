@@ -7,7 +7,13 @@ import {
   type LastSeen,
   sortedSums,
 } from '../metrics-composition.js';
-import { counterSecond, type FlagCount, lastSecondUntil, type MetricsStorage } from '../metrics-port.js';
+import {
+  counterSecond,
+  type FlagCount,
+  lastSecondUntil,
+  type MetricsStorage,
+  type TimedUsage,
+} from '../metrics-port.js';
 import { runSlices, type SlicedWork, visitInSlices } from '../slices.js';
 import { createDroppedCount } from '../unknown-counters.js';
 import { memoryApplications } from './applications.js';
@@ -150,6 +156,11 @@ export function memoryMetrics(): MetricsStorage {
     applications: metrics.applications,
     application: metrics.application,
     usage: metrics.usage,
+    async timedUsage(query) {
+      const found: TimedUsage[] = [];
+      await runSlices(metrics.timedUsage(query, found), yielding);
+      return found;
+    },
     lastSeen: metrics.lastSeen,
     forget: metrics.forget,
     forgetApplication(name) {

@@ -37,6 +37,7 @@ export function memoryStorage(): Storage {
       assertOpen();
       return documents.get(key);
     },
+    peek: documents.peek,
     async list(query) {
       assertOpen();
       return documents.list(query);

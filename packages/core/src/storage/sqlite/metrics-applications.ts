@@ -142,7 +142,7 @@ export function sqliteApplications(database: SqliteDatabase, prefix: string): Ap
     has: (name) => statements.find.get(name) !== undefined,
     add(reports) {
       instances.see(reports);
-      usage.add(reports);
+      return usage.add(reports);
     },
     register(registration) {
       statements.register.run(parametersOf(registration));
@@ -160,7 +160,10 @@ export function sqliteApplications(database: SqliteDatabase, prefix: string): Ap
       return row && { ...applicationOf(row), instances: instances.of(name), flags: usage.flagsOf(name) };
     },
     usage: usage.read,
+    timedUsage: usage.readTimed,
     forget: (flag) => usage.forget(flag),
+    forgetSlice: usage.forgetSlice,
+    dropTimedUsage: usage.drop,
     removeSlice,
     dropUnseenSince: (time, onDropped) => [
       instances.dropUnseenSince(time),

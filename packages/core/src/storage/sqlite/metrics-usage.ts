@@ -1,15 +1,31 @@
-import { boundedSum, type FlagUsage, type UsageQuery, type UsageReport } from '../metrics-port.js';
+import {
+  boundedSum,
+  type FlagCount,
+  type FlagUsage,
+  type TimedUsage,
+  type UsageQuery,
+  type UsageReport,
+  type VariantCount,
+} from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
-import { prepare, type SqliteDatabase } from './database.js';
+import { addVariants, hourOf } from '../timed-usage.js';
+import { prepare, prepareRaw, type SqliteDatabase } from './database.js';
 import { createRowMerger } from './metrics-batches.js';
+import { parseVariantText, type SqliteTimedUsage, sqliteTimedUsage, toVariantText } from './timed-usage.js';
 
-/** Returns a function that reads a table of applications, flags and counts: all rows, or a page. */
-export function sqliteUsagePages(database: SqliteDatabase, table: string): (query: UsageQuery) => FlagUsage[] {
+const LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** Returns a function that reads a table of applications, flags and counts: all pairs, or a page. */
+export function sqliteUsagePages(
+  database: SqliteDatabase,
+  table: string,
+  count = 'count',
+): (query: UsageQuery) => FlagUsage[] {
   const select = (first: string, second: string) =>
     prepare(
       database,
-      `SELECT application, flag, count FROM ${table} WHERE (${first}, ${second}) > (?, ?)
-      ORDER BY ${first}, ${second} LIMIT ?`,
+      `SELECT application, flag, min(total(${count}), ${LIMIT}) AS count FROM ${table} WHERE (${first}, ${second}) > (?, ?)
+      GROUP BY ${first}, ${second} ORDER BY ${first}, ${second} LIMIT ?`,
     );
   const byApplication = select('application', 'flag');
   const byFlag = select('flag', 'application');
@@ -21,45 +37,160 @@ export function sqliteUsagePages(database: SqliteDatabase, table: string): (quer
   };
 }
 
-export interface SqliteUsage {
-  add(reports: readonly UsageReport[]): void;
+export interface SqliteUsage extends Pick<SqliteTimedUsage, 'drop' | 'forgetSlice'> {
+  /** Returns the number of dropped rows of timed usage. */
+  add(reports: readonly UsageReport[]): number;
   read(query: UsageQuery): FlagUsage[];
+  readTimed: SqliteTimedUsage['read'];
   flagsOf(application: string): string[];
   forget(flag: string): void;
-  /** Deletes a part of an application's usage. Returns whether more is left. */
+  /** Deletes a part of an application's usage, but not its timed usage. Returns whether more is left. */
   removeSlice(application: string): boolean;
 }
 
-/** Sums stop at the largest safe integer, so that no report fails. */
+/** A row of `usage_now`. */
+interface CurrentUsage extends FlagCount {
+  readonly application: string;
+  readonly environment: string;
+  /** The start of the hour that `yes`, `no` and `variants` count. */
+  readonly hour: number;
+  /** The sum of all other hours. */
+  readonly count: number;
+  readonly variants: readonly VariantCount[] | undefined;
+}
+
+/**
+ * Stores one row per application, flag and environment: the counts of the current hour, and the sum of the other hours. So
+ * a report writes one row per flag. The first report of the next hour moves the counts of the hour before.
+ */
 export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsage {
-  const table = `${prefix}usage`;
-  const add = prepare(
-    database,
-    `INSERT INTO ${table} (application, flag, count)
-    VALUES (?, ?, ?)
-    ON CONFLICT (application, flag) DO UPDATE SET count = min(count + excluded.count, ${Number.MAX_SAFE_INTEGER})`,
-  );
-  const findOf = prepare(database, `SELECT flag FROM ${table} WHERE application = ? ORDER BY flag`);
-  const forget = prepare(database, `DELETE FROM ${table} WHERE flag = ?`);
-  const removeSlice = prepare(
-    database,
-    `DELETE FROM ${table} WHERE application = @application AND flag IN (
-      SELECT flag FROM ${table} WHERE application = @application LIMIT ${SLICE_ROWS})`,
-  );
+  const statements = usageStatements(database, `${prefix}usage_now`);
+  const { add, find, put } = statements;
+  const timed = sqliteTimedUsage(database, prefix);
+
+  /** Adds counts with variants, of another hour or of a new row. Returns the counts of the earlier hour. */
+  function addSlowly(row: CurrentUsage): CurrentUsage | undefined {
+    const found = find.get(row.application, row.flag, row.environment) as CurrentRow | undefined;
+    if (found === undefined) {
+      put.run(...parametersOf(row));
+      return undefined;
+    }
+    const known = toCurrent(found);
+    if (known.hour === row.hour) {
+      put.run(...parametersOf(addUsage(known, row)));
+      return undefined;
+    }
+    const [current, earlier] = known.hour < row.hour ? [row, known] : [known, row];
+    const count = boundedSum(known.count, boundedSum(earlier.yes, earlier.no));
+    put.run(...parametersOf({ ...current, count }));
+    return earlier;
+  }
 
   return {
     add(reports) {
-      const rows = createRowMerger<string, number>(boundedSum);
-      for (const { application, counts } of reports) {
-        for (const { flag, yes, no } of counts) rows.add(application, flag, boundedSum(yes, no));
+      const past: TimedUsage[] = [];
+      for (const row of currentUsageOf(reports)) {
+        const { application, flag, environment, hour, yes, no, variants } = row;
+        const isAdded = !variants?.length && add.run(yes, no, application, flag, environment, hour).changes > 0;
+        const earlier = isAdded ? undefined : addSlowly(row);
+        if (earlier !== undefined && earlier.hour > 0) past.push(toTimed(earlier));
       }
-      rows.forEach((count, application, flag) => void add.run(application, flag, count));
+      return past.length === 0 ? 0 : timed.add(past, latestOf(reports));
     },
-    read: sqliteUsagePages(database, table),
-    flagsOf: (application) => (findOf.all(application) as { flag: string }[]).map(({ flag }) => flag),
+    read: sqliteUsagePages(database, `${prefix}usage_now`, 'count + yes + no'),
+    readTimed: timed.read,
+    flagsOf: (application) => (statements.findOf.all(application) as [string][]).map(([flag]) => flag),
     forget(flag) {
-      forget.run(flag);
+      statements.forget.run(flag);
     },
-    removeSlice: (application) => removeSlice.run({ application }).changes === SLICE_ROWS,
+    forgetSlice: timed.forgetSlice,
+    drop: timed.drop,
+    removeSlice(application) {
+      const page = (statements.page.all(application) as CurrentRow[]).map(toCurrent);
+      for (const { flag, environment } of page) statements.remove.run(application, flag, environment);
+      timed.add(page.filter(({ hour }) => hour > 0).map(toTimed), 0);
+      return page.length === SLICE_ROWS;
+    },
   };
+}
+
+function usageStatements(database: SqliteDatabase, table: string) {
+  const columns = 'application, flag, environment, count, hour, yes, no, variants';
+  const isRow = 'application = ? AND flag = ? AND environment = ?';
+  return {
+    // Sums stop at the largest safe integer, so that no report fails.
+    add: prepare(
+      database,
+      `UPDATE ${table} SET yes = min(yes + ?, ${LIMIT}), no = min(no + ?, ${LIMIT}) WHERE ${isRow} AND hour = ?`,
+    ),
+    find: prepareRaw(database, `SELECT ${columns} FROM ${table} WHERE ${isRow}`),
+    put: prepare(
+      database,
+      `INSERT INTO ${table} (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (application, flag, environment) DO UPDATE SET
+        count = excluded.count, hour = excluded.hour, yes = excluded.yes, no = excluded.no, variants = excluded.variants`,
+    ),
+    findOf: prepareRaw(database, `SELECT DISTINCT flag FROM ${table} WHERE application = ? ORDER BY flag`),
+    forget: prepare(database, `DELETE FROM ${table} WHERE flag = ?`),
+    page: prepareRaw(database, `SELECT ${columns} FROM ${table} WHERE application = ? LIMIT ${SLICE_ROWS}`),
+    remove: prepare(database, `DELETE FROM ${table} WHERE ${isRow}`),
+  };
+}
+
+type CurrentRow = readonly [
+  application: string,
+  flag: string,
+  environment: string,
+  count: number,
+  hour: number,
+  yes: number,
+  no: number,
+  variants: string | null,
+];
+
+function toCurrent([application, flag, environment, count, hour, yes, no, variants]: CurrentRow): CurrentUsage {
+  return { application, flag, environment, count, hour, yes, no, variants: parseVariantText(variants) };
+}
+
+function parametersOf({ application, flag, environment, count, hour, yes, no, variants }: CurrentUsage): CurrentRow {
+  return [application, flag, environment, count, hour, yes, no, toVariantText(variants)];
+}
+
+function toTimed({ application, flag, environment, hour, yes, no, variants = [] }: CurrentUsage): TimedUsage {
+  return { application, flag, environment, start: hour, yes, no, variants };
+}
+
+/** Returns the merged counts of reports, so that each row is written once. */
+function currentUsageOf(reports: readonly UsageReport[]): Iterable<CurrentUsage> {
+  const [report] = reports;
+  if (report !== undefined && reports.length === 1) return currentUsageIn(report);
+  const rows = createRowMerger<string, CurrentUsage>(addUsage);
+  for (const one of reports) {
+    const key = JSON.stringify([one.application, one.environment, hourOf(one)]);
+    for (const row of currentUsageIn(one)) rows.add(key, row.flag, row);
+  }
+  const merged: CurrentUsage[] = [];
+  rows.forEach((row) => void merged.push(row));
+  return merged;
+}
+
+function currentUsageIn(report: UsageReport): readonly CurrentUsage[] {
+  const { application, environment = '', counts } = report;
+  const hour = hourOf(report);
+  return counts.map(({ flag, yes, no, variants }) => {
+    return { application, flag, environment, hour, count: 0, yes, no, variants };
+  });
+}
+
+function addUsage(one: CurrentUsage, next: CurrentUsage): CurrentUsage {
+  return {
+    ...one,
+    yes: boundedSum(one.yes, next.yes),
+    no: boundedSum(one.no, next.no),
+    variants: next.variants ? addVariants(one.variants, next.variants) : one.variants,
+  };
+}
+
+function latestOf(reports: readonly UsageReport[]): number {
+  return reports.reduce((latest, { at }) => Math.max(latest, at), 0);
 }

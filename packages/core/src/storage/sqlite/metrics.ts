@@ -7,7 +7,14 @@ import {
   type LastSeen,
   sortedSums,
 } from '../metrics-composition.js';
-import { boundedSum, counterSecond, type FlagCount, lastSecondUntil, type MetricsStorage } from '../metrics-port.js';
+import {
+  boundedSum,
+  counterSecond,
+  type FlagCount,
+  lastSecondUntil,
+  type MetricsStorage,
+  type TimedUsage,
+} from '../metrics-port.js';
 
 import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { createDroppedCount } from '../unknown-counters.js';
@@ -27,6 +34,12 @@ function sqliteCounters(database: SqliteDatabase, prefix: string): Counters {
 
   return {
     add(reports) {
+      const [report] = reports;
+      if (report !== undefined && reports.length === 1) {
+        const second = counterSecond(report.stop);
+        for (const { flag, yes, no } of report.counts) add.run(second, flag, yes, no);
+        return;
+      }
       const rows = createRowMerger<number, FlagCount>(addCounts);
       for (const { stop, counts } of reports) {
         for (const count of counts) rows.add(counterSecond(stop), count.flag, count);
@@ -102,6 +115,11 @@ function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
 
   return {
     add(reports) {
+      const [report] = reports;
+      if (report !== undefined && reports.length === 1) {
+        for (const { flag } of report.counts) see.run(flag, report.stop);
+        return;
+      }
       const latest = new Map<string, number>();
       for (const { stop, counts } of reports) {
         for (const { flag } of counts) latest.set(flag, Math.max(latest.get(flag) ?? stop, stop));
@@ -158,7 +176,7 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     unknownNames: sqliteUnknownNames(connection.database, tablePrefix),
   });
   const { dropped, add } = createDroppedCount();
-  const write = <T>(work: () => T, onBusy?: () => void) => writeQueue.run(work, onBusy);
+  const write = <T>(work: () => T, onBusy?: () => void) => writeQueue.run(work, { onBusy });
   const batcher = createReportBatcher(async (take, onBusy) => add(await write(() => metrics.record(take()), onBusy)));
   const inTransactions = (slice: SlicedWork) => write(slice);
   const inReads = async (slice: SlicedWork) => (await readWhenFree(connection, slice)) && setImmediate(true);
@@ -169,7 +187,10 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
       if (reports.length > 0) return batcher.add(reports);
     },
     register: async (registration) => add(await write(() => metrics.register(registration))),
-    forget: (flag) => write(() => metrics.forget(flag)),
+    async forget(flag) {
+      await runSlices(() => metrics.forgetSlice(flag), inTransactions);
+      return write(() => metrics.forget(flag));
+    },
     async forgetApplication(name) {
       const isKnown = await write(() => metrics.has(name));
       if (isKnown) await runSlices(() => metrics.removeSlice(name), inTransactions);
@@ -186,6 +207,11 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     applications: (query) => readWhenFree(connection, () => metrics.applications(query)),
     application: (name) => readWhenFree(connection, () => metrics.application(name)),
     usage: (query) => readWhenFree(connection, () => metrics.usage(query)),
+    async timedUsage(query) {
+      const found: TimedUsage[] = [];
+      await runSlices(metrics.timedUsage(query, found), inReads);
+      return found;
+    },
     lastSeen(flags) {
       const look = () => metrics.lastSeen(flags);
       // A snapshot takes the file's lock once. Each look-up by itself would take and release it, at several times the cost.

@@ -92,6 +92,53 @@ export function unknownNameTables(prefix: string): string {
 }
 
 /**
+ * Tables of timed usage that version 2 adds.
+ *
+ * `usage_now` replaces `usage`, which is no longer read. It has the counts of the hour that the latest report was in, and
+ * in `count` the sum of the other hours. The counts of earlier releases have no hour. `usage_rows` counts the rows of the other two tables.
+ */
+export function timedUsageTables(prefix: string): string {
+  const period = (table: string) => `
+    CREATE TABLE ${prefix}${table} (
+      flag TEXT NOT NULL,
+      application TEXT NOT NULL,
+      environment TEXT NOT NULL,
+      start INTEGER NOT NULL,
+      yes INTEGER NOT NULL,
+      no INTEGER NOT NULL,
+      variants TEXT,
+      PRIMARY KEY (flag, application, environment, start)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE INDEX ${prefix}${table}_by_start ON ${prefix}${table} (start);
+  `;
+  return `
+    CREATE TABLE ${prefix}usage_now (
+      application TEXT NOT NULL,
+      flag TEXT NOT NULL,
+      environment TEXT NOT NULL,
+      count INTEGER NOT NULL,
+      hour INTEGER NOT NULL,
+      yes INTEGER NOT NULL,
+      no INTEGER NOT NULL,
+      variants TEXT,
+      PRIMARY KEY (application, flag, environment)
+    ) STRICT, WITHOUT ROWID;
+
+    INSERT INTO ${prefix}usage_now (application, flag, environment, count, hour, yes, no)
+      SELECT application, flag, '', count, 0, 0, 0 FROM ${prefix}usage;
+
+    CREATE INDEX ${prefix}usage_now_by_flag ON ${prefix}usage_now (flag, application, environment);
+    ${period('usage_hours')}
+    ${period('usage_days')}
+    CREATE TABLE ${prefix}usage_rows (
+      name TEXT NOT NULL PRIMARY KEY,
+      count INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+  `;
+}
+
+/**
  * Tables of documents and events in version 1. SQLite compares text by bytes, which in UTF-8 is code-point order.
  *
  * - The summary precedes the body, so that reading it does not load the overflow pages of a large body.
@@ -158,7 +205,8 @@ function changeSetColumns(prefix: string): string {
 /** The steps between schema versions; the first creates version 1. Never change a released step; append a new one. */
 const MIGRATIONS: readonly ((prefix: string) => string)[] = [
   (prefix) => documentTables(prefix) + metricsTables(prefix),
-  (prefix) => actorTokenColumns(prefix) + changeSetColumns(prefix) + unknownNameTables(prefix),
+  (prefix) =>
+    actorTokenColumns(prefix) + changeSetColumns(prefix) + unknownNameTables(prefix) + timedUsageTables(prefix),
 ];
 
 /**

@@ -1,42 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { readWhenFree } from './busy.js';
 import type { Connection, SqliteDatabase } from './database.js';
-import driverLoader from './load-driver.cjs';
+import { loadDriver } from './load-driver.js';
 import { createPrivateFile } from './private-file.js';
 import { limitLog } from './write-ahead-log.js';
-
-/**
- * Returns why this driver must not be used on this Node, or undefined. better-sqlite3 13 crashes the process when it opens a
- * database on a Node before 22.14.
- */
-export function driverRefusal({ driver, node }: { driver: string; node: string }): string | undefined {
-  if (isAtLeast(node, [22, 14]) || !isAtLeast(driver, [13, 0])) return undefined;
-  return (
-    `better-sqlite3 ${driver} crashes on Node ${node} when it opens a database. ` +
-    'Install better-sqlite3@12, or run Node 22.14 or newer.'
-  );
-}
-
-/**
- * Returns the version of the better-sqlite3 package that contains a file; undefined if there is no `package.json`, as in a
- * bundle. Searches the disk, because the `exports` of the package do not include its `package.json`.
- */
-export function driverVersion(file: string): string | undefined {
-  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
-    const manifest = join(folder, 'package.json');
-    if (!existsSync(manifest)) continue;
-    const { name, version }: { name?: unknown; version?: unknown } = JSON.parse(readFileSync(manifest, 'utf8'));
-    if (name === 'better-sqlite3' && typeof version === 'string') return version;
-  }
-  return undefined;
-}
-
-function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [itsMajor = 0, itsMinor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
-  return itsMajor > major || (itsMajor === major && itsMinor >= minor);
-}
 
 const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
   {
@@ -75,14 +44,12 @@ export function explainOpening(error: unknown, name: string): unknown {
  */
 const BLOCKING_WAIT = 10;
 
-type Driver = new (path: string, options: { timeout: number }) => SqliteDatabase;
-
 /**
- * Opens a database file, or `:memory:`, with the installed better-sqlite3. A new file gets mode 0600. Acknowledged commits of
- * this connection survive a power cut.
+ * Opens a database file, or `:memory:`, with the installed better-sqlite3, or else with the SQLite of Node. A new file gets
+ * mode 0600. Acknowledged commits of this connection survive a power cut.
  */
 export async function openDatabase({ path, busyTimeout }: { path: string; busyTimeout: number }): Promise<Connection> {
-  const database = open(path);
+  const database = await open(path);
   const connection = { database, busyTimeout };
   try {
     // The journal mode needs a lock, which another process may hold that opens the same new file.
@@ -96,38 +63,22 @@ export async function openDatabase({ path, busyTimeout }: { path: string; busyTi
   }
 }
 
-function open(givenPath: string): SqliteDatabase {
-  const Database = findDriver();
-  // The driver trims the path too.
+async function open(givenPath: string): Promise<SqliteDatabase> {
+  const openFile = await loadDriver();
+  // better-sqlite3 trims the path too.
   const path = givenPath.trim();
-  const isFile = path !== ':memory:';
-  if (isFile && !existsSync(dirname(path))) {
+  if (path === ':memory:') return openFile(path, BLOCKING_WAIT);
+  if (!existsSync(dirname(path))) {
     throw new FlagsError(
       'storage_unsupported',
       `${path} cannot be opened: create the directory ${dirname(path)} first.`,
     );
   }
-  if (isFile) createPrivateFile(path);
+  createPrivateFile(path);
   try {
-    return new Database(path, { timeout: BLOCKING_WAIT });
+    // Node would take a relative path that begins with `file:` for a URI.
+    return openFile(resolve(path), BLOCKING_WAIT);
   } catch (error) {
     throw explainOpening(error, path);
-  }
-}
-
-/** Throws `storage_unsupported` if the driver is missing or would crash. */
-function findDriver(): Driver {
-  try {
-    const refusal = driverRefusal({
-      driver: driverVersion(driverLoader.locateDriver()) ?? '',
-      node: process.versions.node,
-    });
-    if (refusal) throw new FlagsError('storage_unsupported', refusal);
-    return driverLoader.loadDriver() as Driver;
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw error;
-    const message =
-      'A SQLite storage needs the package better-sqlite3. Install it beside your application: npm install better-sqlite3@12';
-    throw new FlagsError('storage_unsupported', message, undefined, { cause: error });
   }
 }

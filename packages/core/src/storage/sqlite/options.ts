@@ -1,31 +1,33 @@
 import { FlagsError } from '../../errors.js';
 import { describeUnknownOption } from '../../misuse.js';
 import type { SqliteDatabase } from './database.js';
+import { adaptNodeDatabase, isNodeDatabase, type NodeDatabase } from './node-database.js';
 
 /** The path of a database file, or options with a path or an open database. */
 export type SqliteStorageOptions =
   | string
   | (SqliteStorageSettings & {
       /**
-       * The file to open with the installed better-sqlite3, or `:memory:`. A new file gets mode 0600: only its owner may read
+       * The file to open, or `:memory:`: with better-sqlite3 if it is installed, or else with `node:sqlite`. A new file gets mode 0600: only its owner may read
        * it. An existing file keeps its mode.
        */
       readonly path: string;
     })
   | (SqliteStorageSettings & {
       /**
-       * A better-sqlite3 database that the host opens and closes. It keeps its own pragmas, and so its own durability: in
+       * A better-sqlite3 database, or a `DatabaseSync` of `node:sqlite`, that the host opens and closes. It keeps its own pragmas, and so its own durability: in
        * WAL mode better-sqlite3 defaults to `synchronous = NORMAL`. Acknowledged changes then survive a crash of the
        * process, but may be lost in a power cut. Its `timeout` blocks the event loop.
        *
        * While the host has a transaction open on it, or iterates over a query (`iterate`), reads and writes of the storage
-       * wait. They throw `storage_busy` after `busyTimeout`. A handle in `unsafeMode` does not report that it iterates.
+       * wait. They throw `storage_busy` after `busyTimeout`. A handle in `unsafeMode`, and a `DatabaseSync`, do not
+       * report that they iterate: reads of the storage then show the state at the begin of the iteration.
        *
        * Do not change the journal mode while the storage is open. If the host turns WAL off and on again between two writes of
        * the storage, the new `-wal` looks like a replaced file: changes throw `storage_unavailable` until they find WAL off,
        * or until the host creates another storage on the handle.
        */
-      readonly database: SqliteDatabase;
+      readonly database: SqliteDatabase | NodeDatabase;
     });
 
 export interface SqliteStorageSettings {
@@ -70,8 +72,11 @@ function isIdentifier(value: unknown): value is string {
 
 function assertSource(settings: Exclude<SqliteStorageOptions, string>): CheckedOptions['source'] {
   if ('database' in settings) {
-    if (typeof settings.database?.prepare === 'function') return { database: settings.database };
-    throw invalid('database must be an open better-sqlite3 database.');
+    const { database } = settings;
+    if (typeof database?.prepare !== 'function') {
+      throw invalid('database must be an open better-sqlite3 database, or a DatabaseSync of node:sqlite.');
+    }
+    return { database: isNodeDatabase(database) ? adaptNodeDatabase(database) : database };
   }
   // SQLite opens an empty path, such as a missing environment variable, as a temporary file.
   const { path } = settings;

@@ -25,6 +25,14 @@ function applyToSqlite(commit: PreparedCommit, target: Target): CommitResult {
   return putOne(commit, target) ?? applyCommit(commit, target);
 }
 
+/** Returns the characters that a commit writes. */
+function sizeOf({ writes, events }: PreparedCommit): number {
+  const documents = writes.reduce((sum, { content }) => {
+    return typeof content === 'object' && content ? sum + content.body.length : sum;
+  }, 0);
+  return events.reduce((sum, { data, before }) => sum + data.length + before.length, documents);
+}
+
 /** Returns undefined if nothing was written. */
 function putOne({ writes, checks, vacant, events }: PreparedCommit, target: Target): CommitResult | undefined {
   const [write] = writes;
@@ -186,7 +194,7 @@ function storageOn(opened: Opened): SqliteStorage {
       }),
     async commit(commit) {
       const prepared = prepareCommit(commit);
-      return writeQueue.run(() => applyToSqlite(prepared, { documents, events }));
+      return writeQueue.run(() => applyToSqlite(prepared, { documents, events }), { bytes: sizeOf(prepared) });
     },
     async backup(path) {
       assertOpen();

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { FlagsError, isFlagsError } from '../../errors.js';
+import { LIMITS } from '../../validation/limits.js';
 import { assertOpen, busyError, pause, unlessBusy } from './busy.js';
 import { type Connection, type SqliteDatabase, transactionsOf } from './database.js';
 
@@ -44,22 +45,29 @@ export interface WriteQueue {
    *
    * Safe to call concurrently; jobs run in the order of the calls.
    *
-   * @param onBusy called each time the connection was busy and another attempt follows
    * @throws FlagsError `storage_busy` (no lock within `busyTimeout`), `storage_unavailable` (the disk failed, nothing has
    * changed), `outcome_unknown` (the disk failed during the commit), `closed`
    * @example
    * const insert = prepare(database, 'INSERT INTO notes (text) VALUES (?)');
    * await writeQueue.run(() => insert.run('hello'));
    */
-  run<T>(work: () => T, onBusy?: () => void): Promise<T>;
+  run<T>(work: () => T, options?: JobOptions): Promise<T>;
 
   /** Rejects new jobs, and resolves when the queued jobs are done. Calling it again has no effect. */
   close(): Promise<void>;
 }
 
+export interface JobOptions {
+  /** Called each time the connection was busy and another attempt follows. */
+  readonly onBusy?: (() => void) | undefined;
+  /** The size of what the job writes, for the bound of a group. Default: 0 */
+  readonly bytes?: number;
+}
+
 interface Job {
   readonly work: () => unknown;
   readonly onBusy: () => void;
+  readonly bytes: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly deadline: number;
@@ -95,11 +103,11 @@ export function createWriteQueue(connection: Connection, guard: () => void = () 
   }
 
   return {
-    run<T>(work: () => T, onBusy = () => undefined): Promise<T> {
+    run<T>(work: () => T, { onBusy = () => undefined, bytes = 0 }: JobOptions = {}): Promise<T> {
       if (closed) return Promise.reject(new FlagsError('closed', 'The storage has been closed.'));
       return new Promise<T>((resolve, reject) => {
         const deadline = performance.now() + connection.busyTimeout;
-        jobs.push({ work, onBusy, resolve: resolve as Job['resolve'], reject, deadline, alone: false });
+        jobs.push({ work, onBusy, bytes, resolve: resolve as Job['resolve'], reject, deadline, alone: false });
         draining ??= drain();
       });
     },
@@ -110,9 +118,13 @@ export function createWriteQueue(connection: Connection, guard: () => void = () 
   };
 }
 
-/** Removes the jobs of the next transaction from the queue. */
+/** Removes the jobs of the next transaction from the queue: at least one. A job that would exceed a bound ends the group. */
 function nextGroup(jobs: Job[]): Job[] {
-  const stop = jobs.findIndex((job, index) => job.alone || index === LARGEST_GROUP);
+  let bytes = 0;
+  const stop = jobs.findIndex((job, index) => {
+    bytes += job.bytes;
+    return job.alone || index === LARGEST_GROUP || bytes > LIMITS.changeSetBytes;
+  });
   return jobs.splice(0, stop === -1 ? jobs.length : Math.max(stop, 1));
 }
 

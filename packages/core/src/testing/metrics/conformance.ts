@@ -7,6 +7,7 @@ import { limitRules, unknownNameRules } from './limits.js';
 import { readingRules } from './reading.js';
 import { batchRules, concurrencyRules } from './recording.js';
 import { closingRules, copyRules, forgettingRules, lastSeenRules, pruningRules } from './retention.js';
+import { timedUsageRules } from './timed-usage.js';
 
 /** A metrics storage under test. The suite opens a new one for every rule. */
 export interface MetricsUnderTest {
@@ -71,6 +72,7 @@ const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
   ['windows', windowRules],
   ['last-seen times', lastSeenRules],
   ['usage', usageRules],
+  ['timed usage', timedUsageRules],
   ['registrations', registrationRules],
   ['applications', applicationRules],
   ['instances', instanceRules],

@@ -51,6 +51,21 @@ export function commitRules(rule: StorageRule): void {
     same(await eventsOf(storage), []);
   });
 
+  rule('deletes a document that does not exist, and counts a revision for its events', async (storage) => {
+    const deletion = { key: flag('a'), expected: 0, deleted: true } as const;
+    for (const revision of [1, 2]) {
+      same(await commit(storage, { writes: [deletion], events: [happened(flag('a'))] }), [revision]);
+      assert.equal(await storage.get(flag('a')), undefined);
+      same(await idsOf(storage, 'flag'), []);
+    }
+    same(
+      (await eventsOf(storage)).map(({ revision }) => revision),
+      [1, 2],
+    );
+    same(await commit(storage, { writes: [put(flag('a'))] }), [3]);
+    await conflict(storage, { writes: [deletion] }, flag('a'));
+  });
+
   rule('commits if a check holds, and does not change the checked document', async (storage) => {
     await commit(storage, { writes: [put(flag('source'))] });
     await commit(storage, { writes: [put(flag('copy'))], checks: [{ key: flag('source'), expected: 1 }] });

@@ -9,10 +9,23 @@ export interface Bundle {
   readonly env: NodeJS.ProcessEnv;
 }
 
+const NODE_DRIVER = {
+  'better-sqlite3': join(__dirname, 'node-driver.ts'),
+  'better-sqlite3/package.json': join(__dirname, 'node-driver.ts'),
+};
+
 /** Bundles a source file into a directory. */
 export function bundle(source: string, directory: string): Bundle {
   const file = join(directory, basename(source).replace(/ts$/, 'cjs'));
-  buildSync({ entryPoints: [source], outfile: file, bundle: true, platform: 'node', external: ['better-sqlite3'] });
+  const driver = process.env.FLAGS_SQLITE === 'node' ? { alias: NODE_DRIVER } : { external: ['better-sqlite3'] };
+  buildSync({
+    entryPoints: [source],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    supported: { 'dynamic-import': false },
+    ...driver,
+  });
   return { file, env: { ...process.env, NODE_PATH: join(__dirname, '../../../node_modules') } };
 }
 

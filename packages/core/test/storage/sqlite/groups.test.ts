@@ -28,6 +28,14 @@ describe('simultaneous commits', () => {
     expect(count('COMMIT')).toBe(3);
   });
 
+  it('share a transaction of at most 8 MiB', async () => {
+    const { storage, count } = await loggingStorage();
+    const large = (id: string) => ({ writes: [{ ...put(id), body: 'x'.repeat(3 * 1_048_576) }], events: [] });
+    const results = await Promise.all(ids(5).map((id) => storage.commit(large(id))));
+    expect(results.every(({ ok }) => ok)).toBe(true);
+    expect(count('COMMIT')).toBe(3);
+  });
+
   it('are answered after the transaction has been committed', async () => {
     const { storage, log } = await loggingStorage();
     const answered = ids(3).map(async (id) => {

@@ -6,6 +6,9 @@ import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { busy, creation, flag } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
+/** The SQLite of Node does not report that the host iterates over a query. */
+const itIfReported = process.env.FLAGS_SQLITE === 'node' ? it.skip : it;
+
 describe("work of the host's own on the same handle", () => {
   let database: Database.Database;
   let storage: Storage;
@@ -54,7 +57,7 @@ describe("work of the host's own on the same handle", () => {
     expect(await impatient.get(flag('a'))).toBeUndefined();
   });
 
-  it('lets commits wait for the end of a query that is iterated over', async () => {
+  itIfReported('lets commits wait for the end of a query that is iterated over', async () => {
     const orders = database.prepare('SELECT id FROM orders').iterate();
     orders.next();
     const commit = storage.commit(creation('a'));
@@ -63,7 +66,7 @@ describe("work of the host's own on the same handle", () => {
     expect(await commit).toEqual({ ok: true, revisions: [1] });
   });
 
-  it('keeps reads waiting while a query is iterated over', async () => {
+  itIfReported('keeps reads waiting while a query is iterated over', async () => {
     const orders = database.prepare('SELECT id FROM orders').iterate();
     orders.next();
     let answered = false;
@@ -77,7 +80,7 @@ describe("work of the host's own on the same handle", () => {
   });
 });
 
-it('reads nothing from the old state that a query iterated over keeps, while others write', async () => {
+itIfReported('reads nothing from the old state that a query iterated over keeps, while others write', async () => {
   const directory = temporaryDirectory();
   const path = join(directory.path, 'app.db');
   const database = new Database(path);

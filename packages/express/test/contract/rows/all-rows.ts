@@ -1,10 +1,12 @@
 import type { Row } from '../row.js';
 import { archiveRows } from './archive.js';
 import { bulkRows } from './bulk.js';
+import { changeRows } from './changes.js';
 import { clientRows } from './client.js';
 import { clientReadingRows } from './client-reading.js';
 import { dependencyRows } from './dependencies.js';
 import { eventRows } from './events.js';
+import { featureRows } from './features.js';
 import { flagChangeRows } from './flag-changes.js';
 import { flagRows } from './flags.js';
 import { frontendRows } from './frontend.js';
@@ -27,6 +29,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...flagRows,
   ...flagChangeRows,
   ...tagRows,
+  ...featureRows,
   ...strategyRows,
   ...switchingRows,
   ...variantRows,
@@ -43,5 +46,6 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...archiveRows,
   ...tokenRows,
   ...eventRows,
+  ...changeRows,
   ...pageRows,
 ];

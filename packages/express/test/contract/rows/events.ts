@@ -47,6 +47,8 @@ export const eventRows: readonly Row[] = [
             environment: 'production',
             data: expect.anything(),
             preData: expect.anything(),
+            changeSet: expect.any(String),
+            reason: null,
           },
           expect.objectContaining({
             type: 'feature-strategy-add',

@@ -1,6 +1,6 @@
 import type { Row } from '../row.js';
 import { inOrder } from '../row.js';
-import { archived, CHECKOUT, checkout, NOW, owned, PROJECT, PROJECTS, shop } from '../states.js';
+import { archived, CHECKOUT, checkout, DEFAULT, NOW, owned, PROJECT, PROJECTS, shop } from '../states.js';
 
 const UNKNOWN = `${PROJECTS}/unknown`;
 
@@ -53,6 +53,47 @@ const overviewRows: readonly Row[] = [
     endpoint: 1,
     name: 'does not find an unknown project',
     request: { method: 'GET', path: UNKNOWN },
+    expect: { status: 404, code: 'project_not_found' },
+  },
+];
+
+const healthRows: readonly Row[] = [
+  {
+    endpoint: 'getProjectHealth',
+    name: 'counts stale and active flags beside what the overview shows',
+    given: inOrder(
+      checkout,
+      (flags) => flags.createFlag(DEFAULT, { name: 'fresh' }),
+      (flags) => flags.createFlag(DEFAULT, { name: 'old' }),
+      (flags) => flags.updateFlag({ ...DEFAULT, flag: 'old' }, { stale: true }),
+    ),
+    request: { method: 'GET', path: `${PROJECT}/health-report` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        ...{ name: 'Default', description: '', version: 1, members: 0, health: 67 },
+        features: ['checkout', 'fresh', 'old'].map((name) =>
+          expect.objectContaining({ name, environments: expect.any(Array) }),
+        ),
+        ...{ potentiallyStaleCount: 0, activeCount: 2, staleCount: 1 },
+      },
+    },
+  },
+  {
+    endpoint: 'getProjectHealth',
+    name: 'is perfect without flags',
+    request: { method: 'GET', path: `${PROJECT}/health-report` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: expect.objectContaining({ health: 100, potentiallyStaleCount: 0, activeCount: 0, staleCount: 0 }),
+    },
+  },
+  {
+    endpoint: 'getProjectHealth',
+    name: 'does not find an unknown project',
+    request: { method: 'GET', path: `${UNKNOWN}/health-report` },
     expect: { status: 404, code: 'project_not_found' },
   },
 ];
@@ -163,4 +204,4 @@ const addedRows: readonly Row[] = [
   },
 ];
 
-export const projectRows: readonly Row[] = [...overviewRows, ...addedRows];
+export const projectRows: readonly Row[] = [...overviewRows, ...healthRows, ...addedRows];

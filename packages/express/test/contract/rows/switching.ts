@@ -11,6 +11,28 @@ async function expectEnabled(flags: Flags, production: boolean): Promise<void> {
 
 const ownRows: readonly Row[] = [
   {
+    endpoint: 'listEnvironments',
+    name: 'lists the configured environments in their order',
+    request: { method: 'GET', path: '/api/admin/environments' },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        version: 1,
+        environments: [
+          {
+            ...{ name: 'development', displayName: 'Development', type: 'development' },
+            ...{ enabled: true, protected: true, sortOrder: 1 },
+          },
+          {
+            ...{ name: 'production', displayName: 'production', type: 'production' },
+            ...{ enabled: true, protected: true, sortOrder: 2 },
+          },
+        ],
+      },
+    },
+  },
+  {
     endpoint: 13,
     name: 'switches a flag on',
     given: withStrategy,

@@ -91,6 +91,30 @@ const flagRows: readonly Row[] = [
 
 const readRows: readonly Row[] = [
   {
+    endpoint: 'listTags',
+    name: 'lists no tags where no flag has labels',
+    given: checkout,
+    request: { method: 'GET', path: '/api/admin/tags' },
+    expect: { status: 200, unchanged: true, body: { version: 1, tags: [] } },
+  },
+  {
+    endpoint: 'listTags',
+    name: 'lists the labels of all flags, each once',
+    given: inOrder(tagged, (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' })),
+    request: { method: 'GET', path: '/api/admin/tags' },
+    expect: { status: 200, unchanged: true, body: { version: 1, tags: [GREEN, RED] } },
+  },
+  {
+    endpoint: 'listTagTypes',
+    name: 'lists the type simple',
+    request: { method: 'GET', path: '/api/admin/tag-types' },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: { version: 1, tagTypes: [{ name: 'simple', description: 'A label of a flag', icon: '#' }] },
+    },
+  },
+  {
     endpoint: 'listFlagTags',
     name: 'lists no tags of a new flag',
     given: checkout,

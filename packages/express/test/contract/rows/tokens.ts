@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Row } from '../row.js';
 import { NOW } from '../states.js';
 
 const TOKENS = '/api/admin/api-tokens';
 const TO_BE_DELETED = 'a-secret-that-is-to-be-deleted-at-once';
+/** The id of the token with this secret. */
+const ROTATED = createHash('sha256').update(TO_BE_DELETED).digest('hex').slice(0, 32);
 const ADMIN = {
   id: expect.any(String),
   tokenName: 'administrator',
@@ -82,6 +85,45 @@ export const tokenRows: readonly Row[] = [
     { tokenName: 'a', type: 'client', environment: 'unknown' },
     { status: 404, code: 'environment_not_found' },
   ),
+  {
+    endpoint: 'rotateToken',
+    name: 'replaces a token, and shows the new secret',
+    given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+    request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: ROTATED, overlap: 60_000 } },
+    expect: {
+      status: 201,
+      body: {
+        ...{ ...ADMIN, tokenName: 'web', username: 'web', type: 'client', environment: 'production' },
+        secret: expect.stringMatching(/^\*:production\.[0-9a-f]{48}$/),
+      },
+      afterwards: async (flags) => {
+        const old = await flags.verifyToken(TO_BE_DELETED);
+        expect(old?.expiresAt).toBe('2026-03-01T12:01:00.000Z');
+      },
+    },
+  },
+  {
+    endpoint: 'rotateToken',
+    name: 'refuses a second rotation',
+    given: async (flags) => {
+      const { token } = await flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED });
+      await flags.rotateToken(token.id);
+    },
+    request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: ROTATED } },
+    expect: { status: 409, code: 'token_exists' },
+  },
+  {
+    endpoint: 'rotateToken',
+    name: 'does not find an unknown token',
+    request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: 'unknown' } },
+    expect: { status: 404, code: 'token_not_found' },
+  },
+  {
+    endpoint: 'rotateToken',
+    name: 'refuses an overlap that is no number',
+    request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: ROTATED, overlap: '1h' } },
+    expect: { status: 400, code: 'invalid_input' },
+  },
   {
     endpoint: 'deleteToken',
     name: 'deletes a token',

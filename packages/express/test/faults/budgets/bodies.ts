@@ -16,6 +16,9 @@ function filled(head: string, item: (number: number) => string, tail: string, by
   return head + parts.join('') + tail;
 }
 
+/** An object with as many unknown members as a body may have. */
+export const withUnknown = (members: string) => filled(`{${members},`, (number) => `"u${number}":0`, '}');
+
 /** Padded with a text in the place of `…`. */
 export function padded(body: string, bytes = MEBIBYTE): string {
   return body.replace('…', 'x'.repeat(Math.max(0, bytes - Buffer.byteLength(body) + 3)));

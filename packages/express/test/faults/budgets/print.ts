@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serverProgram } from './measured-server.js';
-import { isWithin, measureAll, tableOf } from './run.js';
+import { isWithin, measureAll, type Result, tableOf } from './run.js';
 import { FULL_STORE, SHORT_STORE, sizeIn } from './sizes.js';
 import { casesIn, type Extent } from './table.js';
 
@@ -21,11 +21,13 @@ async function print(): Promise<void> {
       `${method} ${path} ${row.name}`.includes(only),
     );
     const begun = performance.now();
-    const results = await measureAll(
+    const results: Result[] = [];
+    await measureAll(
       program,
       () => ({ storage: place(), size, isThorough: extent === 'full' }),
       cases,
       (result) => {
+        results.push(result);
         if (!isWithin(result, 1)) console.error(tableOf([result]).split('\n').at(-1));
       },
     );

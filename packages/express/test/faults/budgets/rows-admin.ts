@@ -1,4 +1,13 @@
-import { longText, MEBIBYTE, manyParameters, ofValues, padded, within, wrongConstraints } from './bodies.js';
+import {
+  longText,
+  MEBIBYTE,
+  manyParameters,
+  ofValues,
+  padded,
+  within,
+  withUnknown,
+  wrongConstraints,
+} from './bodies.js';
 import type { BudgetRow } from './row.js';
 
 const granted = { isGranted: true } as const;
@@ -7,6 +16,7 @@ export const PROJECT_ROWS = {
   listProjects: [],
   createProject: [{ name: 'largest', body: () => padded('{"id":"made","name":"Made","ignored":"…"}'), ...granted }],
   getProject: [],
+  getProjectHealth: [],
   updateProject: [{ name: 'largest', body: () => padded('{"name":"Default","ignored":"…"}'), ...granted }],
   deleteProject: [
     { name: 'of 10,000 flags' },
@@ -40,6 +50,7 @@ export const OTHER_ADMIN_ROWS = {
   createSegment: [
     { name: '49,000 values', body: () => ofValues('{"name":"made","constraints":'), ...granted },
     { name: 'wrong constraints', body: () => wrongConstraints().replace('default', 'wrong') },
+    { name: 'unknown members', body: () => withUnknown('"name":"unknown","constraints":[]'), ...granted },
   ],
   getSegment: [],
   updateSegment: [
@@ -59,6 +70,10 @@ export const OTHER_ADMIN_ROWS = {
   listStrategySegments: [],
   listSeenFlags: [],
   countEvaluations: [],
+  listUsage: [{ name: '168 hours', path: '/api/admin/metrics/usage?hours=168', ...granted }],
+  listFlagUsage: [],
+  summarizeFlagUsage: [],
+  listRawFlagUsage: [],
   listApplications: [],
   getApplication: [],
   listApplicationsByFlag: [],
@@ -78,6 +93,7 @@ export const OTHER_ADMIN_ROWS = {
   ],
   listTokens: [],
   createToken: [{ name: 'largest', body: () => padded('{"username":"made","type":"admin","ignored":"…"}') }],
+  rotateToken: [{ name: 'unknown', body: () => padded('{"id":"unknown","ignored":"…"}') }],
   deleteToken: [{ name: 'unknown' }, { name: 'long', path: `/api/admin/api-tokens/${longText(14_000)}` }],
   listEvents: [
     { name: 'limit=1000', path: '/api/admin/events?limit=1000', ...granted },

@@ -1,4 +1,15 @@
-import { arrayOf, longText, MEBIBYTE, ofValues, operations, padded, within, wrongConstraints } from './bodies.js';
+import {
+  arrayOf,
+  longText,
+  MEBIBYTE,
+  manyParameters,
+  ofValues,
+  operations,
+  padded,
+  within,
+  withUnknown,
+  wrongConstraints,
+} from './bodies.js';
 import { flagName, strategyId } from './definitions.js';
 import type { BudgetRow, Preparation } from './row.js';
 
@@ -39,11 +50,26 @@ const archived = (name: string): readonly Preparation[] => [
 
 export const FLAG_ROWS = {
   listFlags: [],
+  searchFlags: [
+    { name: 'text that no flag has', path: `${TAGGED}?query=${longText(500)}`, ...granted },
+    { name: 'text in descriptions', path: `${TAGGED}?query=${longText(20)}`, ...granted },
+    { name: 'last seen', path: `${TAGGED}?sort=-lastSeenAt&limit=1000`, ...granted },
+    { name: 'by type', path: `${TAGGED}?sort=type&after=release%20flag-00100`, ...granted },
+    { name: 'many labels', path: `${TAGGED}?${manyParameters('label')}` },
+  ],
+  validateFlagName: [
+    { name: 'free', body: () => '{"name":"unheard-of"}', ...granted },
+    { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
+    { name: 'unknown members', body: () => withUnknown('"name":"unknown-members"'), ...granted },
+  ],
   createFlag: [
     { name: 'largest', body: () => padded('{"name":"made","description":"…"}', LARGEST_TEXT), ...granted },
     { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
   ],
-  getFlag: [{ name: 'of 1 MiB', path: `${FEATURES}/largest`, ...granted }],
+  getFlag: [
+    { name: 'of 1 MiB', path: `${FEATURES}/largest`, ...granted },
+    { name: 'with many events, as it was', path: `${FEATURES}/eventful?asOf=2100-01-01T00:00:00Z`, ...granted },
+  ],
   updateFlag: [
     {
       name: 'largest',
@@ -79,6 +105,9 @@ export const FLAG_ROWS = {
       ...granted,
     },
   ],
+  listTags: [],
+  listTagTypes: [],
+  listEnvironments: [],
   listFlagTags: [{ name: 'of 1 MiB', path: `${TAGGED}/largest/tags`, ...granted }],
   addFlagTag: [
     { name: 'largest', path: `${TAGGED}/largest/tags`, body: () => padded('{"value":"a","ignored":"…"}'), ...granted },
@@ -119,6 +148,12 @@ export const STRATEGY_ROWS = {
       ...granted,
     },
     { name: 'wrong constraints', body: wrongConstraints },
+    {
+      name: 'unknown members',
+      path: STRATEGIES(flagName(51)),
+      body: () => withUnknown('"name":"default"'),
+      ...granted,
+    },
     {
       name: 'numbers as values',
       body: () =>

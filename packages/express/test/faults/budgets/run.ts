@@ -1,4 +1,5 @@
 import type { Awaitable } from '@flags/core';
+import { MEBIBYTE } from './bodies.js';
 import { SECRETS } from './definitions.js';
 import type { Answer, MeasuredServer, Sent, ServerProgram } from './measured-server.js';
 import type { Figures } from './probe.js';
@@ -20,40 +21,90 @@ export interface Result {
   readonly isAsExpected: boolean;
 }
 
-/** Sends every row, one after the other. A server that has died is replaced. */
+/** A row that exceeds the promise is measured up to so often, because other processes cause stalls that do not repeat. */
+const MEASUREMENTS = 3;
+/** In bytes: a server that has taken so many in changes is replaced, so that its definitions stay within 16 MiB. */
+const MOST_WRITTEN = 4 * MEBIBYTE;
+
+/**
+ * Sends every row, one after the other, and passes each result on. A result is the minimum of up to three measurements.
+ * A server that has died is replaced.
+ */
 export async function measureAll(
   program: ServerProgram,
   configuration: () => Awaitable<Configuration>,
   cases: readonly Case[],
-  tell: (result: Result) => void = () => undefined,
-): Promise<readonly Result[]> {
+  tell: (result: Result) => void,
+): Promise<void> {
   let server = await program.start(await configuration());
-  const results: Result[] = [];
+  let written = 0;
+
+  async function renew(): Promise<void> {
+    await server.stop();
+    server = await program.start(await configuration());
+    written = 0;
+  }
+
+  async function measure(one: Case): Promise<Result> {
+    if (!server.isAlive() || written > MOST_WRITTEN) await renew();
+    const measured = await measureCase(server, one);
+    written += measured.written;
+    return measured.result;
+  }
+
+  /** On a new server if the row cannot be repeated on this one: then its status differs, and it measures something else. */
+  async function measureAgain(one: Case, first: Result): Promise<Result> {
+    const again = await measure(one);
+    if (again.status === first.status) return again;
+    await renew();
+    return measure(one);
+  }
+
   try {
     for (const one of cases) {
-      if (!server.isAlive()) server = await program.start(await configuration());
-      const result = await measureCase(server, one);
-      results.push(result);
+      let result = await measure(one);
+      for (let count = 1; count < MEASUREMENTS && !isWithin(result, 1); count++) {
+        result = better(result, await measureAgain(one, result));
+      }
       tell(result);
     }
   } finally {
     await server.stop();
   }
-  return results;
 }
 
-async function measureCase(server: MeasuredServer, one: Case): Promise<Result> {
+/** Returns the lower figures of two measurements of a row. A row that fails in one way fails. */
+function better(one: Result, other: Result): Result {
+  if (!one.isAsExpected || !one.figures) return other;
+  if (!other.isAsExpected || !other.figures) return one;
+  const lower = (name: keyof Figures) => Math.min(one.figures?.[name] ?? 0, other.figures?.[name] ?? 0);
+  const figures = {
+    stall: lower('stall'),
+    clock: lower('clock'),
+    collection: lower('collection'),
+    added: lower('added'),
+  };
+  return { ...one, figures };
+}
+
+async function measureCase(server: MeasuredServer, one: Case): Promise<{ result: Result; written: number }> {
   const { route, kind, row } = one;
-  for (const preparation of row.before ?? []) await server.ask(prepared(preparation));
+  let written = 0;
+  const ask = async (sent: Sent) => {
+    const answer = await server.ask(sent);
+    if (isSuccess(answer)) written += sizeOfChange(sent);
+    return answer;
+  };
+  for (const preparation of row.before ?? []) await ask(prepared(preparation));
   if (row.advance) await server.advance(row.advance);
   const sent = Array.from({ length: row.times ?? 1 }, (_, round) => round);
   const answers: Answer[] = [];
   const figures = await server.measure(async () => {
-    for (const round of sent) if (server.isAlive()) answers.push(await server.ask(requestOf(one, round)));
+    for (const round of sent) if (server.isAlive()) answers.push(await ask(requestOf(one, round)));
   });
-  for (const preparation of row.after ?? []) if (server.isAlive()) await server.ask(prepared(preparation));
+  for (const preparation of row.after ?? []) if (server.isAlive()) await ask(prepared(preparation));
   const status = (answers.find((answer) => !isSuccess(answer)) ?? answers.at(-1))?.status ?? 'died';
-  return {
+  const result = {
     route: `${route.method} ${route.path}`,
     kind,
     name: row.name,
@@ -62,6 +113,13 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<Result> {
     figures,
     isAsExpected: isExpected(one, status),
   };
+  return { result, written };
+}
+
+/** At most so many bytes of definitions and events. A copy of the largest flag is larger than its request. */
+function sizeOfChange({ method, path, body = '' }: Sent): number {
+  if (method === 'GET' || !path.startsWith('/api/admin/') || path.endsWith('/playground')) return 0;
+  return path.includes('/largest') ? MEBIBYTE : body.length;
 }
 
 function isSuccess({ status }: Answer): boolean {
@@ -100,7 +158,7 @@ function headersOf(kind: Kind, body: string | undefined): Record<string, string>
 }
 
 /** What the project promises; times in milliseconds, memory in bytes. */
-const PROMISE = { stall: 100, added: 64 * 1024 * 1024 };
+const PROMISE = { stall: 100, added: 64 * MEBIBYTE };
 /** Asserted with room for a machine that does other things as well. */
 const ROOM = 3;
 

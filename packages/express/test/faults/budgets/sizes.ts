@@ -2,10 +2,13 @@ import type { StoreSize } from './definitions.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What the promise is made for. */
+/**
+ * What the promise is made for. The flags leave 4 of 16 MiB to the largest segment and to what the requests of the table
+ * write.
+ */
 export const FULL_STORE: StoreSize = {
   flags: 10_000,
-  bytes: 16 * MEBIBYTE,
+  bytes: 12 * MEBIBYTE,
   sharing: 100,
   largeEvents: 100,
   applications: 200,

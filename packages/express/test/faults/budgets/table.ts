@@ -5,6 +5,7 @@ import { HOSTILE_BODIES, hostileMembers, longQuery, manyTags } from './bodies.js
 import type { SECRETS } from './definitions.js';
 import { type BudgetRow, pathOf } from './row.js';
 import { OTHER_ADMIN_ROWS, PROJECT_ROWS } from './rows-admin.js';
+import { CHANGE_ROWS } from './rows-changes.js';
 import { CLIENT_ROWS } from './rows-client.js';
 import { FLAG_ROWS, STRATEGY_ROWS } from './rows-flags.js';
 
@@ -24,8 +25,11 @@ export const ROWS: Readonly<Partial<Record<Operation, readonly BudgetRow[]>>> = 
   ...STRATEGY_ROWS,
   ...OTHER_ADMIN_ROWS,
   ...CLIENT_ROWS,
-  // No route of its own: strategies ask for this permission.
+  ...CHANGE_ROWS,
+  // No routes of their own: strategies and changes ask for these permissions.
   useSegment: [],
+  moveFlag: [],
+  configureEnvironment: [],
 };
 
 const KINDS = { admin: ['admin'], client: ['client'], frontend: ['frontend'], ofrep: ['client', 'frontend'] } as const;
@@ -77,7 +81,7 @@ function casesOf(route: Route, index: number | undefined): readonly Case[] {
 }
 
 /** Some routes have no answer for the parameters that stand in for all. */
-const WITHOUT_PLAIN: readonly Operation[] = ['listStrategySegments', 'getClientFlag'];
+const WITHOUT_PLAIN: readonly Operation[] = ['listStrategySegments', 'getClientFlag', 'getChange'];
 
 function plainRows({ action, method }: Route): readonly BudgetRow[] {
   return method === 'GET' && !WITHOUT_PLAIN.includes(action) ? [{ name: 'plain', isGranted: true }] : [];
@@ -115,11 +119,14 @@ const BODY_MEMBERS: Partial<Record<Operation, readonly string[]>> = {
   updateFlag: FLAG,
   cloneFlag: ['name'],
   addFlagTag: ['type', 'value'],
+  validateFlagName: ['name'],
   updateFlagTags: ['addedTags', 'removedTags'],
   addStrategy: STRATEGY,
   updateStrategy: STRATEGY,
   addDependency: ['feature', 'enabled', 'variants'],
   createSegment: SEGMENT,
+  applyChanges: ['id', 'reason', 'ifRevision', 'changes'],
+  previewChanges: ['changes', 'environment', 'contexts'],
   updateSegment: SEGMENT,
   explainFlags: ['environment', 'project', 'flag', 'context'],
   createToken: ['username', 'type', 'environment', 'project', 'expiresAt', 'projects'],

@@ -23,6 +23,15 @@ const health: JsonSchema = {
 
 const project = { id: text, name: text, description: text };
 
+const overview = {
+  name: text,
+  description: text,
+  features: listOf(referTo('FlagSummary')),
+  health,
+  members: count,
+  version,
+};
+
 export const projectSchemas = {
   Project: strictObject(project),
 
@@ -36,13 +45,13 @@ export const projectSchemas = {
 
   ProjectList: strictObject({ version, projects: listOf(referTo('ProjectSummary')) }),
 
-  ProjectOverview: strictObject({
-    name: text,
-    description: text,
-    features: listOf(referTo('FlagSummary')),
-    health,
-    members: count,
-    version,
+  ProjectOverview: strictObject(overview),
+
+  HealthReport: strictObject({
+    ...overview,
+    potentiallyStaleCount: { ...count, description: 'Not stale, but older than the lifetime of their type.' },
+    activeCount: { ...count, description: 'Not stale.' },
+    staleCount: count,
   }),
 };
 
@@ -51,7 +60,13 @@ export const memberSchemas = {
 
   Role: strictObject({ id: positiveInteger, name: text }),
 
-  Member: strictObject({ id: positiveInteger, roleId: positiveInteger }),
+  Member: strictObject(
+    { id: positiveInteger, roleId: positiveInteger },
+    {
+      name: { ...text, description: 'Present if the host application describes its users, and knows this one.' },
+      image: { ...text, description: 'The address of a picture.' },
+    },
+  ),
 };
 
 const nullableText: JsonSchema = { type: ['string', 'null'] };
@@ -76,6 +91,8 @@ export const eventSchemas = {
     environment: nullableText,
     data: { description: 'What is so now.' },
     preData: { description: 'What was so before; null where there was nothing.' },
+    changeSet: { ...nullableText, description: 'The id of the change set; null for events from before change sets.' },
+    reason: { ...nullableText, description: 'Why the change was made.' },
   }),
 };
 
@@ -124,6 +141,38 @@ export const metricsSchemas = {
   }),
 
   YesNo: strictObject({ yes: count, no: count }),
+
+  UsageList: strictObject({ version, usage: listOf(referTo('UsagePeriod')) }),
+
+  UsagePeriod: strictObject(
+    {
+      feature: text,
+      environment: text,
+      appName: text,
+      yes: count,
+      no: count,
+      variants: { ...mapOf(count), description: 'Counts by variant; `disabled` stands for no variant.' },
+    },
+    {
+      hour: { ...timestamp, description: 'The start of the hour, unless days are listed.' },
+      day: { ...timestamp, description: 'The start of the day (UTC), where days are listed.' },
+    },
+  ),
+
+  UsageSummary: strictObject({
+    version,
+    maturity: text,
+    featureName: text,
+    lastHourUsage: listOf(strictObject({ environment: text, timestamp, yes: count, no: count })),
+    seenApplications: listOf(text),
+  }),
+
+  RawUsageList: strictObject({ version, maturity: text, data: listOf(referTo('RawUsage')) }),
+
+  RawUsage: strictObject(
+    { featureName: text, appName: text, environment: text, timestamp, yes: count, no: count },
+    { variants: mapOf(count) },
+  ),
 
   ApplicationList: strictObject({ applications: listOf(referTo('ApplicationSummary')) }),
 

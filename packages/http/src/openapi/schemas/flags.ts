@@ -2,6 +2,7 @@ import { PAYLOAD_TYPES } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import {
   boolean,
+  count,
   listOf,
   optionalTimestamp,
   positiveInteger,
@@ -54,6 +55,21 @@ export const flagSchemas = {
 
   TagList: strictObject({ version, tags: listOf(referTo('Tag')) }),
 
+  TagTypeList: strictObject({ version, tagTypes: listOf(referTo('TagType')) }),
+
+  TagType: strictObject({ name: text, description: text, icon: text }),
+
+  EnvironmentList: strictObject({ version, environments: listOf(referTo('Environment')) }),
+
+  Environment: strictObject({
+    name: text,
+    displayName: text,
+    type: { type: 'string', enum: ['development', 'test', 'preproduction', 'production'] },
+    enabled: boolean,
+    protected: boolean,
+    sortOrder: positiveInteger,
+  }),
+
   FlagEnvironment: strictObject({
     name: text,
     enabled: boolean,
@@ -61,6 +77,40 @@ export const flagSchemas = {
   }),
 
   FlagSummary: strictObject(summary),
+
+  Feature: strictObject({
+    name: text,
+    project: text,
+    description: flag.description,
+    type: text,
+    stale: boolean,
+    archived: boolean,
+    labels: flag.labels,
+    owner: flag.owner,
+    revision: positiveInteger,
+    createdAt: timestamp,
+    lastSeenAt: optionalTimestamp,
+    environments: listOf(referTo('FeatureEnvironment')),
+  }),
+
+  FeatureEnvironment: strictObject({
+    name: text,
+    enabled: boolean,
+    strategyCount: count,
+    rollout: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 100,
+      description: 'The largest percentage of one strategy; 100 of one without a percentage, 0 without strategies.',
+    },
+    hasVariants: { ...boolean, description: 'Of the flag, or of a strategy in this environment.' },
+  }),
+
+  FeatureList: strictObject({
+    version,
+    features: listOf(referTo('Feature')),
+    total: { ...count, description: 'Of all pages.' },
+  }),
 
   EnvironmentSummary: strictObject({ name: text, displayName: text, enabled: boolean }),
 

@@ -1,6 +1,7 @@
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ReplySchema } from '../../route.js';
 import { eventSchemas, memberSchemas, metricsSchemas, projectSchemas, sessionSchemas, tokenSchemas } from './admin.js';
+import { changeSchemas } from './changes.js';
 import { clientSchemas, frontendSchemas, ofrepSchemas, playgroundSchemas } from './clients.js';
 import { errorSchemas } from './common.js';
 import { dependencySchemas, flagSchemas, segmentSchemas, strategySchemas, variantSchemas } from './flags.js';
@@ -19,6 +20,7 @@ export function replySchemas(inputs: InputSchemas): Readonly<Record<string, Json
     ...tokenSchemas,
     ...eventSchemas,
     ...sessionSchemas,
+    ...changeSchemas,
     ...clientSchemas,
     ...frontendSchemas,
     ...ofrepSchemas,

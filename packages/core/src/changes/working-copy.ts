@@ -1,0 +1,275 @@
+import { compareCodePoints } from '../collections.js';
+import type { Awaitable } from '../common.types.js';
+import type { DomainEvent } from '../events/event.types.js';
+import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
+import { timeSlice } from '../time-slice.js';
+import type { Aggregate, Documents, Versioned } from './aggregate.js';
+import {
+  currentOf,
+  type DocumentChange,
+  type Draft,
+  type DraftedEntry,
+  type Entry,
+  isWritten,
+  toChange,
+  toListed,
+  toVersioned,
+} from './draft.js';
+import { assertText, type DocumentReader, nameOf, type Read } from './reader.js';
+import { createSetSize } from './set-size.js';
+
+/** An event of a set with its document. */
+export interface RecordedEvent {
+  readonly subject: DocumentKey;
+  readonly project: string | null;
+  readonly event: DomainEvent;
+}
+
+/**
+ * The documents as the earlier changes of a set leave them. Repeated reads return the same document, with its stored
+ * revision. The commit checks that no document that was read has changed since.
+ */
+export interface WorkingCopy extends DocumentReader {
+  readonly read: Read;
+  /** Lists without a check in the commit. The decision must have read a document that concurrent changes of the list write. */
+  readonly list: DocumentReader['list'];
+  /** Reads without checks in the commit, for documents that a change may ignore later. */
+  readonly unchecked: DocumentReader;
+  /** Applies events to a document. Does nothing without events. */
+  apply<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    events: readonly Event[],
+  ): Awaitable<void>;
+  /** Writes an index document: it has no events, and indexes or guards other documents. */
+  put<State>(documents: Documents<State>, id: string, state: State): Promise<void>;
+  /** Deletes an index document, if it exists. */
+  remove<State>(documents: Documents<State>, id: string): Promise<void>;
+  /**
+   * Gives a document a new revision, if it exists. Concurrent changes that have read the document then conflict, so that
+   * they decide again.
+   */
+  touch<State>(documents: Documents<State>, id: string): Promise<void>;
+  /** Requires that a parent has no document of a kind after the commit. */
+  requireVacant(vacancy: Vacancy): void;
+  /** Returns the documents of a kind that the set has written, by id. A deleted document is undefined. */
+  written<State>(documents: Documents<State>): ReadonlyMap<string, State | undefined>;
+}
+
+/** A working copy as the set runner uses it. */
+export interface RunnableCopy extends WorkingCopy {
+  /** The events in the order of the changes. */
+  readonly events: readonly RecordedEvent[];
+  /** Resolves to the revision of the stored document, whatever the set has done to it; undefined if there is none. */
+  storedRevision(key: DocumentKey): Promise<number | undefined>;
+  /** Sets the place of the change that is decided next, in the caller's input. */
+  begin(path: string | undefined): void;
+  /** Returns the writes, one for each document. */
+  toChanges(): Awaitable<readonly DocumentChange[]>;
+  /** Returns checks for all documents found, except the written ones. Writes check the revision themselves. */
+  toChecks(): readonly DocumentCheck[];
+  toVacancies(): readonly Vacancy[];
+  /** Sets the new revisions, in the order of {@link toChanges}. */
+  settle(revisions: readonly number[]): void;
+}
+
+/** Documents that are written without yielding to the event loop. */
+const DOCUMENTS_PER_STEP = 4;
+
+export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): RunnableCopy {
+  return new SetCopy(storage);
+}
+
+/** A class, because every single change creates one: closures would cost more than the change. */
+class SetCopy implements RunnableCopy {
+  readonly events: RecordedEvent[] = [];
+  readonly read: Read;
+  private readonly entries = new Map<string, Entry>();
+  private readonly drafted: DraftedEntry[] = [];
+  private readonly size = createSetSize();
+  private vacancies: readonly Vacancy[] = [];
+  private path: string | undefined;
+
+  constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {
+    this.read = <State>({ kind }: Documents<State>, id: string) => {
+      const entry = this.entryOf(kind, id);
+      return this.load(entry) as Promise<Versioned<State> | undefined>;
+    };
+  }
+
+  /** Callers may take it from the copy. */
+  get list(): DocumentReader['list'] {
+    return (query) => this.listWritten(query);
+  }
+
+  get unchecked(): DocumentReader {
+    const read = async <State>({ kind }: Documents<State>, id: string) => {
+      assertText(kind, id);
+      const entry = this.entries.get(nameOf({ kind, id }));
+      const document = entry?.isLoaded ? currentOf(entry) : toVersioned(await this.storage.get({ kind, id }));
+      return document as Versioned<State> | undefined;
+    };
+    return { read, list: this.list };
+  }
+
+  apply<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    events: readonly Event[],
+  ): Awaitable<void> {
+    if (events.length === 0) return;
+    const entry = this.entryOf(aggregate.kind, id);
+    const applyNow = () => this.applyTo(this.draftOf(entry, aggregate as Documents<never>), { aggregate, events });
+    return entry.isLoaded ? applyNow() : this.load(entry).then(applyNow);
+  }
+
+  async put<State>(documents: Documents<State>, id: string, state: State): Promise<void> {
+    const entry = this.entryOf(documents.kind, id);
+    await this.load(entry);
+    const { draft } = this.draftOf(entry, documents as Documents<never>);
+    draft.state = state;
+    draft.isChanged = true;
+  }
+
+  async remove<State>(documents: Documents<State>, id: string): Promise<void> {
+    if (await this.read(documents, id)) await this.put(documents as Documents<unknown>, id, undefined);
+  }
+
+  async touch<State>(documents: Documents<State>, id: string): Promise<void> {
+    if (await this.read(documents, id)) this.draftOf(this.entryOf(documents.kind, id), documents as Documents<never>);
+  }
+
+  requireVacant(vacancy: Vacancy): void {
+    this.vacancies = [...this.vacancies, vacancy];
+  }
+
+  written<State>({ kind }: Documents<State>): ReadonlyMap<string, State | undefined> {
+    const own = this.drafted.filter(({ key }) => key.kind === kind);
+    return new Map(own.map(({ key, draft }) => [key.id, draft.state as State | undefined]));
+  }
+
+  async storedRevision({ kind, id }: DocumentKey): Promise<number | undefined> {
+    const entry = this.entryOf(kind, id);
+    await this.load(entry);
+    return entry.found?.revision;
+  }
+
+  begin(path: string | undefined): void {
+    this.path = path;
+  }
+
+  toChanges(): Awaitable<readonly DocumentChange[]> {
+    const written = this.drafted.filter(isWritten);
+    if (written.length <= DOCUMENTS_PER_STEP) return written.map((entry) => this.toChange(entry));
+    return this.toManyChanges(written);
+  }
+
+  toChecks(): readonly DocumentCheck[] {
+    const checks: DocumentCheck[] = [];
+    for (const { key, found, draft } of this.entries.values()) {
+      if (found && !draft) checks.push({ key, expected: found.revision });
+    }
+    return checks;
+  }
+
+  /** A parent that the set fills again is not vacant: its own document makes concurrent changes conflict. */
+  toVacancies(): readonly Vacancy[] {
+    return this.vacancies.filter(
+      ({ kind, parent }) =>
+        !this.drafted.some(({ key, draft: { documents, state } }) => {
+          return key.kind === kind && state !== undefined && documents.parentOf(state) === parent;
+        }),
+    );
+  }
+
+  settle(revisions: readonly number[]): void {
+    for (const [index, { draft }] of this.drafted.filter(isWritten).entries()) draft.revision = revisions[index] ?? 0;
+  }
+
+  private entryOf(kind: string, id: string): Entry {
+    assertText(kind, id);
+    const key = { kind, id };
+    const name = nameOf(key);
+    const known = this.entries.get(name);
+    if (known) return known;
+    const entry = { key, loading: undefined, isLoaded: false, found: undefined, draft: undefined };
+    this.entries.set(name, entry);
+    return entry;
+  }
+
+  /** Resolves to the document as the set has left it. */
+  private load(entry: Entry): Promise<Versioned<unknown> | undefined> {
+    if (entry.isLoaded) return Promise.resolve(currentOf(entry));
+    entry.loading ??= this.loadStored(entry);
+    return entry.loading;
+  }
+
+  private async loadStored(entry: Entry): Promise<Versioned<unknown> | undefined> {
+    // A change may read hundreds of large segments, and a storage in this process reads synchronously.
+    if (this.entries.size > DOCUMENTS_PER_STEP && timeSlice.isOver()) await timeSlice.next();
+    entry.found = toVersioned(await this.storage.get(entry.key));
+    entry.isLoaded = true;
+    return entry.found;
+  }
+
+  private async listWritten(query: ListQuery): Promise<ListedDocument[]> {
+    const listed = await this.storage.list(query);
+    const own = this.drafted.filter(({ key }) => key.kind === query.kind);
+    if (own.length === 0) return listed;
+    const written = new Set(own.map(({ key }) => key.id));
+    const others = listed.filter(({ key }) => !written.has(key.id));
+    return [...others, ...own.flatMap((entry) => toListed(entry, query))].sort((one, other) =>
+      compareCodePoints(one.key.id, other.key.id),
+    );
+  }
+
+  /** The document must be loaded. */
+  private draftOf(entry: Entry, documents: Documents<never>): DraftedEntry {
+    const { draft, found } = entry;
+    if (draft) {
+      draft.path = this.path;
+      return entry as DraftedEntry;
+    }
+    entry.draft = {
+      documents: documents as unknown as Draft['documents'],
+      events: [],
+      revision: found?.revision ?? 0,
+      state: found?.state,
+      path: this.path,
+      isChanged: false,
+    };
+    this.drafted.push(entry as DraftedEntry);
+    return entry as DraftedEntry;
+  }
+
+  private applyTo<State, Event extends DomainEvent>(
+    { key, draft }: DraftedEntry,
+    { aggregate, events }: { readonly aggregate: Aggregate<State, Event>; readonly events: readonly Event[] },
+  ): void {
+    draft.isChanged = true;
+    for (const event of events) {
+      const before = draft.state as State | undefined;
+      const after = aggregate.evolve(before, event);
+      const known = after ?? before;
+      draft.state = after;
+      draft.events.push(event);
+      this.events.push({ subject: key, project: known === undefined ? null : aggregate.projectOf(known), event });
+      this.size.addEvent(event);
+    }
+  }
+
+  private toChange(entry: DraftedEntry): DocumentChange {
+    const change = toChange(entry);
+    if ('text' in change.write) this.size.addDocument(change.write.text, change.path);
+    return change;
+  }
+
+  private async toManyChanges(written: readonly DraftedEntry[]): Promise<readonly DocumentChange[]> {
+    const changes: DocumentChange[] = [];
+    for (const entry of written) {
+      if (timeSlice.isOver()) await timeSlice.next();
+      changes.push(this.toChange(entry));
+    }
+    return changes;
+  }
+}

@@ -1,0 +1,106 @@
+import type { Page, PageQuery, ProjectRef } from '../common.types.js';
+import type { FlagSummary } from './flag.types.js';
+
+/** The keys by which flags are sorted; `-` sorts in descending order. Flags of equal keys are in name order. */
+export const FLAG_SORTS = [
+  ...(['name', 'createdAt', 'lastSeenAt', 'type'] as const),
+  ...(['-name', '-createdAt', '-lastSeenAt', '-type'] as const),
+] as const;
+
+export type FlagSort = (typeof FLAG_SORTS)[number];
+
+/** Selects flags of all projects. All given members must match. A list matches if any of its items does. */
+export interface FlagQuery extends PageQuery {
+  /** Part of the name, the description, a label or the owner, in any case of letters. */
+  readonly query?: string;
+  /** The beginning of the name. */
+  readonly namePrefix?: string;
+  readonly project?: string | readonly string[];
+  readonly type?: string;
+  /** A whole label. */
+  readonly label?: string | readonly string[];
+  /** The whole owner. */
+  readonly owner?: string;
+  readonly stale?: boolean;
+  /** true: only archived flags. Default: only flags that are not archived. */
+  readonly archived?: boolean;
+  /** An environment in which the flag is enabled. */
+  readonly enabledIn?: string;
+  /** Default: `name`, in code-point order. Flags that no report has counted are the earliest by `lastSeenAt`. */
+  readonly sort?: FlagSort;
+  /** Maximum number of flags, 1–1000. Default: all, or 100 if `after` is given. */
+  readonly limit?: number | undefined;
+  /** The `next` of the previous page, which had the same `sort`. */
+  readonly after?: string | undefined;
+  /**
+   * Returns whether the caller may read a project. Called once for each project that has matching flags; false leaves
+   * these flags out of the list and of `total`. Its errors reach the caller of the operation. Default: all projects.
+   */
+  readonly canRead?: (project: string) => boolean | PromiseLike<boolean>;
+}
+
+/** A flag in a list across projects. */
+export interface FlagOverview {
+  readonly name: string;
+  readonly project: string;
+  readonly description: string | null;
+  readonly type: string;
+  readonly stale: boolean;
+  readonly archived: boolean;
+  readonly labels: readonly string[];
+  readonly owner: string | null;
+  /**
+   * As of `getFlag`, except that it does not count the children that the flag got from other processes since its last
+   * change. Such an `ifRevision` is refused, never wrongly accepted.
+   */
+  readonly revision: number;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly createdAt: string;
+  readonly lastSeenAt: string | null;
+  /** Every environment of the instance, in the configured order. */
+  readonly environments: readonly EnvironmentOverview[];
+}
+
+export interface EnvironmentOverview {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** All strategies, disabled ones too. */
+  readonly strategyCount: number;
+  /**
+   * The largest percentage of users that one strategy admits, 0–100. A strategy without a percentage counts as 100, a
+   * disabled one as 0; 0 without strategies. Constraints and segments may admit fewer users.
+   */
+  readonly rollout: number;
+  /** Whether the flag has variants, or a strategy in this environment has. */
+  readonly hasVariants: boolean;
+}
+
+/** A page of a list across projects, or the whole list. */
+export interface FlagPage extends Page<FlagOverview> {
+  /** The number of all matching flags, regardless of `limit` and `after`. */
+  readonly total: number;
+}
+
+export interface FlagListOperations {
+  /**
+   * Lists a project's flags in name order (code points), without archived flags.
+   *
+   * @throws FlagsError `project_not_found`
+   * @example
+   * const on = (await flags.listFlags({ project: 'default' })).filter((flag) => !flag.stale);
+   */
+  listFlags(ref: ProjectRef): Promise<readonly FlagSummary[]>;
+  /** Returns one page: its cost depends on the page, not on the number of flags in the project. */
+  listFlags(ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
+  /**
+   * Finds flags of all projects: by text, label, owner, type, state and environment. Answers from memory, after it has
+   * applied the changes of other processes.
+   *
+   * Pages sorted by `lastSeenAt` may repeat or miss flags that are seen meanwhile.
+   *
+   * @throws FlagsError `invalid_input`, `environment_not_found`
+   * @example
+   * const { items, total } = await flags.listFlags({}, { label: 'team-shop', sort: '-createdAt', limit: 20 });
+   */
+  listFlags(ref: { readonly project?: never }, query?: FlagQuery): Promise<FlagPage>;
+}

@@ -1,0 +1,92 @@
+import type { DocumentDifference, HistoryEntry, HistoryRef } from '../changes/change-set.types.js';
+import type { Engine } from '../changes/engine.js';
+import { assertText, nameOf } from '../changes/reader.js';
+import { groupBy } from '../collections.js';
+import type { FlagRef, Page, PageQuery } from '../common.types.js';
+import { toFlagsEvent } from '../events/subscription.js';
+import { findFlag, findProject } from '../flags/find.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { pageBounds } from '../pages.js';
+import { projectDocuments } from '../projects/project.js';
+import type { EventFilter, Storage, StoredEvent } from '../storage/port.js';
+import { LIMITS } from '../validation/limits.js';
+import { invalidInput } from '../validation/validator.js';
+import { type EventGroup, readSet, walkBackSets } from './change-set-events.js';
+import { compareByEvents, compareStates, type Difference } from './differences.decide.js';
+import { foldEvents, holdsDocument, stateAt } from './past-state.js';
+
+/** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */
+export async function history(engine: Engine, ref: HistoryRef = {}, page: PageQuery = {}): Promise<Page<HistoryEntry>> {
+  const { storage } = engine;
+  const { limit, after } = pageBounds(engine, page);
+  const filter = toFilter(ref);
+  const items: HistoryEntry[] = [];
+  let bytes = 0;
+  let next: string | undefined;
+  for await (const group of walkBackSets(storage, {
+    filter,
+    ...(after !== undefined && { until: after, offset: 1 }),
+  })) {
+    const entry = items.length < limit ? await toEntry(storage, group) : undefined;
+    bytes += entry ? Buffer.byteLength(JSON.stringify(entry)) : 0;
+    if (!entry || (items.length > 0 && bytes > LIMITS.pageSize)) return { items, ...(next !== undefined && { next }) };
+    items.push(entry);
+    next = group.events[0]?.position;
+  }
+  if (items.length === 0 && after === undefined) await assertExists(engine, ref);
+  return { items };
+}
+
+export async function getChangeSet({ storage }: Engine, id: string): Promise<HistoryEntry> {
+  return toEntry(storage, await readSet(storage, id));
+}
+
+type Scope = Partial<FlagRef>;
+
+function toFilter(scope: Scope): EventFilter {
+  if (typeof scope !== 'object' || scope === null) {
+    throw invalidInput([{ message: 'must name a project, a flag of a project, or nothing', path: '' }]);
+  }
+  const { project, flag } = scope;
+  if (project === undefined && flag === undefined) return {};
+  assertText(projectDocuments.kind, project);
+  if (flag === undefined) return { project: `${project}` };
+  assertText(flagDocuments.kind, flag);
+  return { project: `${project}`, subject: { kind: flagDocuments.kind, id: flag } };
+}
+
+/** A deleted flag or project keeps its history. Throws `flag_not_found` or `project_not_found` for one without. */
+async function assertExists({ read }: Engine, { project, flag }: Scope): Promise<void> {
+  if (project === undefined) return;
+  if (flag === undefined) await findProject(read, { project });
+  else await findFlag(read, { project, flag });
+}
+
+async function toEntry(storage: Storage, { id, events }: EventGroup): Promise<HistoryEntry> {
+  const [first] = events;
+  if (!first) throw new Error(`The change set ${id} has no events.`);
+  const { at, actor, reason } = first;
+  const differences: DocumentDifference[] = [];
+  for (const own of groupBy(events, ({ subject }) => nameOf(subject)).values()) {
+    const parts = await compare(storage, own);
+    if (own[0] && parts.length > 0) differences.push({ ...own[0].subject, parts });
+  }
+  const revisions = Object.fromEntries(
+    events.map(({ subject, revision }) => [`${subject.kind}/${subject.id}`, revision] as const),
+  );
+  return { id, at, actor, reason, events: events.map(toFlagsEvent), revisions, differences };
+}
+
+/** Compares a document before and after the events of a set. Reads the log only if the set deletes a changed document. */
+async function compare(storage: Storage, events: readonly StoredEvent[]): Promise<readonly Difference[]> {
+  const [first] = events;
+  if (!first) return [];
+  const { kind } = first.subject;
+  const shown = events.map(toFlagsEvent);
+  if (!shown.some(({ type }) => holdsDocument(type))) return compareByEvents(shown);
+  if (events.length === 1) return compareStates(shown[0]?.before, shown[0]?.data);
+  const before = holdsDocument(first.type)
+    ? shown[0]?.before
+    : (await stateAt(storage, first.subject, { until: first.position, isExclusive: true }))?.state;
+  return compareStates(before, foldEvents(kind, before ?? undefined, shown));
+}

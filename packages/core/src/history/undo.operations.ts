@@ -1,0 +1,169 @@
+import type { Documents } from '../changes/aggregate.js';
+import type { ChangeSet } from '../changes/change-set.types.js';
+import { readCommitted } from '../changes/change-sets.operations.js';
+import type { Engine } from '../changes/engine.js';
+import { readReason } from '../changes/read-changes.js';
+import { nameOf } from '../changes/reader.js';
+import type { SetContext } from '../changes/set-runner.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
+import { groupBy } from '../collections.js';
+import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
+import { toFlagsEvent } from '../events/subscription.js';
+import type { FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { readLastSeen } from '../flags/flag-views.js';
+import { assertOwnerStays } from '../projects/members.decide.js';
+import { ownerOf } from '../projects/members.operations.js';
+import { type ProjectState, projectDocuments } from '../projects/project.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { DocumentKey, StoredEvent } from '../storage/port.js';
+import { timeSlice } from '../time-slice.js';
+import { isSameJson } from '../validation/json.js';
+import { type EventGroup, readSet, walkBackSets } from './change-set-events.js';
+import { compareByEvents } from './differences.decide.js';
+import { type Merge, mergeFlag, mergeProject, mergeSegment, type Versions } from './merge.decide.js';
+import { foldEvents, hasHistory, holdsDocument, stateAt } from './past-state.js';
+import { type Restoration, restoreDocuments } from './restore.operations.js';
+
+type UndoOptions = { readonly actor?: string; readonly reason?: string };
+
+export async function undo(engine: Engine, id: string, { actor, reason }: UndoOptions = {}): Promise<ChangeSet> {
+  const set = await readSet(engine.storage, id);
+  const changed = await readChanged(engine, set);
+  const subject = changed[0]?.key;
+  if (!subject) {
+    const message = `The change set ${id} changed API tokens only, and that cannot be undone; create another token.`;
+    throw new FlagsError('undo_conflict', message);
+  }
+  const flags = changed.filter(({ key }) => key.kind === flagDocuments.kind).map(({ key }) => ({ name: key.id }));
+  const lastSeen = await readLastSeen(engine.metrics, flags);
+  const decide = async (copy: WorkingCopy, context: SetContext) => {
+    const targets = await mergeAll(engine, copy, { set, changed });
+    const withTimes = targets.flags.map((flag) => ({ ...flag, lastSeenAt: lastSeen(flag.id) }));
+    await restoreDocuments(engine, copy, { ...targets, flags: withTimes, context }).catch((error: unknown) => {
+      throw toConflict(id, error);
+    });
+  };
+  const context = {
+    ...(actor !== undefined && { actor }),
+    ...(reason !== undefined && { reason: readReason(reason) }),
+  };
+  const committed = await engine.run([{ subject, decide, result: () => undefined }], context);
+  if (committed.id !== null) return readCommitted(engine, committed.id);
+  return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
+}
+
+/** A document that the set has changed, with its states around the set. */
+interface ChangedDocument {
+  readonly key: DocumentKey;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Deleted tokens stay deleted: their secrets may be known. */
+async function readChanged({ storage }: Engine, { events }: EventGroup): Promise<readonly ChangedDocument[]> {
+  const changed: ChangedDocument[] = [];
+  for (const own of groupBy(events, ({ subject }) => nameOf(subject)).values()) {
+    const [first] = own;
+    if (!first || !hasHistory(first.subject)) continue;
+    if (timeSlice.isOver()) await timeSlice.next();
+    const before = await stateAt(storage, first.subject, { until: first.position, isExclusive: true });
+    const after = foldEvents(first.subject.kind, before?.state, own);
+    changed.push({ key: first.subject, before: before?.state, after });
+  }
+  return changed;
+}
+
+interface Undone {
+  readonly set: EventGroup;
+  readonly changed: readonly ChangedDocument[];
+}
+
+interface Targets {
+  readonly projects: readonly Restoration<ProjectState>[];
+  readonly segments: readonly Restoration<SegmentState>[];
+  readonly flags: readonly Restoration<FlagState>[];
+}
+
+/** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */
+async function mergeAll(engine: Engine, copy: WorkingCopy, { set, changed }: Undone): Promise<Targets> {
+  const conflicts: Conflict[] = [];
+
+  async function mergeKind<State>(
+    documents: Documents<State>,
+    merge: (versions: Versions<State>) => Merge<State>,
+  ): Promise<Restoration<State>[]> {
+    const merged: Restoration<State>[] = [];
+    for (const { key, ...states } of changed.filter(({ key }) => key.kind === documents.kind)) {
+      const now = (await copy.read(documents, key.id))?.state;
+      const { before, after } = states as Pick<Versions<State>, 'before' | 'after'>;
+      const { target, conflicts: parts } = merge({ before, after, now });
+      conflicts.push(...parts.map((path) => ({ key, path })));
+      merged.push({ id: key.id, target });
+    }
+    return merged;
+  }
+
+  const targets = {
+    projects: await mergeKind(projectDocuments, (versions) => {
+      const merged = mergeProject(versions);
+      const isAsBefore = isSameJson(merged.target?.members, versions.before?.members);
+      if (!isAsBefore) assertOwnerStays(versions.now, merged.target, ownerOf(engine));
+      return merged;
+    }),
+    segments: await mergeKind(segmentDocuments, mergeSegment),
+    flags: await mergeKind(flagDocuments, mergeFlag),
+  };
+  if (conflicts.length > 0) throw await conflictError(engine, set, conflicts);
+  return targets;
+}
+
+/** A part that the set has changed, and that was changed again. */
+interface Conflict {
+  readonly key: DocumentKey;
+  readonly path: string;
+}
+
+async function conflictError(engine: Engine, set: EventGroup, conflicts: readonly Conflict[]): Promise<FlagsError> {
+  const details: ErrorDetail[] = [];
+  for (const own of groupBy(conflicts, ({ key }) => nameOf(key)).values()) {
+    const [first] = own;
+    if (first)
+      details.push(...(await listLaterSets(engine, set, { key: first.key, paths: own.map(({ path }) => path) })));
+  }
+  const message = `The change set ${set.id} cannot be undone, because later ones changed the same: undo those first.`;
+  return new FlagsError('undo_conflict', message, details.length > 0 ? details : undefined);
+}
+
+/** Lists the later sets that changed one of the parts of a document, newest first. */
+async function listLaterSets(
+  { storage }: Engine,
+  set: EventGroup,
+  { key, paths }: { readonly key: DocumentKey; readonly paths: readonly string[] },
+): Promise<readonly ErrorDetail[]> {
+  const details: ErrorDetail[] = [];
+  for await (const later of walkBackSets(storage, { filter: { subject: key } })) {
+    if (later.id === set.id) break;
+    const path = paths.find((one) => touches(later.events, one));
+    const [first] = later.events;
+    if (path === undefined || !first) continue;
+    const message = `The change set ${later.id} of ${first.actor} at ${first.at} changed this part.`;
+    details.push({ message, path: `/${key.kind}/${key.id}${path}` });
+  }
+  return details;
+}
+
+function touches(events: readonly StoredEvent[], path: string): boolean {
+  if (path === '' || events.some(({ type }) => holdsDocument(type))) return true;
+  const isWithin = (one: string, other: string) => one === other || one.startsWith(`${other}/`);
+  return compareByEvents(events.map(toFlagsEvent)).some(
+    (part) => isWithin(part.path, path) || isWithin(path, part.path),
+  );
+}
+
+/** A missing reference or a taken name is a later change that the undo does not fit any more. */
+function toConflict(id: string, error: unknown): unknown {
+  if (!isFlagsError(error) || !/_not_found$|_exists$/.test(error.code)) return error;
+  const message = `The change set ${id} cannot be undone any more: ${error.message}`;
+  return new FlagsError('undo_conflict', message, undefined, { cause: error });
+}

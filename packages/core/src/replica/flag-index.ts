@@ -1,0 +1,28 @@
+import type { FlagState } from '../flags/flag.js';
+import { type IndexedFlag, toIndexedFlag } from '../flags/flag-index.js';
+import type { Settings } from '../flags.js';
+import { createNameOrder } from './environment-view.js';
+
+/** All flags, archived ones too, as lists across projects read them. It holds no strategies of archived flags. */
+export interface FlagIndex {
+  /** Applies the state of a flag at a revision; undefined after its deletion. */
+  update(name: string, state: FlagState | undefined, revision: number): void;
+  /** Returns a frozen list in name order (code points). Later changes create another list. */
+  list(): readonly IndexedFlag[];
+}
+
+export function createFlagIndex({ environments }: Pick<Settings, 'environments'>): FlagIndex {
+  const flags = new Map<string, IndexedFlag>();
+  const order = createNameOrder(
+    () => [...flags.values()],
+    (name) => flags.get(name),
+  );
+  return {
+    update(name, state, revision) {
+      if (state) flags.set(name, toIndexedFlag(state, { revision, environments }));
+      else flags.delete(name);
+      order.changed(name);
+    },
+    list: () => order.list(),
+  };
+}

@@ -1,0 +1,212 @@
+import type { BackupProgress, SqliteDatabase, SqliteStatement } from './database.js';
+
+/** The part of a `DatabaseSync` of `node:sqlite` that the library uses. */
+export interface NodeDatabase {
+  readonly isOpen: boolean;
+  readonly isTransaction: boolean;
+  prepare(sql: string): NodeStatement;
+  exec(sql: string): void;
+  close(): void;
+}
+
+/** A `StatementSync` of `node:sqlite`. */
+export interface NodeStatement {
+  run(...parameters: never[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
+  get(...parameters: never[]): unknown;
+  all(...parameters: never[]): unknown[];
+  setReadBigInts(enabled: boolean): void;
+  setReturnArrays(enabled: boolean): void;
+}
+
+interface NodeOptions {
+  readonly timeout: number;
+  readonly readOnly?: boolean;
+}
+
+/** The module `node:sqlite`. */
+interface NodeSqlite {
+  readonly DatabaseSync: new (path: string, options: NodeOptions) => NodeDatabase;
+  readonly StatementSync: { readonly prototype: object };
+  readonly backup: (
+    source: NodeDatabase,
+    path: string,
+    options: { readonly rate: number; readonly progress: (progress: BackupProgress) => void },
+  ) => Promise<unknown>;
+}
+
+/**
+ * Returns `node:sqlite` if this runtime has all of it that the library needs: Node 22.16, 24.0 and newer. `getBuiltinModule`
+ * is neither in the way of bundlers nor of runtimes without the module.
+ */
+export function findNodeSqlite(): NodeSqlite | undefined {
+  const sqlite = process.getBuiltinModule?.('node:sqlite') as Partial<NodeSqlite> | undefined;
+  if (!sqlite?.DatabaseSync || !sqlite.backup) return undefined;
+  // Came in the same release as `isTransaction`, which only an open database has.
+  return 'setReturnArrays' in (sqlite.StatementSync?.prototype ?? {}) ? (sqlite as NodeSqlite) : undefined;
+}
+
+/** Whether a database is a `DatabaseSync`, or has its form: better-sqlite3 has `pragma`. */
+export function isNodeDatabase(database: SqliteDatabase | NodeDatabase): database is NodeDatabase {
+  return !('pragma' in database) && 'isTransaction' in database;
+}
+
+const adapted = new WeakMap<NodeDatabase, SqliteDatabase>();
+
+/** Gives a `DatabaseSync` the form of a better-sqlite3 database. Returns the same object for the same database. */
+export function adaptNodeDatabase(database: NodeDatabase): SqliteDatabase {
+  const known = adapted.get(database) ?? adapt(database);
+  adapted.set(database, known);
+  return known;
+}
+
+function adapt(database: NodeDatabase): SqliteDatabase {
+  const prepare = (sql: string) => adaptStatement(translating(() => database.prepare(sql)));
+  return {
+    get open() {
+      return database.isOpen;
+    },
+    get inTransaction() {
+      return database.isOpen && database.isTransaction;
+    },
+    prepare,
+    exec: (sql) => translating(() => database.exec(sql)),
+    pragma(source, options) {
+      const statement = prepare(`PRAGMA ${source}`);
+      if (!options?.simple) return statement.all();
+      statement.pluck();
+      return statement.get();
+    },
+    backup: (path, { progress }) => backUp(database, path, progress),
+    close: () => {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+function adaptStatement(statement: NodeStatement): SqliteStatement {
+  let isPlucked = false;
+  const first = (row: unknown) => (row as readonly unknown[] | undefined)?.[0];
+  const adapted: SqliteStatement = {
+    run(...parameters) {
+      const { changes, lastInsertRowid } = translating(() => statement.run(...(parameters as never[])));
+      return { changes: Number(changes), lastInsertRowid };
+    },
+    get(...parameters) {
+      const row = translating(() => statement.get(...(parameters as never[])));
+      return isPlucked ? first(row) : row;
+    },
+    all(...parameters) {
+      const rows = translating(() => statement.all(...(parameters as never[])));
+      return isPlucked ? rows.map(first) : rows;
+    },
+    safeIntegers(toggle = true) {
+      statement.setReadBigInts(toggle);
+      return adapted;
+    },
+    raw(toggle = true) {
+      statement.setReturnArrays(toggle);
+      return adapted;
+    },
+    pluck(toggle = true) {
+      isPlucked = toggle;
+      statement.setReturnArrays(toggle);
+      return adapted;
+    },
+  };
+  return adapted;
+}
+
+/** The names of SQLite's result codes. */
+const CODES: Readonly<Record<number, string>> = {
+  1: 'ERROR',
+  2: 'INTERNAL',
+  3: 'PERM',
+  4: 'ABORT',
+  5: 'BUSY',
+  6: 'LOCKED',
+  7: 'NOMEM',
+  8: 'READONLY',
+  9: 'INTERRUPT',
+  10: 'IOERR',
+  11: 'CORRUPT',
+  12: 'NOTFOUND',
+  13: 'FULL',
+  14: 'CANTOPEN',
+  15: 'PROTOCOL',
+  17: 'SCHEMA',
+  18: 'TOOBIG',
+  19: 'CONSTRAINT',
+  20: 'MISMATCH',
+  21: 'MISUSE',
+  22: 'NOLFS',
+  23: 'AUTH',
+  25: 'RANGE',
+  26: 'NOTADB',
+};
+/** `SQLITE_IOERR_WRITE`: of all extended codes, this one decides whether a failed commit has changed nothing. */
+const WRITE_FAILED = 10 | (3 << 8);
+
+/** Gives errors of `node:sqlite` the codes of better-sqlite3, such as `SQLITE_BUSY`. */
+function translating<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+function translate(error: unknown): unknown {
+  const { code, errcode } = Object(error) as { readonly code?: unknown; readonly errcode?: unknown };
+  if (code !== 'ERR_SQLITE_ERROR' || typeof errcode !== 'number') return error;
+  const name = errcode === WRITE_FAILED ? 'IOERR_WRITE' : (CODES[errcode & 0xff] ?? 'ERROR');
+  return Object.assign(error as Error, { code: `SQLITE_${name}` });
+}
+
+/** Opens a database file, or `:memory:`. */
+export function openNodeDatabase({ DatabaseSync }: NodeSqlite, path: string, options: NodeOptions): SqliteDatabase {
+  return adaptNodeDatabase(translating(() => new DatabaseSync(path, options)));
+}
+
+/** The pages of the next step are more than those of this one. */
+class LargerStep extends Error {
+  constructor(readonly pages: number) {
+    super('The backup continues with a larger step.');
+  }
+}
+
+/** Pages of the first step: `progress` is not asked before it. */
+const FIRST_STEP = 100;
+
+/** `node:sqlite` keeps its step, so a larger step begins the copy anew. */
+async function backUp(
+  database: NodeDatabase,
+  path: string,
+  progress: (progress: BackupProgress) => number,
+): Promise<unknown> {
+  const sqlite = findNodeSqlite();
+  if (!sqlite) throw new Error('This runtime has no backup in node:sqlite.');
+  let rate = FIRST_STEP;
+  let failure: unknown;
+  for (;;) {
+    const check = (state: BackupProgress) => {
+      try {
+        const pages = progress(state);
+        if (pages > rate) throw new LargerStep(pages);
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    };
+    try {
+      failure = undefined;
+      const pages = await sqlite.backup(database, path, { rate, progress: check });
+      // Closing the source ends the copy without an error.
+      if (!database.isOpen) throw new Error('The database was closed during the backup.');
+      return pages;
+    } catch (error) {
+      const cause = failure ?? translate(error);
+      if (!(cause instanceof LargerStep)) throw cause;
+      rate = cause.pages;
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { prepareEngine } from '../create-flags.js';
+import type { ContextualFlags, EvaluationOperations } from '../evaluation/evaluation.types.js';
+import type { Flags } from '../flags.js';
+import { describeUnknownOption } from '../misuse.js';
+import { createProject, DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
+import { createDocuments, type Replica, startReplica } from '../replica/replica.js';
+import type { FlagsSchema } from '../schema/schema.types.js';
+import { memoryStorage } from '../storage/memory/storage.js';
+import type { Commit } from '../storage/port.js';
+import { invalidInput } from '../validation/validator.js';
+import { lazyFork, loadCommits, type Origin, recordingStorage } from './fork.js';
+import { createOverrides, type Overrides, withOverrides } from './overrides.js';
+import type { TestFlags, TestFlagsOptions, TestValues, TypedTestFlags, TypedTestValues } from './test-flags.types.js';
+import {
+  assertTestValues,
+  possibleValues,
+  type SeedDocument,
+  seedDocument,
+  seedFlag,
+  throwUnknownFlag,
+} from './test-values.js';
+import { combine, runAll } from './vary.js';
+
+/**
+ * Creates flags for a test: an engine in memory, which is ready at once. It needs no `close()`. Flags with a value are on
+ * or off in every environment. Declared flags of a schema without a value are off. Ids are counted, so that they are the
+ * same in every run; pass `newId` and `now` for others.
+ *
+ * Evaluating an unknown flag throws `flag_not_found` and names the closest flags, so that a misspelt name fails the test.
+ *
+ * @param values by name of the flag
+ * @throws FlagsError `invalid_input`, `flag_not_found` (a value of a flag that the schema does not declare)
+ * @example
+ * const flags = testFlags({ checkout: true, banner: 'red' });
+ * const app = createApp(flags);
+ */
+export function testFlags<Schema extends FlagsSchema>(
+  values: TypedTestValues<Schema>,
+  options: TestFlagsOptions & { readonly schema: Schema },
+): TypedTestFlags<Schema>;
+/** Creates flags for a test, without a schema. */
+export function testFlags(values?: TestValues, options?: TestFlagsOptions): TestFlags;
+export function testFlags(given: object = {}, options: TestFlagsOptions = {}): unknown {
+  const values = given as TestValues;
+  const fault = describeUnknownOption(options, OPTIONS);
+  if (fault) throw invalidInput([{ message: `testFlags ${fault}`, path: '' }]);
+  const { schema, now = () => new Date() } = options;
+  for (const flag of Object.keys(values)) {
+    if (schema && !Object.hasOwn(schema.flags, flag)) throwUnknownFlag(flag, Object.keys(schema.flags));
+  }
+  assertTestValues(values, schema);
+  const ids = { last: 0 };
+  const { settings } = prepareEngine({ ...options, storage: memoryStorage() }, memoryStorage()).context;
+  const createdAt = now().toISOString();
+  const seed = { settings, createdAt, newId: options.newId ?? countedIds(ids) };
+  const declarations = Object.entries(schema?.flags ?? {});
+  const undeclared = schema ? [] : Object.keys(values);
+  const projects = new Set([DEFAULT_PROJECT, ...declarations.flatMap(([, { project }]) => project ?? [])]);
+  const changes = [
+    ...[...projects].map((id) => seedProject(id, createdAt)),
+    ...declarations.map(([flag, declaration]) => seedFlag(flag, { value: values[flag] ?? false, declaration }, seed)),
+    ...undeclared.map((flag) => seedFlag(flag, { value: values[flag] ?? false, declaration: {} }, seed)),
+  ];
+  const commit = toCommit(changes, { at: createdAt, actor: options.actor ?? 'system' });
+  return openState({ options, commits: [JSON.stringify(commit)], ids });
+}
+
+const OPTIONS: readonly (keyof TestFlagsOptions)[] = [
+  ...(['environments', 'environment', 'strategies', 'idEncoding', 'roles', 'flagTypes', 'isUser', 'actor'] as const),
+  ...(['now', 'newId', 'stateLimit', 'schema', 'onProblem', 'onError'] as const),
+];
+
+function countedIds(ids: { last: number }): () => string {
+  return () => `00000000-0000-4000-8000-${(++ids.last).toString(16).padStart(12, '0')}`;
+}
+
+function seedProject(id: string, createdAt: string): SeedDocument {
+  const name = id === DEFAULT_PROJECT ? 'Default' : id;
+  return seedDocument(projectDocuments, id, createProject(undefined, { id, name }, createdAt));
+}
+
+/** The change set that creates the flags of the test. */
+const SEED = '00000000-0000-4000-8000-000000000000';
+
+function toCommit(seeds: readonly SeedDocument[], { at, actor }: { at: string; actor: string }): Commit {
+  const origin = { at, actor, changeSet: SEED, reason: null };
+  return {
+    writes: seeds.map(({ write }) => write),
+    events: seeds.flatMap(({ write: { key: subject }, events, project }) =>
+      events.map(({ type, environment = null, data, before }) => {
+        return { ...origin, type, subject, project, environment, data, before };
+      }),
+    ),
+  };
+}
+
+/** Opens the engine of an origin, synchronously. */
+function openState({ options, commits: earlier, ids }: Origin): TestFlags {
+  const { storage, commits } = recordingStorage(earlier);
+  const all = { newId: countedIds(ids), ...options, storage, pollInterval: 0, usageInterval: 0 };
+  const { context, start } = prepareEngine(all, storage);
+  const { documents, index } = createDocuments(context);
+  loadCommits(documents, earlier);
+  const loaded = startReplica(all, context, { after: undefined, documents, index });
+  const overrides = createOverrides();
+  const { flags } = start(withOverrides(loaded, overrides));
+  const fork = () => {
+    const origin = { options, commits: commits.slice(), ids: { ...ids } };
+    return lazyFork(() => openState(origin), loaded.state.standard.snapshot, options);
+  };
+  return addControls(flags, { replica: loaded, overrides, schema: options.schema, fork });
+}
+
+interface Controls {
+  readonly replica: Replica;
+  readonly overrides: Overrides;
+  readonly schema: FlagsSchema | undefined;
+  readonly fork: () => TestFlags;
+}
+
+function addControls(flags: Flags, controls: Controls): TestFlags {
+  const { replica, overrides, schema, fork } = controls;
+  const { documents, state } = replica;
+  const assertKnown = (flag: string) => {
+    if (documents.projectOf(flag) === undefined) throwUnknownFlag(flag, documents.flags.keys());
+  };
+  const definitionOf = (flag: string) =>
+    state.standard.snapshot.definition(flag) ?? throwUnknownFlag(flag, documents.flags.keys());
+  return {
+    ...flags,
+    ...strictEvaluation(flags, assertKnown),
+    as: (actor) => addControls(flags.as(actor), controls),
+    override(values, run) {
+      for (const flag of Object.keys(values)) definitionOf(flag);
+      assertTestValues(values, schema);
+      return overrides.run(values, run);
+    },
+    vary(names: readonly string[], run: (values: Readonly<Record<string, boolean | string>>) => unknown) {
+      const combinations = combine(names, (flag) => possibleValues(definitionOf(flag)));
+      return runAll(combinations, (values) => overrides.run(values, () => run(values))) as Promise<void>;
+    },
+    fork,
+  };
+}
+
+type Strict = Pick<EvaluationOperations, 'isEnabled' | 'getVariant' | 'getPayload' | 'explain' | 'forContext'>;
+
+/** Evaluation that throws for unknown flags. */
+function strictEvaluation(flags: EvaluationOperations, assertKnown: (flag: string) => void): Strict {
+  const strict =
+    <Input extends readonly unknown[], Result>(evaluate: (flag: string, ...input: Input) => Result) =>
+    (flag: string, ...input: Input): Result => {
+      assertKnown(flag);
+      return evaluate(flag, ...input);
+    };
+  return {
+    isEnabled: strict(flags.isEnabled),
+    getVariant: strict(flags.getVariant),
+    getPayload: strict(flags.getPayload),
+    explain: strict(flags.explain),
+    forContext(context, options): ContextualFlags {
+      const mine = flags.forContext(context, options);
+      const { isEnabled, getVariant, getPayload } = mine;
+      return {
+        ...mine,
+        isEnabled: strict(isEnabled),
+        getVariant: strict(getVariant),
+        getPayload: strict(getPayload),
+      };
+    },
+  };
+}
+
+/**
+ * Runs a function with other values of some flags: {@link TestFlags.override} as a function.
+ *
+ * @example
+ * await withFlags(flags, { checkout: false }, () => request(app).get('/cart').expect(200));
+ */
+export function withFlags<Values, Result>(
+  flags: { override<R>(values: Values, run: () => R): R },
+  values: Values,
+  run: () => Result,
+): Result {
+  assertTestFlags('withFlags', flags);
+  return flags.override(values, run);
+}
+
+/**
+ * Runs a function with every combination of values of some flags: {@link TestFlags.vary} as a function.
+ *
+ * @example
+ * await vary(flags, ['checkout', 'banner'], async () => assert.equal((await get('/cart')).status, 200));
+ */
+export function vary<Name extends string>(
+  flags: {
+    vary(
+      names: readonly Name[],
+      run: (values: Readonly<Record<Name, boolean | string>>) => Promise<unknown>,
+    ): Promise<void>;
+  },
+  names: readonly NoInfer<Name>[],
+  run: (values: Readonly<Record<Name, boolean | string>>) => Promise<unknown>,
+): Promise<void>;
+export function vary<Name extends string>(
+  flags: { vary(names: readonly Name[], run: (values: Readonly<Record<Name, boolean | string>>) => unknown): unknown },
+  names: readonly NoInfer<Name>[],
+  run: (values: Readonly<Record<Name, boolean | string>>) => unknown,
+): void;
+export function vary(
+  flags: {
+    vary(names: readonly string[], run: (values: Readonly<Record<string, boolean | string>>) => unknown): unknown;
+  },
+  names: readonly string[],
+  run: (values: Readonly<Record<string, boolean | string>>) => unknown,
+): unknown {
+  assertTestFlags('vary', flags);
+  return flags.vary(names, run);
+}
+
+function assertTestFlags(name: string, flags: object): void {
+  if (typeof (flags as Partial<TestFlags> | null)?.override === 'function') return;
+  throw new TypeError(`${name} needs the flags of testFlags(…) as its first argument.`);
+}

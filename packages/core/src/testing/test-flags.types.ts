@@ -1,0 +1,96 @@
+import type { Flags } from '../flags.js';
+import type { FlagsOptions } from '../options.js';
+import type { FlagName, FlagPayload, FlagsSchema, VariantName } from '../schema/schema.types.js';
+import type { TypedFlags } from '../schema/typed-flags.types.js';
+import type { Token } from '../tokens/token.types.js';
+
+/** A flag that is on for everybody, with this variant. */
+export interface TestVariant<Name extends string = string, PayloadValue = unknown> {
+  readonly variant: Name;
+  /** Text, a number, or anything that JSON can express. Default: the payload that the variant has. */
+  readonly payload?: PayloadValue;
+}
+
+/** `true`: on for everybody. `false`: off. A text or an object: on for everybody, with this variant. */
+export type TestValue = boolean | string | TestVariant;
+export type TestValues = Readonly<Record<string, TestValue>>;
+
+/** The values that the flags of a schema may have. */
+export type TypedTestValues<Schema extends FlagsSchema> = {
+  readonly [Name in FlagName<Schema>]?:
+    | boolean
+    | VariantName<Schema, Name>
+    | TestVariant<VariantName<Schema, Name>, FlagPayload<Schema, Name>>;
+};
+
+/** The options of `createFlags` that tests may set. */
+export type TestFlagsOptions = Pick<
+  FlagsOptions,
+  | 'environments'
+  | 'environment'
+  | 'strategies'
+  | 'idEncoding'
+  | 'roles'
+  | 'flagTypes'
+  | 'isUser'
+  | 'actor'
+  | 'now'
+  | 'newId'
+  | 'stateLimit'
+  | 'schema'
+  | 'onProblem'
+  | 'onError'
+>;
+
+/** What flags of tests have beside the methods of `Flags`. */
+export interface TestControls<Values, Name extends string, Self> {
+  /**
+   * Runs a function with other values of some flags, and returns its result. The values hold in everything that the
+   * function calls and awaits, and nowhere else: parallel tests do not see them. Nested calls add to the outer ones.
+   * Nothing is stored.
+   *
+   * @throws FlagsError `flag_not_found` (naming the closest flags)
+   * @example
+   * await flags.override({ checkout: false }, () => request(app).get('/cart').expect(200));
+   */
+  override<Result>(values: Values, run: () => Result): Result;
+
+  /**
+   * Runs a function with every combination of values of some flags: off and on, or off and each variant. Runs all of them,
+   * one after another, and then throws an `AggregateError` that says which failed. Returns a promise if the function does.
+   *
+   * @throws RangeError for more than 1,000 combinations
+   * @example
+   * await flags.vary(['checkout', 'banner'], async () => assert.equal((await get('/cart')).status, 200));
+   */
+  vary(
+    names: readonly Name[],
+    run: (values: Readonly<Record<Name, boolean | string>>) => Promise<unknown>,
+  ): Promise<void>;
+  vary(names: readonly Name[], run: (values: Readonly<Record<Name, boolean | string>>) => unknown): void;
+
+  /**
+   * Returns independent flags with the same state, event log included, without overrides and metrics. Takes microseconds:
+   * the copy is made when it is first changed or read otherwise than by evaluation.
+   *
+   * @example
+   * beforeEach(() => {
+   *   flags = base.fork();
+   * });
+   */
+  fork(): Self;
+}
+
+/** Flags for tests, in memory. Evaluating an unknown flag throws. */
+export interface TestFlags extends Omit<Flags, 'as'>, TestControls<TestValues, string, TestFlags> {
+  /** Like {@link Flags.as}. */
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): TestFlags;
+}
+
+/** Flags for tests, typed by a schema. */
+export interface TypedTestFlags<Schema extends FlagsSchema>
+  extends Omit<TypedFlags<Schema>, 'as'>,
+    TestControls<TypedTestValues<Schema>, FlagName<Schema>, TypedTestFlags<Schema>> {
+  /** Like {@link Flags.as}. */
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): TypedTestFlags<Schema>;
+}

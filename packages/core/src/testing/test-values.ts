@@ -1,0 +1,140 @@
+import type { Aggregate } from '../changes/aggregate.js';
+import { FlagsError } from '../errors.js';
+import type { FlagDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
+import type { DomainEvent } from '../events/event.types.js';
+import { evolveFlag, type FlagEvent, type FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { createFlag } from '../flags/lifecycle.decide.js';
+import { addStrategy, enable, toStrategy } from '../flags/strategies.decide.js';
+import type { Payload, VariantInput } from '../flags/variant.types.js';
+import { setVariants } from '../flags/variants.decide.js';
+import type { Settings } from '../flags.js';
+import { closestNames } from '../misuse.js';
+import { DEFAULT_PROJECT } from '../projects/project.js';
+import { describedVariants } from '../schema/payload.js';
+import type { FlagDeclaration, FlagsSchema } from '../schema/schema.types.js';
+import type { DocumentPut } from '../storage/port.js';
+import { invalidInput } from '../validation/validator.js';
+import type { TestValue, TestValues, TestVariant } from './test-flags.types.js';
+
+/** Throws `flag_not_found` for an unknown flag, and names the closest ones. */
+export function throwUnknownFlag(flag: unknown, known: Iterable<string>): never {
+  const names = [...known];
+  const closest = closestNames(String(flag), names).slice(0, 3);
+  const hint =
+    closest.length > 0 ? `did you mean ${closest.join(' or ')}?` : `the flags are ${names.sort().join(', ')}.`;
+  throw new FlagsError('flag_not_found', `There is no flag ${String(flag)}; ${hint}`);
+}
+
+/** Throws `invalid_input` unless each value is one that a flag may have, and its variant is declared. */
+export function assertTestValues(values: TestValues, schema: FlagsSchema | undefined): void {
+  for (const [flag, value] of Object.entries(values)) {
+    const variant = variantOf(value);
+    if (typeof value !== 'boolean' && typeof variant?.variant !== 'string') {
+      throw invalidInput([
+        { message: "must be true, false, the name of a variant, or { variant: 'red' }", path: `/${flag}` },
+      ]);
+    }
+    const declaration = schema && Object.hasOwn(schema.flags, flag) ? schema.flags[flag] : undefined;
+    if (!declaration || !variant) continue;
+    const names = [...describedVariants(declaration).keys()];
+    if (names.includes(variant.variant)) continue;
+    const message = `names the variant ${variant.variant}; the variants are ${names.join(', ') || 'none'}`;
+    throw invalidInput([{ message, path: `/${flag}` }]);
+  }
+}
+
+function variantOf(value: TestValue): TestVariant | undefined {
+  if (typeof value === 'string') return { variant: value };
+  return typeof value === 'object' && value !== null ? value : undefined;
+}
+
+/** What stored flags of tests need. */
+export interface SeedContext {
+  readonly settings: Settings;
+  readonly createdAt: string;
+  readonly newId: () => string;
+}
+
+/** A new document, and the events that make it. */
+export interface SeedDocument {
+  readonly write: DocumentPut;
+  readonly events: readonly DomainEvent[];
+  readonly project: string | null;
+}
+
+/** Creates a document from its events. */
+export function seedDocument<State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+  id: string,
+  events: readonly Event[],
+): SeedDocument {
+  const state = events.reduce(aggregate.evolve, undefined);
+  if (state === undefined) throw new Error(`The ${aggregate.kind} ${id} has no events.`);
+  const { kind, parentOf, summarize, projectOf } = aggregate;
+  const write = { key: { kind, id }, expected: 0, parent: parentOf(state), body: state, summary: summarize(state) };
+  return { write, events, project: projectOf(state) };
+}
+
+/** Creates the document of a flag with a value: on in every environment, or off. */
+export function seedFlag(
+  name: string,
+  seed: { readonly value: TestValue; readonly declaration: FlagDeclaration },
+  { settings, createdAt, newId }: SeedContext,
+): SeedDocument {
+  const { project = DEFAULT_PROJECT, description = '', type = settings.flagTypes[0]?.name ?? '' } = seed.declaration;
+  const events: FlagEvent[] = [];
+  let state: FlagState | undefined;
+  const decide = (decision: (flag: FlagState) => readonly FlagEvent[]) => {
+    if (!state) return;
+    for (const event of decision(state)) {
+      events.push(event);
+      state = evolveFlag(state, event) ?? state;
+    }
+  };
+  const [created] = createFlag(undefined, { name, description, type }, { project, createdAt });
+  if (created) events.push(created);
+  state = created && evolveFlag(undefined, created);
+  const variants = variantsOf(seed);
+  if (variants.length > 0) decide((flag) => setVariants(flag, variants));
+  for (const environment of seed.value === false ? [] : settings.environments) {
+    decide((flag) => addStrategy(flag, environment.name, toStrategy(newId(), { name: 'default' })));
+    decide((flag) => enable(flag, environment.name));
+  }
+  return seedDocument(flagDocuments, name, events);
+}
+
+/** Everybody gets the variant of the value. The declared others have no weight. */
+function variantsOf({ value, declaration }: { readonly value: TestValue; readonly declaration: FlagDeclaration }) {
+  const chosen = variantOf(value);
+  const declared = [...describedVariants(declaration).keys()];
+  if (!chosen) return declared.map((name): VariantInput => ({ name }));
+  const others = declared.filter((name) => name !== chosen.variant);
+  const payload = chosen.payload === undefined ? {} : { payload: toPayload(chosen.payload) };
+  const variant: VariantInput = { name: chosen.variant, ...payload };
+  return [variant, ...others.map((name): VariantInput => ({ name, weightType: 'fix', weight: 0 }))];
+}
+
+function toPayload(value: unknown): Payload {
+  if (typeof value === 'string') return { type: 'string', value };
+  if (typeof value === 'number') return { type: 'number', value: String(value) };
+  return { type: 'json', value: JSON.stringify(value) };
+}
+
+/** Returns the definition of a flag that has a value for everybody. */
+export function forceValue(definition: FlagDefinition, value: TestValue): FlagDefinition {
+  if (value === false) return { ...definition, enabled: false };
+  const on = { ...definition, enabled: true, strategies: [], dependencies: [] };
+  const chosen = variantOf(value);
+  if (!chosen) return on;
+  const known = definition.variants?.find(({ name }) => name === chosen.variant);
+  const payload = chosen.payload === undefined ? known?.payload : toPayload(chosen.payload);
+  const variant: VariantDefinition = { name: chosen.variant, weight: 1000, ...(payload && { payload }) };
+  return { ...on, variants: [variant] };
+}
+
+/** The values that a flag can have: off and on, or off and each variant. */
+export function possibleValues({ variants }: FlagDefinition): readonly (boolean | string)[] {
+  const names = variants?.map(({ name }) => name) ?? [];
+  return names.length > 0 ? [false, ...names] : [false, true];
+}

@@ -1,0 +1,226 @@
+import {
+  createFlags,
+  defineFlags,
+  type EvaluationProblem,
+  memoryStorage,
+  type Payload,
+  type StandardSchema,
+} from '@flags/core';
+
+const project = 'default';
+const environment = 'production';
+const json = (value: unknown): Payload => ({ type: 'json', value: JSON.stringify(value) });
+
+/** Accepts `{ requests }` with a number as text, and converts it. */
+const limits: StandardSchema<{ requests: number }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate(value) {
+      const { requests } = Object(value) as { requests?: unknown };
+      if (typeof requests !== 'string') return { issues: [{ message: 'requests must be text' }] };
+      return { value: { requests: Number(requests) } };
+    },
+  },
+};
+const asynchronous: StandardSchema<string> = {
+  '~standard': { version: 1, vendor: 'test', validate: async (value) => ({ value: String(value) }) },
+};
+const throwing: StandardSchema<string> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: () => {
+      throw new Error('broken');
+    },
+  },
+};
+
+const schema = defineFlags(
+  {
+    banner: { variants: { red: { color: 'string', size: 'number?' }, plain: null } },
+    limits: { variants: { small: limits } },
+    later: { variants: { one: asynchronous } },
+    broken: { variants: { one: throwing } },
+    theme: { variants: { dark: { side: ['left', 'right'], tags: 'string[]', inner: { deep: 'boolean' } } } },
+    level: { variants: { high: 'number' } },
+    checkout: {},
+  },
+  { context: { plan: ['free', 'pro'] } },
+);
+
+async function open() {
+  const problems: EvaluationProblem[] = [];
+  const onProblem = (problem: EvaluationProblem) => void problems.push(problem);
+  const options = { storage: memoryStorage(), onDrift: () => undefined, pollInterval: 0, onProblem };
+  const flags = await createFlags({ ...options, schema, declare: 'create' });
+  for (const flag of Object.keys(schema.flags)) {
+    await flags.addStrategy({ project, flag, environment }, { name: 'default' });
+    await flags.enable({ project, flag, environment });
+  }
+  const give = async (flag: string, name: string, payload: Payload) => {
+    await flags.setVariants({ project, flag }, [{ name, payload }]);
+  };
+  return { flags, problems, give };
+}
+
+describe('payloads of declared flags', () => {
+  it('returns a payload that fits', async () => {
+    const { flags, problems, give } = await open();
+    await give('banner', 'red', json({ color: '#f00', more: true }));
+    await give('limits', 'small', json({ requests: '7' }));
+    await give('level', 'high', { type: 'number', value: '7' });
+    await give('theme', 'dark', json({ side: 'left', tags: ['a'], inner: { deep: true } }));
+    expect(flags.getPayload('banner')).toEqual({ color: '#f00', more: true });
+    expect(flags.getPayload('limits')).toEqual({ requests: 7 });
+    expect(flags.getPayload('limits')).toBe(flags.getPayload('limits'));
+    expect(Object.isFrozen(flags.getPayload('limits'))).toBe(true);
+    expect(flags.getPayload('level')).toBe(7);
+    expect(flags.getPayload('theme')).toEqual({ side: 'left', tags: ['a'], inner: { deep: true } });
+    expect(flags.forContext({ userId: '7' }).getPayload('banner')?.color).toBe('#f00');
+    expect(flags.getPayload('checkout')).toBeUndefined();
+    expect(problems).toEqual([]);
+    await flags.close();
+  });
+
+  it.each([
+    ['banner', 'red', json({ color: 1 }), '/color must be string'],
+    ['banner', 'red', json({ color: 'red', size: '1' }), '/size must be number'],
+    ['banner', 'red', json([]), 'it must be an object'],
+    ['banner', 'red', json({}), '/color must be string'],
+    ['theme', 'dark', json({ side: 'top', tags: [], inner: { deep: true } }), '/side must be one of left, right'],
+    ['theme', 'dark', json({ side: 'left', tags: [1], inner: { deep: true } }), '/tags must be string[]'],
+    ['theme', 'dark', json({ side: 'left', tags: [], inner: {} }), '/inner/deep must be boolean'],
+    ['level', 'high', { type: 'string', value: '7' } as const, 'it must be number'],
+    ['limits', 'small', json({ requests: 7 }), 'requests must be text'],
+    ['later', 'one', { type: 'string', value: 'x' } as const, 'its schema is asynchronous'],
+    ['broken', 'one', { type: 'string', value: 'x' } as const, 'its schema threw broken'],
+  ] as const)('falls back for %s %s %j, and reports it once', async (flag, variant, payload, reason) => {
+    const { flags, problems, give } = await open();
+    await give(flag, variant, payload);
+    const fallback = { color: 'none' };
+    expect(flags.getPayload(flag)).toBeUndefined();
+    expect(flags.getPayload('banner' as never, {}, { fallback: fallback as never })).toBe(fallback);
+    expect(flags.forContext({}).getPayload(flag)).toBeUndefined();
+    const message = `The payload of variant ${variant} of flag ${flag} does not fit its declaration: ${reason}.`;
+    expect(problems.filter(({ code }) => code === 'invalid_payload')).toEqual([
+      { code: 'invalid_payload', flag, message },
+    ]);
+    await flags.close();
+  });
+
+  it('falls back for a variant that is not declared', async () => {
+    const { flags, problems, give } = await open();
+    await give('banner', 'green', json({ color: 'green' }));
+    expect(flags.getPayload('banner')).toBeUndefined();
+    expect(problems).toEqual([
+      { code: 'invalid_payload', flag: 'banner', message: 'The variant green of flag banner is not declared.' },
+    ]);
+    await flags.close();
+  });
+
+  it('reads no payload of a variant that is declared without one', async () => {
+    const { flags, problems, give } = await open();
+    await give('banner', 'plain', json({ color: 'green' }));
+    expect(flags.getPayload('banner')).toBeUndefined();
+    expect(problems).toEqual([]);
+    await flags.close();
+  });
+});
+
+describe('payloads without a schema', () => {
+  it('returns the value of the payload, and reports text that does not match its type', async () => {
+    const problems: EvaluationProblem[] = [];
+    const onProblem = (problem: EvaluationProblem) => void problems.push(problem);
+    const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0, onProblem });
+    await flags.createFlag({ project }, { name: 'banner' });
+    await flags.addStrategy({ project, flag: 'banner', environment }, { name: 'default' });
+    await flags.enable({ project, flag: 'banner', environment });
+    expect(flags.getPayload('banner', {}, { fallback: 1 })).toBe(1);
+    await flags.setVariants({ project, flag: 'banner' }, [{ name: 'red', payload: json({ color: '#f00' }) }]);
+    expect(flags.getPayload('banner')).toEqual({ color: '#f00' });
+    expect(flags.getPayload('unknown', {}, { fallback: 2 })).toBe(2);
+    expect(problems).toEqual([]);
+    await flags.close();
+  });
+});
+
+describe('declared context properties', () => {
+  it.each([
+    ['beside the members', { plan: 'pro' } as const],
+    ['in properties', { properties: { plan: 'pro' } } as const],
+  ])('are read %s', async (_where, context) => {
+    const { flags, give } = await open();
+    await flags.createFlag({ project }, { name: 'extra' });
+    const ref = { project, flag: 'checkout', environment };
+    const [strategy] = (await flags.getFlag(ref)).environments[1]?.strategies ?? [];
+    const constraints = [{ contextName: 'plan', operator: 'IN', values: ['pro'] }] as const;
+    await flags.updateStrategy({ ...ref, strategy: String(strategy?.id) }, { constraints });
+    expect(flags.isEnabled('checkout', context)).toBe(true);
+    expect(flags.isEnabled('checkout', { plan: 'free' })).toBe(false);
+    expect(flags.isEnabled('checkout')).toBe(false);
+    expect(flags.getVariant('checkout', context).feature_enabled).toBe(true);
+    expect(flags.forContext(context).isEnabled('checkout')).toBe(true);
+    expect(flags.explain('checkout', context).enabled).toBe(true);
+    await give('banner', 'red', json({ color: 'red' }));
+    expect(flags.getPayload('banner', context)?.color).toBe('red');
+    await flags.close();
+  });
+
+  it('never throw', async () => {
+    const { flags } = await open();
+    const hostile = Object.defineProperty({}, 'plan', {
+      enumerable: true,
+      get() {
+        throw new Error('no plan');
+      },
+    });
+    expect(flags.isEnabled('checkout', hostile)).toBe(true);
+    expect(flags.isEnabled('checkout', null as never)).toBe(true);
+    await flags.close();
+  });
+});
+
+describe('the schema', () => {
+  it('brings the environments of the instance', async () => {
+    const environments = ['test', 'live'] as const;
+    const declared = defineFlags({}, { environments });
+    const flags = await createFlags({ storage: memoryStorage(), schema: declared });
+    expect(flags.settings.environments.map(({ name }) => name)).toEqual(environments);
+    expect(flags.as('ada').schema).toBe(declared);
+    await flags.close();
+  });
+
+  it.each([
+    [{ environments: [{ name: 'elsewhere' }] }, 'declares the environment test, which environments lacks'],
+    [{ flagTypes: [{ name: 'odd', lifetimeDays: null }] }, 'declares a with the type release; the types are odd'],
+    [{ schema: { a: {} } }, 'must be the result of defineFlags({ … })'],
+    [{ declare: 'always' }, 'must be one of report, create'],
+  ])('is refused by createFlags with %j', async (options, reason) => {
+    const declared = defineFlags({ a: { type: 'release' } }, { environments: ['test'] });
+    const start = createFlags({ storage: memoryStorage(), schema: declared, ...(options as object) });
+    await expect(start).rejects.toMatchObject({
+      code: 'invalid_input',
+      details: [{ message: expect.stringContaining(reason) }],
+    });
+  });
+
+  it.each<[unknown, unknown, string]>([
+    [{ 'a b': {} }, {}, '/a b'],
+    [{ a: null }, {}, '/a'],
+    [{ a: { varaints: [] } }, {}, '/a'],
+    [{ a: { variants: { '..': null } } }, {}, '/a/variants/..'],
+    [{ a: { variants: { red: { color: 'strng' } } } }, {}, '/a/variants/red'],
+    [{ a: { variants: 'red' } }, {}, '/a/variants'],
+    [{ a: { type: 1 } }, {}, '/a/type'],
+    [{ a: { project: '' } }, {}, '/a/project'],
+    [null, {}, ''],
+    [{}, { environments: [] }, '/environments'],
+    [{}, { context: { userId: 'string' } }, '/context/userId'],
+    [{}, { context: { plan: 'text' } }, '/context/plan'],
+  ])('%j with %j is refused', (flags, options, path) => {
+    expect(() => defineFlags(flags as never, options as never)).toThrow(
+      expect.objectContaining({ code: 'invalid_input', details: [expect.objectContaining({ path })] }),
+    );
+  });
+});

@@ -1,0 +1,159 @@
+/*
+ * Types that a schema gives. The compiler checks this file, nothing runs it: `tsc -b` fails where a line below
+ * `@ts-expect-error` compiles, and where another one does not.
+ */
+import {
+  type ContextualFlags,
+  createFlags,
+  defineFlags,
+  type EvaluationContext,
+  type FlagName,
+  type Flags,
+  type FlagsSchema,
+  memoryStorage,
+  type StandardSchema,
+  type TypedContext,
+  type TypedContextualFlags,
+  type TypedFlags,
+  type VariantName,
+} from '@flags/core';
+
+type Equal<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
+declare function expectType<Expected>(): <Actual>(
+  value: Actual,
+  ...same: Equal<Actual, Expected> extends true ? [] : [never]
+) => void;
+
+declare const limits: StandardSchema<{ readonly requests: number; readonly since: Date }>;
+
+const schema = defineFlags(
+  {
+    checkout: { type: 'release', description: 'The new checkout' },
+    banner: { variants: { red: { color: 'string' }, blue: { color: 'string' } } },
+    search: { variants: ['old', 'new'] },
+    limits: { variants: { small: limits, large: limits } },
+    theme: {
+      variants: { dark: { side: ['left', 'right'], size: 'number', tags: 'string[]', note: 'string?' }, plain: null },
+    },
+    bare: { variants: { one: {}, two: {} } },
+    level: { variants: { low: 'number', high: 'number' } },
+  },
+  { environments: ['development', 'production'], context: { plan: ['free', 'pro'], seats: 'number' } },
+);
+type Schema = typeof schema;
+const storage = memoryStorage();
+const flags = await createFlags({ storage, schema });
+
+// Names
+expectType<TypedFlags<Schema>>()(flags);
+expectType<boolean>()(flags.isEnabled('checkout'));
+// @ts-expect-error: misspelt
+flags.isEnabled('chekout');
+// @ts-expect-error: misspelt
+flags.explain('chekout');
+// @ts-expect-error: misspelt
+flags.getPayload('baner');
+const name: FlagName<Schema> = 'search';
+flags.isEnabled(name);
+// @ts-expect-error: any text
+flags.isEnabled('checkout' as string);
+
+// Variants
+expectType<'red' | 'blue' | 'disabled'>()(flags.getVariant('banner').name);
+expectType<'old' | 'new' | 'disabled'>()(flags.getVariant('search').name);
+expectType<'disabled'>()(flags.getVariant('checkout').name);
+const variant: VariantName<Schema, 'banner'> = 'blue';
+// @ts-expect-error: not a variant of this flag
+if (flags.getVariant('banner').name === 'new') console.log(variant);
+flags.getVariant('banner', {}, { fallback: { name: 'red', enabled: true } });
+// @ts-expect-error: not a variant of this flag
+flags.getVariant('banner', {}, { fallback: { name: 'green', enabled: true } });
+
+// Payloads
+expectType<string | undefined>()(flags.getPayload('banner')?.color);
+// @ts-expect-error: not a member of the payload
+flags.getPayload('banner')?.colour;
+expectType<{ readonly requests: number; readonly since: Date } | undefined>()(flags.getPayload('limits'));
+expectType<{ readonly requests: number; readonly since: Date }>()(
+  flags.getPayload('limits', {}, { fallback: { requests: 10, since: new Date() } }),
+);
+// @ts-expect-error: not a payload of this flag
+flags.getPayload('limits', {}, { fallback: { requests: '10' } });
+expectType<undefined>()(flags.getPayload('search'));
+expectType<undefined>()(flags.getPayload('checkout'));
+expectType<undefined>()(flags.getPayload('bare'));
+expectType<number | undefined>()(flags.getPayload('level'));
+const theme = flags.getPayload('theme');
+expectType<'left' | 'right' | undefined>()(theme?.side);
+expectType<number | undefined>()(theme?.size);
+expectType<readonly string[] | undefined>()(theme?.tags);
+expectType<string | undefined>()(theme?.note);
+
+// Environments
+flags.isEnabled('checkout', {}, { environment: 'production' });
+// @ts-expect-error: not an environment
+flags.isEnabled('checkout', {}, { environment: 'staging' });
+// @ts-expect-error: not an environment
+flags.forContext({}, { environment: 'staging' });
+// @ts-expect-error: not an environment
+flags.configuration({ environment: 'staging' });
+
+// Context properties, beside the members or in `properties`
+flags.isEnabled('checkout', { userId: '7', plan: 'pro', seats: 3 });
+flags.isEnabled('checkout', { userId: '7', properties: { plan: 'free' } });
+// @ts-expect-error: not a value of the property
+flags.isEnabled('checkout', { plan: 'gold' });
+// @ts-expect-error: not a value of the property
+flags.isEnabled('checkout', { properties: { plan: 'gold' } });
+// @ts-expect-error: not a property
+flags.isEnabled('checkout', { plam: 'pro' });
+// @ts-expect-error: not a property
+flags.isEnabled('checkout', { properties: { plam: 'pro' } });
+// @ts-expect-error: not a number
+flags.isEnabled('checkout', { seats: 'three' });
+
+// The same for one context
+const mine = flags.forContext({ userId: '7', plan: 'free' });
+expectType<TypedContextualFlags<Schema>>()(mine);
+mine.isEnabled('checkout', true);
+// @ts-expect-error: misspelt
+mine.isEnabled('chekout');
+expectType<'red' | 'blue' | 'disabled'>()(mine.getVariant('banner').name);
+expectType<string | undefined>()(mine.getPayload('banner')?.color);
+expectType<string>()(mine.getPayload('banner', { color: 'red' }).color);
+// @ts-expect-error: not a payload of this flag
+mine.getPayload('banner', { colour: 'red' });
+
+// Other actors keep the types; administration accepts any name
+expectType<TypedFlags<Schema>>()(flags.as('ada'));
+await flags.as('ada').createFlag({ project: 'default' }, { name: 'undeclared' });
+expectType<string[]>()((await flags.drift()).map(({ message }) => message));
+
+// Typed flags are flags
+const untyped: Flags = flags;
+const contextual: ContextualFlags = mine;
+const some: FlagsSchema = schema;
+
+export { contextual, some, untyped };
+
+// Declarations
+// @ts-expect-error: no such type
+defineFlags({ banner: { variants: { red: { color: 'strng' } } } });
+// @ts-expect-error: not a name
+defineFlags({ banner: { variants: [1] } });
+// @ts-expect-error: no such member
+defineFlags({ banner: { varaints: ['red'] } });
+
+// Without environments and context, both stay as they are
+const small = await createFlags({ storage, schema: defineFlags({ checkout: {} }) });
+small.isEnabled('checkout', { properties: { anything: 1 } }, { environment: 'anywhere' });
+// @ts-expect-error: not declared
+small.isEnabled('checkout', { plan: 'pro' });
+expectType<EvaluationContext>()({} as TypedContext<typeof small.schema>);
+
+// Without a schema nothing is typed
+const plain = await createFlags({ storage, pollInterval: 0 });
+expectType<Flags>()(plain);
+plain.isEnabled('anything', { properties: { anything: 1 } }, { environment: 'anywhere' });
+expectType<unknown>()(plain.getPayload('anything'));
+expectType<string>()(plain.getVariant('anything').name);

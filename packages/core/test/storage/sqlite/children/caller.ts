@@ -1,0 +1,27 @@
+import { createFlags } from '../../../../src/create-flags.js';
+import { isFlagsError } from '../../../../src/errors.js';
+import type { Flags } from '../../../../src/index.js';
+import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
+
+/** A call of an operation, as data. */
+export interface Call {
+  readonly call: keyof Flags;
+  readonly input: readonly unknown[];
+}
+
+/** Answers every call with `done`, or with the code of the refusal. */
+async function answer(path: string): Promise<void> {
+  const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
+  process.on('message', async ({ call, input }: Call) => {
+    try {
+      await (flags[call] as (...input: readonly unknown[]) => Promise<unknown>)(...input);
+      process.send?.('done');
+    } catch (error) {
+      if (!isFlagsError(error)) throw error;
+      process.send?.(error.code);
+    }
+  });
+  process.send?.('ready');
+}
+
+void answer(process.argv[2] ?? '');

@@ -1,0 +1,66 @@
+import { longText, MEBIBYTE, padded, within } from './bodies.js';
+import type { BudgetRow } from './row.js';
+
+const granted = { isGranted: true } as const;
+const PRODUCTION = '"ref":{"project":"default","flag":"flag-00010","environment":"production"}';
+/** The most changes of one set. */
+const MOST = 500;
+
+/** As many changes as a set may have, in a body as large as one may be. */
+function manyChanges(change: (number: number, text: string) => string, rest = ''): string {
+  const text = longText(Math.floor(MEBIBYTE / MOST) - 200);
+  return `{"changes":[${Array.from({ length: MOST }, (_, number) => change(number, text))}]${rest}}`;
+}
+
+const describing = (number: number, text: string) => {
+  const flag = `flag-${String(100 + number).padStart(5, '0')}`;
+  return `{"op":"updateFlag","ref":{"project":"default","flag":"${flag}"},"input":{"description":"${text}"}}`;
+};
+const creating = (name: string) => (number: number, text: string) =>
+  `{"op":"createFlag","ref":{"project":"default"},"input":{"name":"${name}-${number}","description":"${text}"}}`;
+/** Each change writes the largest flag again. */
+const growing = (number: number) =>
+  `{"op":"updateFlag","ref":{"project":"default","flag":"largest"},"input":{"description":"${number}"}}`;
+
+const contexts = (count: number) =>
+  `,"environment":"production","contexts":[${Array.from({ length: count }, (_, n) => `{"userId":"user-${n}"}`)}]`;
+const ofSegment = (rest: string) =>
+  `{"changes":[{"op":"updateSegment","ref":{"segment":1},"input":{"constraints":[]}}]${rest}}`;
+const faultyChanges = () => within('{"changes":[', () => '{}', ']}');
+const HISTORY = '/api/admin/projects/default/features/eventful';
+
+export const CHANGE_ROWS = {
+  applyChanges: [
+    { name: '500 new flags', body: () => manyChanges(creating('applied')), ...granted },
+    { name: '500 descriptions', body: () => manyChanges(describing) },
+    { name: 'one flag of 1 MiB, 500 times', body: () => manyChanges(growing) },
+    { name: 'faulty changes', body: faultyChanges },
+    { name: 'largest reason', body: () => padded('{"changes":[],"reason":"…"}') },
+  ],
+  planChanges: [
+    { name: '500 new flags', body: () => manyChanges(creating('planned')), ...granted },
+    { name: 'faulty changes', body: faultyChanges },
+  ],
+  previewChanges: [
+    {
+      name: '1,000 contexts',
+      body: () => `{"changes":[{"op":"enable",${PRODUCTION}}]${contexts(1000)}}`,
+      ...granted,
+    },
+    {
+      name: '500 flags for 300 contexts',
+      body: () => manyChanges(describing, contexts(300)).replaceAll('xxxxxxxx', ''),
+    },
+    { name: 'a segment that many flags share', body: () => ofSegment(contexts(1000)) },
+    { name: 'a segment that many flags share, one context', body: () => ofSegment(contexts(1)), ...granted },
+    {
+      name: 'faulty contexts',
+      body: () => within('{"changes":[],"environment":"production","contexts":[', () => '0', ']}'),
+    },
+  ],
+  getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
+  undoChange: [{ name: 'unknown', body: () => padded('{"reason":"…"}') }],
+  listHistory: [{ name: 'limit=1000', path: '/api/admin/history?limit=1000', ...granted }],
+  listProjectHistory: [{ name: 'limit=1000', path: '/api/admin/projects/default/history?limit=1000', ...granted }],
+  listFlagHistory: [{ name: 'limit=1000', path: `${HISTORY}/history?limit=1000`, ...granted }],
+} satisfies Record<string, readonly BudgetRow[]>;

@@ -1,0 +1,95 @@
+import type { JsonSchema } from '@flags/core/integration';
+import { WIRE_EVENT_TYPES } from '../../routes/events.js';
+import { boolean, count, listOf, mapOf, referTo, strictObject, text, timestamp, version } from './common.js';
+
+const nullableText: JsonSchema = { type: ['string', 'null'] };
+
+const changeSet = {
+  id: { ...nullableText, description: 'Names the change set; null if it changed nothing.' },
+  at: timestamp,
+  actor: text,
+  reason: nullableText,
+  events: listOf(referTo('Event')),
+  revisions: {
+    ...mapOf({ type: 'integer' }),
+    description: 'The new revision of every changed document, by `kind/id`.',
+  },
+};
+
+const difference = strictObject({
+  path: { type: 'string', description: 'A JSON Pointer; strategies and variants by id and name.' },
+  before: { description: 'null if the part did not exist.' },
+  after: { description: 'null if the part does not exist any more.' },
+});
+
+const plannedEvent = strictObject({
+  type: { type: 'string', enum: WIRE_EVENT_TYPES },
+  project: nullableText,
+  featureName: nullableText,
+  environment: nullableText,
+  data: {},
+  preData: {},
+});
+
+const plannedDocument = strictObject({
+  kind: text,
+  id: text,
+  before: { description: 'The stored state; null if there is none.' },
+  after: { description: 'The planned state; null if the changes delete the document.' },
+  events: listOf(plannedEvent),
+});
+
+const evaluation = strictObject({ enabled: boolean, variant: referTo('PreviewedVariant'), reason: text });
+
+const bucket = strictObject({
+  strategy: text,
+  bucket: {
+    type: ['integer', 'null'],
+    minimum: 1,
+    maximum: 100,
+    description: 'In the rollout up to `rollout`; null if the context has no id to hash.',
+  },
+  rollout: { type: 'integer', minimum: 0, maximum: 100 },
+});
+
+const contextPreview = strictObject({
+  before: evaluation,
+  after: evaluation,
+  buckets: { ...listOf(bucket), description: 'Of every hashing strategy, reached or not.' },
+});
+
+const counted = strictObject({ enabled: { ...count, description: 'For so many contexts the flag is on.' } });
+
+const flagPreview = strictObject({
+  project: text,
+  flag: text,
+  before: counted,
+  after: counted,
+  contexts: { ...listOf(contextPreview), description: 'In the order of the request.' },
+});
+
+export const changeSchemas = {
+  ChangeSet: strictObject(changeSet),
+
+  History: strictObject(
+    {
+      version,
+      changes: listOf(
+        strictObject({
+          ...changeSet,
+          differences: listOf(strictObject({ kind: text, id: text, parts: listOf(difference) })),
+        }),
+      ),
+    },
+    { next: { type: 'string', description: '`after` of the next page; absent on the last one.' } },
+  ),
+
+  Plan: strictObject({ documents: listOf(plannedDocument) }),
+
+  Preview: strictObject({ flags: listOf(flagPreview) }),
+
+  PreviewedVariant: strictObject(
+    { name: text, enabled: boolean, feature_enabled: boolean, featureEnabled: boolean },
+    { payload: referTo('Payload') },
+  ),
+};

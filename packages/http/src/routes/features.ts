@@ -1,0 +1,149 @@
+import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
+import { versionTag } from '../entity-tag.js';
+import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
+import { createProjectFilter } from '../permission.js';
+import { textsOfPage } from '../query.js';
+import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
+import { propertyOf, unchecked } from '../schema-properties.js';
+import { FEATURES } from './paths.js';
+
+function flagOverviewToWire(flag: FlagOverview) {
+  const { name, project, description, type, stale, archived, labels, owner, revision, createdAt, lastSeenAt } = flag;
+  return {
+    name,
+    project,
+    description,
+    type,
+    stale,
+    archived,
+    labels,
+    owner,
+    revision,
+    createdAt,
+    lastSeenAt,
+    environments: flag.environments.map(({ name, enabled, strategyCount, rollout, hasVariants }) => {
+      return { name, enabled, strategyCount, rollout, hasVariants };
+    }),
+  };
+}
+
+/** Revisions and sightings determine everything that a list shows of a flag. */
+function versionOf({ name, revision, lastSeenAt }: FlagOverview): string {
+  return `${name} ${revision} ${lastSeenAt}`;
+}
+
+function filter(name: keyof FlagQuery, description: string): QueryParameter {
+  return { name, description, schema: ({ flagQuery }) => propertyOf(flagQuery, name) };
+}
+
+function repeatable(name: keyof FlagQuery, description: string): QueryParameter {
+  return {
+    name,
+    description,
+    schema({ flagQuery }) {
+      const { items, maxItems } = propertyOf(flagQuery, name);
+      return { type: 'array', items, maxItems };
+    },
+  };
+}
+
+const FILTERS: readonly QueryParameter[] = [
+  filter('query', 'Part of the name, the description, a label or the owner, in any case of letters.'),
+  repeatable('project', 'Only flags of these projects.'),
+  filter('type', 'Only flags of this type.'),
+  repeatable('label', 'Only flags that have one of these labels.'),
+  filter('owner', 'Only flags of this owner.'),
+  filter('stale', 'true: only stale flags; false: only others.'),
+  filter('archived', 'true: only archived flags; otherwise only those that are not archived.'),
+  filter('enabledIn', 'Only flags that are on in this environment.'),
+  filter('namePrefix', 'Only flags whose names begin so.'),
+  {
+    name: 'tag',
+    description: 'Only flags that have one of these tags, each as type:value. As label, for clients of Unleash 4.x.',
+    schema: () => ({ type: 'array', items: { type: 'string' }, maxItems: 20 }),
+  },
+  filter('sort', 'The order, by name when absent; with - in front descending. Equal flags are in name order.'),
+];
+
+const SIMPLE_TAG = 'simple:';
+
+/** Converts a wire query to an engine query: tags of the type simple are labels. */
+function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
+  if (tag === undefined) return unchecked<FlagQuery>(query);
+  const tags = unchecked<readonly string[]>(tag).filter((one) => one.startsWith(SIMPLE_TAG));
+  const labels = [
+    ...unchecked<readonly string[]>(query.label ?? []),
+    ...tags.map((one) => one.slice(SIMPLE_TAG.length)),
+  ];
+  return unchecked<FlagQuery>({ ...query, label: labels });
+}
+
+/** Returns a page of at most 1 MiB. */
+async function readPage(flags: Flags, query: FlagQuery): Promise<RouteResult> {
+  const { items, next, total } = await flags.listFlags({}, query);
+  const texts = textsOfPage(items, flagOverviewToWire);
+  // Only the engine knows the key of a page that is cut.
+  if (texts.length < items.length) return readPage(flags, { ...query, limit: texts.length });
+  const chunks = jsonObject({ version: 1, features: jsonTexts(texts), total });
+  return { chunks, next: next === undefined ? undefined : { after: next } };
+}
+
+async function readWhole(flags: Flags, query: FlagQuery): Promise<RouteResult> {
+  const { items, total } = await flags.listFlags({}, query);
+  const chunks = jsonObject({ version: 1, features: jsonArray(items, flagOverviewToWire), total });
+  return { chunks, etag: versionTag(items.map(versionOf)) };
+}
+
+export const featureRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: FEATURES,
+    action: 'searchFlags',
+    permission: 'listFlags',
+    summary: 'The flags of all projects that the caller may read, by text, label, owner and state',
+    tag: 'Flags',
+    access: 'admin',
+    query: FILTERS,
+    paged: 'optional',
+    streamed: 'flags',
+    permissionBy: 'handler',
+    reply: { status: 200, schema: 'FeatureList' },
+    errors: ['invalid_input', 'environment_not_found'],
+    async handle({ flags, query, principal }) {
+      const filter = createProjectFilter(principal, flags);
+      const search = { ...flagQueryOf(query), canRead: filter.canRead };
+      const isPaged = search.limit !== undefined || search.after !== undefined;
+      const result = isPaged ? await readPage(flags, search) : await readWhole(flags, search);
+      await filter.assertAnyReadable();
+      return result;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${FEATURES}/validate`,
+    action: 'validateFlagName',
+    permission: 'createFlag',
+    permissionBy: 'anyProject',
+    summary: 'Whether a name is valid and free for a new flag',
+    tag: 'Flags',
+    access: 'admin',
+    body: { required: true, schema: ({ clone }) => clone, checkedBy: 'router' },
+    reply: { status: 200 },
+    errors: ['invalid_input', 'flag_exists'],
+    async handle({ flags, body }) {
+      const { name } = unchecked<{ readonly name: string }>(body);
+      if (!(await isFlag(flags, name))) return {};
+      throw new FlagsError('flag_exists', `The flag name ${name} is taken; choose another.`);
+    },
+  }),
+];
+
+async function isFlag(flags: Flags, name: string): Promise<boolean> {
+  try {
+    await flags.locateFlag({ flag: name });
+    return true;
+  } catch (error) {
+    if (isFlagsError(error) && error.code === 'flag_not_found') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,190 @@
+import { type Flags, isFlagsError, type PageQuery, type UsageFilter, type UsagePeriod } from '@flags/core';
+import type { JsonChunks } from '../chunks.js';
+import { jsonArray, jsonObject } from '../json-chunks.js';
+import { allPages, listPieces } from '../query.js';
+import {
+  type QueryParameter,
+  type QueryValues,
+  type Route,
+  type RouteRequest,
+  type RouteResult,
+  route,
+} from '../route.js';
+import { propertyOf, unchecked } from '../schema-properties.js';
+import { CLIENT_METRICS, USAGE } from './paths.js';
+
+/** Members of the answers that follow Unleash 4.x. */
+const STABLE = { version: 1, maturity: 'stable' } as const;
+const SUMMARY_HOURS = 24;
+const MAX_HOURS_BACK = 48;
+/** Applications in one raw answer; the first by name. */
+const RAW_APPLICATIONS = 100;
+
+function parameter(name: keyof UsageFilter, description: string): QueryParameter {
+  return { name, description, schema: ({ usageFilter }) => propertyOf(usageFilter, name) };
+}
+
+const PARAMETERS: readonly QueryParameter[] = [
+  parameter('environment', 'Only evaluations in this environment; all when absent.'),
+  parameter('application', 'Only evaluations by this application; all when absent.'),
+  parameter('hours', 'So many hours, the current one among them; 24 when days are absent too.'),
+  parameter('days', 'So many days (UTC), the current one among them; not together with hours.'),
+];
+
+function usageListToWire(usage: JsonChunks) {
+  return jsonObject({ version: 1, usage });
+}
+
+function usagePeriodToWire({ flag, environment, appName, hour, day, yes, no, variants }: UsagePeriod) {
+  return { feature: flag, environment, appName, hour, day, yes, no, variants: Object.fromEntries(variants) };
+}
+
+/** Usage over time. Without a flag, rows of zero are left out; a flag has a row for every hour or day. */
+export const usageRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: USAGE,
+    action: 'listUsage',
+    summary: 'How often flags were on and off, by the hour or the day, without rows of zero',
+    tag: 'Metrics',
+    access: 'admin',
+    query: PARAMETERS,
+    paged: 'optional',
+    streamed: 'projects',
+    reply: { status: 200, schema: 'UsageList' },
+    errors: ['invalid_input', 'environment_not_found'],
+    handle: (request) => listUsage(request, {}),
+  }),
+  route({
+    method: 'GET',
+    path: `${USAGE}/:featureName`,
+    action: 'listFlagUsage',
+    summary: 'How often a flag was on and off, by the hour or the day, without gaps',
+    tag: 'Metrics',
+    access: 'admin',
+    projectOf: projectOfFlag,
+    query: PARAMETERS,
+    paged: 'optional',
+    streamed: 'projects',
+    reply: { status: 200, schema: 'UsageList' },
+    errors: ['invalid_input', 'environment_not_found', 'flag_not_found'],
+    handle: (request) => listUsage(request, { flag: request.params.featureName }),
+  }),
+  route({
+    method: 'GET',
+    path: CLIENT_METRICS,
+    action: 'summarizeFlagUsage',
+    summary: 'How often a flag was on and off in the current hour, and who has evaluated it, as in Unleash',
+    tag: 'Metrics',
+    access: 'admin',
+    projectOf: projectOfFlag,
+    streamed: 'projects',
+    reply: { status: 200, schema: 'UsageSummary' },
+    errors: [],
+    handle: async ({ flags, params }) => ({
+      chunks: jsonObject({ ...STABLE, ...(await summarizeUsage(flags, params.featureName)) }),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: `${CLIENT_METRICS}/raw`,
+    action: 'listRawFlagUsage',
+    summary: 'How often a flag was on and off in each hour, environment and application, as in Unleash',
+    tag: 'Metrics',
+    access: 'admin',
+    projectOf: projectOfFlag,
+    query: [
+      {
+        name: 'hoursBack',
+        description: `So many hours, from 1 to ${MAX_HOURS_BACK}; ${SUMMARY_HOURS} with any other text.`,
+        schema: () => ({ type: 'string' }),
+      },
+    ],
+    streamed: 'projects',
+    reply: { status: 200, schema: 'RawUsageList' },
+    errors: [],
+    handle: async ({ flags, params, query }) => ({
+      chunks: jsonObject({
+        ...STABLE,
+        data: jsonArray(rawUsage(flags, params.featureName, hoursBack(query)), (row) => row),
+      }),
+    }),
+  }),
+];
+
+async function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'>): Promise<RouteResult> {
+  const { environment, application, hours, days } = unchecked<UsageFilter>(query);
+  const filter: UsageFilter = {
+    ...one,
+    ...(environment !== undefined && { environment }),
+    ...(application !== undefined && { application }),
+    ...(hours !== undefined && { hours }),
+    ...(days !== undefined && { days }),
+  };
+  const page = (range: PageQuery) => flags.listUsage(filter, range);
+  const { items, next } = await listPieces(query, {
+    whole: async () => allPages(page),
+    page,
+    cursorOf: ({ flag, appName, environment: name, hour, day }) => JSON.stringify([flag, appName, name, hour ?? day]),
+    toWire: usagePeriodToWire,
+  });
+  return { chunks: usageListToWire(items), next };
+}
+
+/** Iterates over the hours of a flag, by application. Ends at once if the flag is unknown, as in Unleash. */
+async function* hoursOf(flags: Flags, flag: string, hours: number): AsyncGenerator<UsagePeriod> {
+  try {
+    yield* allPages((page) => flags.listUsage({ flag, hours }, page));
+  } catch (error) {
+    if (!isFlagsError(error) || error.code !== 'flag_not_found') throw error;
+  }
+}
+
+/** Sums the current hour by environment, and names the applications of the last 24 hours. */
+async function summarizeUsage(flags: Flags, flag: string) {
+  const applications = new Set<string>();
+  const environments = new Map<string, { environment: string; timestamp: string; yes: number; no: number }>();
+  let latest = '';
+  for await (const { environment, appName, hour: timestamp = '', yes, no } of hoursOf(flags, flag, SUMMARY_HOURS)) {
+    if (yes + no > 0) applications.add(appName);
+    // Every series ends with the current hour.
+    if (timestamp > latest) environments.clear();
+    if (timestamp > latest) latest = timestamp;
+    if (timestamp < latest || yes + no === 0) continue;
+    const before = environments.get(environment) ?? { yes: 0, no: 0 };
+    environments.set(environment, { environment, timestamp, yes: before.yes + yes, no: before.no + no });
+  }
+  return { featureName: flag, lastHourUsage: [...environments.values()], seenApplications: [...applications] };
+}
+
+/** Generates every hour of each environment and application, by time. */
+async function* rawUsage(flags: Flags, flag: string, hours: number): AsyncGenerator<object> {
+  const rows = new Map<string, UsagePeriod>();
+  const [times, environments, applications] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for await (const row of hoursOf(flags, flag, hours)) {
+    const { hour = '', environment, appName } = row;
+    if (applications.size === RAW_APPLICATIONS && !applications.has(appName)) break;
+    times.add(hour);
+    environments.add(environment);
+    applications.add(appName);
+    if (row.yes + row.no > 0) rows.set(JSON.stringify([hour, environment, appName]), row);
+  }
+  for (const timestamp of [...times].sort()) {
+    for (const environment of environments) {
+      for (const appName of applications) {
+        const { yes = 0, no = 0, variants } = rows.get(JSON.stringify([timestamp, environment, appName])) ?? {};
+        const counted = variants && variants.size > 0 && { variants: Object.fromEntries(variants) };
+        yield { featureName: flag, appName, environment, timestamp, yes, no, ...counted };
+      }
+    }
+  }
+}
+
+function hoursBack({ hoursBack: given }: QueryValues): number {
+  const hours = Number(given ?? Number.NaN);
+  return hours >= 1 && hours <= MAX_HOURS_BACK ? Math.ceil(hours) : SUMMARY_HOURS;
+}
+
+async function projectOfFlag(flags: Flags, { featureName = '' }: Readonly<Record<string, string>>): Promise<string> {
+  return (await flags.locateFlag({ flag: featureName })).project;
+}

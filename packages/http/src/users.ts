@@ -1,0 +1,180 @@
+import timers from 'node:timers';
+import { FlagsError } from '@flags/core';
+
+/** The id of a project member (an integer), or the name of an actor in the event log (a string). */
+export type UserId = number | string;
+
+/** How your application shows a user. */
+export interface UserDescription {
+  /** A longer name is cut to 200 characters. */
+  readonly name: string;
+  /** The address of a picture, of at most 500 characters; a longer one is left out. */
+  readonly image?: string | null | undefined;
+}
+
+/** Descriptions by id. Users without a description are absent, null or undefined. */
+export type UserDescriptions =
+  | ReadonlyMap<UserId, UserDescription | null | undefined>
+  | readonly (({ readonly id?: UserId } & UserDescription) | null | undefined)[]
+  | Readonly<Record<string, UserDescription | null | undefined>>;
+
+/**
+ * Returns the names and pictures of users: a map, an object by id, or a list whose items have an `id` or are in the order
+ * of the ids.
+ */
+export type DescribeUsers = (ids: readonly UserId[]) => UserDescriptions | Promise<UserDescriptions>;
+
+/** Keeps the original timers: a host may fake them in its tests. */
+const { setTimeout, clearTimeout } = timers;
+
+/** Milliseconds that one call may take. After them, a reply makes no further call. */
+const TIME_LIMIT = 2000;
+/** Milliseconds after a failure in which no further call is made. */
+const PAUSE = 5000;
+/** Ids per call. */
+const BATCH = 500;
+/** Milliseconds for which a description is kept. */
+const MAX_AGE = 60_000;
+/** Estimated bytes of all descriptions in memory. The oldest ones make room. */
+const CACHE_SIZE = 4 * 1024 * 1024;
+const ENTRY_OVERHEAD = 200;
+const NAME_LENGTH = 200;
+const IMAGE_LENGTH = 500;
+
+/** A description as replies show it. */
+export interface ShownUser {
+  readonly name: string;
+  readonly image?: string;
+}
+
+/** The users of the host application, as replies show them. */
+export interface UserDirectory {
+  /**
+   * Resolves to the descriptions of known users. Never rejects for a failure of the host's function: the users of a failed
+   * call are absent.
+   *
+   * @param report called with a failed call
+   */
+  describe(ids: Iterable<UserId>, report: (error: FlagsError) => void): Promise<ReadonlyMap<UserId, ShownUser>>;
+}
+
+/** Creates a directory that calls the host's function for batches of users, and keeps its answers for a minute. */
+export function createUserDirectory(describeUsers: DescribeUsers): UserDirectory {
+  const cache = createUserCache();
+  const pending = new Map<UserId, Promise<void>>();
+  let pausedUntil = 0;
+
+  async function load(ids: readonly UserId[], report: (error: FlagsError) => void): Promise<void> {
+    try {
+      const answer = await withTimeLimit(async () => describeUsers(ids));
+      const find = finderIn(answer, ids);
+      for (const id of ids) cache.set(id, toShownUser(find(id)));
+    } catch (error) {
+      pausedUntil = Date.now() + PAUSE;
+      const message = 'describeUsers has failed, so this reply shows users without their names.';
+      report(new FlagsError('user_lookup_failed', message, undefined, { cause: error }));
+    }
+  }
+
+  /** Starts one call, unless the last one has failed just now. Requests at the same moment share it. */
+  async function loadOnce(ids: readonly UserId[], report: (error: FlagsError) => void): Promise<void> {
+    if (Date.now() < pausedUntil) return;
+    const loading = load(ids, report).finally(() => {
+      for (const id of ids) pending.delete(id);
+    });
+    for (const id of ids) pending.set(id, loading);
+    await loading;
+  }
+
+  return {
+    async describe(ids, report) {
+      const wanted = [...new Set(ids)];
+      const shown = new Map<UserId, ShownUser>();
+      const deadline = Date.now() + TIME_LIMIT;
+      for (let first = 0; first < wanted.length; first += BATCH) {
+        const batch = wanted.slice(first, first + BATCH);
+        await Promise.all(batch.flatMap((id) => pending.get(id) ?? []));
+        const missing = batch.filter((id) => !cache.has(id));
+        if (missing.length > 0 && Date.now() < deadline) await loadOnce(missing, report);
+        for (const id of batch) {
+          const user = cache.get(id);
+          if (user) shown.set(id, user);
+        }
+      }
+      return shown;
+    },
+  };
+}
+
+async function withTimeLimit<T>(call: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`describeUsers took more than ${TIME_LIMIT} ms.`)), TIME_LIMIT);
+  });
+  try {
+    return await Promise.race([call(), limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Returns a function that finds a user's description in an answer of the host. */
+function finderIn(answer: UserDescriptions, ids: readonly UserId[]): (id: UserId) => unknown {
+  if (typeof answer !== 'object' || answer === null) {
+    throw new TypeError('describeUsers must return a map, a list or an object of descriptions.');
+  }
+  if (Array.isArray(answer)) {
+    const found = new Map(answer.map((item, index) => [Object(item).id ?? ids[index], item]));
+    return (id) => found.get(id);
+  }
+  // A map of another realm is no instance of this one's.
+  const { get } = answer as Partial<ReadonlyMap<UserId, unknown>>;
+  if (typeof get === 'function') return (id) => get.call(answer, id);
+  return (id) => (Object.hasOwn(answer, id) ? (answer as Readonly<Record<UserId, unknown>>)[id] : undefined);
+}
+
+function toShownUser(description: unknown): ShownUser | undefined {
+  if (description === null || description === undefined) return undefined;
+  const { name, image } = Object(description) as { readonly name?: unknown; readonly image?: unknown };
+  if (typeof name !== 'string') throw new TypeError('describeUsers must give every user a name.');
+  const isShown = typeof image === 'string' && image !== '' && image.length <= IMAGE_LENGTH;
+  return { name: name.slice(0, NAME_LENGTH), ...(isShown && { image }) };
+}
+
+interface CachedUser {
+  readonly user: ShownUser | undefined;
+  readonly expiresAt: number;
+  readonly size: number;
+}
+
+/** Keeps users, and the knowledge that an id has no description. A user stays for at most {@link MAX_AGE}. */
+function createUserCache() {
+  const entries = new Map<UserId, CachedUser>();
+  let size = 0;
+
+  function remove(id: UserId): void {
+    size -= entries.get(id)?.size ?? 0;
+    entries.delete(id);
+  }
+
+  function find(id: UserId): CachedUser | undefined {
+    const entry = entries.get(id);
+    return entry && entry.expiresAt > Date.now() ? entry : undefined;
+  }
+
+  return {
+    has: (id: UserId) => find(id) !== undefined,
+    get: (id: UserId) => find(id)?.user,
+    set(id: UserId, user: ShownUser | undefined) {
+      remove(id);
+      const characters = String(id).length + (user?.name.length ?? 0) + (user?.image?.length ?? 0);
+      const entry = { user, expiresAt: Date.now() + MAX_AGE, size: ENTRY_OVERHEAD + 2 * characters };
+      entries.set(id, entry);
+      size += entry.size;
+      for (const oldest of entries.keys()) {
+        if (size <= CACHE_SIZE) break;
+        remove(oldest);
+      }
+    },
+  };
+}
