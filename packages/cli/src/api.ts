@@ -23,7 +23,8 @@ export interface Api {
 /** Creates a client of the admin API. Paths are relative to `/api/admin`. */
 export function createApi(connection: Connection): Api {
   async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const init =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
     const text = await response.text();
     if (!response.ok) throw refusal(connection, response.status, text);
@@ -33,9 +34,9 @@ export function createApi(connection: Connection): Api {
   return {
     connection,
     get: (path, query = {}) => {
-      const given = Object.entries(query).filter(([, value]) => value !== undefined);
-      const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-      return send('GET', search === '' ? path : `${path}?${search}`);
+      const search = new URLSearchParams();
+      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+      return send('GET', search.size === 0 ? path : `${path}?${search}`);
     },
     post: (path, body = {}) => send('POST', path, body),
     delete: (path) => send('DELETE', path),
@@ -61,7 +62,11 @@ function refusal(connection: Connection, status: number, text: string): CommandE
   try {
     body = JSON.parse(text) as ErrorBody;
   } catch {
-    return new ApiError(status, 'unknown', `${connection.name} answered ${status}. Is it the address of the flags API?`);
+    return new ApiError(
+      status,
+      'unknown',
+      `${connection.name} answered ${status}. Is it the address of the flags API?`,
+    );
   }
   const { code = 'unknown', message = `The server answered ${status}.`, details = [] } = body;
   const advice = status === 401 ? ' Give an admin token: --token or FLAGS_TOKEN.' : '';

@@ -10,7 +10,8 @@ export function addCompletionCommand(program: Command, io: CommandIo): void {
     .argument('<shell>', 'bash, zsh or fish')
     .action((shell: string) => {
       const write = SCRIPTS[shell];
-      if (!Object.hasOwn(SCRIPTS, shell) || !write) throw usageError(`There is no completion for ${shell}: bash, zsh, fish.`);
+      if (!Object.hasOwn(SCRIPTS, shell) || !write)
+        throw usageError(`There is no completion for ${shell}: bash, zsh, fish.`);
       io.stdout.write(write(describe(program)));
     });
 }
@@ -48,8 +49,7 @@ compdef _flags flags
   fish: ({ commands, options }) =>
     [
       ...commands.map(
-        ({ name, description }) =>
-          `complete -c flags -n __fish_use_subcommand -a ${name} -d '${quoted(description)}'`,
+        ({ name, description }) => `complete -c flags -n __fish_use_subcommand -a ${name} -d '${quoted(description)}'`,
       ),
       ...options.map((option) => `complete -c flags -l ${option.slice(2)}`),
       '',
