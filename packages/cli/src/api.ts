@@ -51,6 +51,10 @@ function parse(connection: Connection, text: string): unknown {
   }
 }
 
+function notTheApi({ name }: Connection, status: number): string {
+  return `${name} answered ${status}. Is it the address of the flags API?`;
+}
+
 interface ErrorBody {
   readonly code?: string;
   readonly message?: string;
@@ -62,14 +66,12 @@ function refusal(connection: Connection, status: number, text: string): CommandE
   try {
     body = JSON.parse(text) as ErrorBody;
   } catch {
-    return new ApiError(
-      status,
-      'unknown',
-      `${connection.name} answered ${status}. Is it the address of the flags API?`,
-    );
+    return new ApiError(status, 'unknown', notTheApi(connection, status));
   }
   const { code = 'unknown', message = `The server answered ${status}.`, details = [] } = body;
-  const advice = status === 401 ? ' Give an admin token: --token or FLAGS_TOKEN.' : '';
+  if (status === 401) return new ApiError(status, code, `${connection.name} ${connection.refusal}`);
+  if (status === 404 && (code === 'unknown' || code === 'not_found'))
+    return new ApiError(status, code, notTheApi(connection, status));
   const lines = details.map((detail) => `\n  ${detail.path ? `${detail.path}: ` : ''}${detail.message}`);
-  return new ApiError(status, code, `${message}${advice}${lines.join('')}`);
+  return new ApiError(status, code, `${message}${lines.join('')}`);
 }

@@ -14,6 +14,8 @@ export interface Connection {
   readonly flags: Flags | undefined;
   /** The store or address, without a password. */
   readonly name: string;
+  /** How to answer a server that does not let the caller in. */
+  readonly refusal: string;
   close(): Promise<void>;
 }
 
@@ -66,6 +68,9 @@ function connectToServer(address: string, token: string | undefined): Connection
   return {
     name: base,
     flags: undefined,
+    refusal: authorization
+      ? 'refuses the token. Give another admin token: --token or FLAGS_TOKEN.'
+      : 'asks for a token. Give an admin token: --token or FLAGS_TOKEN.',
     fetch: async (path, init = {}) => {
       try {
         const signal = AbortSignal.timeout(PATIENCE);
@@ -86,6 +91,7 @@ async function openStore(store: string, options: ConnectionOptions): Promise<Con
   return {
     name: nameOf(store),
     flags,
+    refusal: 'refuses the request.',
     fetch: async (path, init) => handle(new Request(`${LOCAL_ORIGIN}${path}`, init)),
     close: async () => {
       api.close();
@@ -147,8 +153,7 @@ function userName(): string {
 
 /** Returns the message of an error, and of its cause: `fetch` hides the reason there. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  const reason = cause instanceof Error && cause.message !== '' ? cause.message : error.message;
-  return reason === '' ? error.name : reason;
+  const { name, message, cause } = Object(error) as Partial<Error>;
+  const { message: reason } = Object(cause) as Partial<Error>;
+  return reason || message || name || String(error);
 }

@@ -41,15 +41,13 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
     table: (headings, rows) => {
       if (isJson) return;
       const cells = rows.map((row) => row.map((cell) => withoutControls(cell).replaceAll(/\s+/g, ' ')));
-      const widths = isTerminal ? widthsWithin(stdout.columns ?? DEFAULT_COLUMNS, [headings, ...cells]) : [];
-      const table = new Table({
-        head: headings.map((heading) => colors.bold(heading)),
-        chars: NO_BORDERS,
-        style: PLAIN,
-        ...(widths.length > 0 && { colWidths: widths }),
-      });
-      table.push(...cells);
-      stdout.write(`${table.toString().replaceAll(/ +$/gm, '')}\n`);
+      const widths = widthsWithin(isTerminal ? (stdout.columns ?? DEFAULT_COLUMNS) : Infinity, [headings, ...cells]);
+      for (let start = 0; start === 0 || start < cells.length; start += ROWS_PER_TABLE) {
+        const head = start === 0 ? headings.map((heading) => colors.bold(heading)) : [];
+        const table = new Table({ head, colWidths: widths, chars: NO_BORDERS, style: PLAIN });
+        table.push(...cells.slice(start, start + ROWS_PER_TABLE));
+        stdout.write(`${table.toString().replaceAll(/ +$/gm, '')}\n`);
+      }
     },
     json: (value) => {
       if (isJson) stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -70,15 +68,22 @@ function withoutControls(text: string): string {
   });
 }
 
+/** The time to lay out a table grows with the square of its rows. */
+const ROWS_PER_TABLE = 100;
 const DEFAULT_COLUMNS = 80;
 const GAP = 2;
 const NARROWEST = 8;
+/** Characters that take two columns of a terminal. */
+const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uFF01-\uFF60]/gu;
 
 /** Returns the widths of columns, gaps included. Makes the widest columns narrower until a row fits. */
 function widthsWithin(columns: number, rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length + GAP);
+    for (const [index, cell] of row.entries()) {
+      const width = [...cell].length + (cell.match(WIDE)?.length ?? 0) + GAP;
+      widths[index] = Math.max(widths[index] ?? 0, width);
+    }
   }
   let excess = widths.reduce((sum, width) => sum + width, 0) - columns;
   while (excess > 0) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
 import type { Change } from '@flags/core';
 import confirm from '@inquirer/confirm';
 import { ApiError } from './api.js';
@@ -74,13 +75,15 @@ export async function confirmChange(session: CommandSession, plan: WirePlan): Pr
 }
 
 /** Asks a question on a terminal. Elsewhere only `--yes` confirms. */
-export async function confirmOrRefuse({ io, options, output }: CommandSession, message: string): Promise<void> {
+export async function confirmOrRefuse({ io, options }: CommandSession, message: string): Promise<void> {
   if (options.yes === true) return;
-  if (io.stdin.isTTY !== true || output.isJson) {
+  if (io.stdin.isTTY !== true || options.json === true) {
     const text = `${message} Nobody is there to confirm. Nothing has changed. Repeat the command with --yes.`;
     throw new CommandError(text, EXIT.unconfirmed);
   }
-  const question = confirm({ message, default: false }, { input: io.stdin, output: io.stderr });
+  // The prompt ends its output.
+  const output = new Writable({ write: (chunk, _encoding, done) => void io.stderr.write(chunk, done) });
+  const question = confirm({ message, default: false }, { input: io.stdin, output });
   if (!(await question.catch(() => false))) throw new CommandError('Nothing has changed.', EXIT.unconfirmed);
 }
 
