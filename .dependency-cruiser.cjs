@@ -119,6 +119,13 @@ module.exports = {
       to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/(index|integration)\\.(d\\.)?[jt]s$' },
     },
     {
+      name: 'ui-knows-no-other-package',
+      comment: 'The page talks to the API over HTTP: its handler stands alone.',
+      severity: 'error',
+      from: { path: '^packages/ui/src/' },
+      to: { path: '^packages/(core|express|http|openfeature|postgres)/' },
+    },
+    {
       name: 'published-http-only',
       comment: 'The Express adapter uses the HTTP API as any other adapter would.',
       severity: 'error',

@@ -14,6 +14,8 @@ const NODE_DRIVER = {
 
 /** Tests on a PostgreSQL: one is started for a run that has any of them. */
 const ON_POSTGRES = ['packages/postgres', 'examples/server/test/postgres'];
+/** Tests in a browser: one is started for a run that has any of them. */
+const IN_BROWSER = ['packages/ui/test/browser/'];
 /** Tests that start many processes of their own: nothing else runs at the same time. */
 const WITH_PROCESSES = [
   'examples/server/test/faults/',
@@ -42,7 +44,8 @@ const project: Config = {
   },
   moduleNameMapper: {
     ...(process.env.FLAGS_SQLITE === 'node' && NODE_DRIVER),
-    '^@flags/(core|express|http|openfeature|postgres)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@flags/(core|express|http|openfeature|postgres|ui)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@flags/test-browser$': '<rootDir>/test/browser/src/index.ts',
     '^@flags/test-postgres$': '<rootDir>/test/postgres/src/index.ts',
     '^@flags/core/(integration|sqlite|testing)$': '<rootDir>/packages/core/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
@@ -58,6 +61,10 @@ const postgres: Config = {
   globalSetup: '<rootDir>/test/postgres/dist/global-setup.js',
   globalTeardown: '<rootDir>/test/postgres/dist/global-teardown.js',
 };
+const browser: Config = {
+  globalSetup: '<rootDir>/test/browser/dist/global-setup.js',
+  globalTeardown: '<rootDir>/test/browser/dist/global-teardown.js',
+};
 const serial: Config = { runner: '<rootDir>/test/serial-runner.cjs' };
 
 const config: Config = {
@@ -66,7 +73,7 @@ const config: Config = {
       ...project,
       displayName: 'flags',
       testRegex: below(['(packages|examples)/[^/]+/test/']),
-      testPathIgnorePatterns: ['/node_modules/', ...below([...ON_POSTGRES, ...WITH_PROCESSES])],
+      testPathIgnorePatterns: ['/node_modules/', ...below([...ON_POSTGRES, ...IN_BROWSER, ...WITH_PROCESSES])],
     },
     {
       ...project,
@@ -75,6 +82,7 @@ const config: Config = {
       testRegex: below(ON_POSTGRES),
       testPathIgnorePatterns: ['/node_modules/', ...below(WITH_PROCESSES_ON_POSTGRES)],
     },
+    { ...project, ...browser, displayName: 'browser', testRegex: below(IN_BROWSER) },
     { ...project, ...serial, displayName: 'processes', testRegex: below(WITH_PROCESSES) },
     { ...project, ...serial, ...postgres, displayName: 'processes', testRegex: below(WITH_PROCESSES_ON_POSTGRES) },
   ],

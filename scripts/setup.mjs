@@ -1,4 +1,4 @@
-// Installs the dependencies with pnpm, unless node_modules already has them.
+// Installs the dependencies with pnpm, unless node_modules already has them, and bundles the admin page.
 //
 //   node scripts/setup.mjs           all dependencies
 //   node scripts/setup.mjs server    only those that examples/server needs to be built and run
@@ -24,6 +24,7 @@ const installed = readState();
 const isCurrent = installed?.fingerprint === fingerprint && installed.nodeAbi === nodeAbi;
 const isSufficient = installed?.scope === 'all' || installed?.scope === requested;
 if (!isCurrent || !isSufficient) install();
+bundleAdminPage();
 
 function install() {
   const scope = installed?.scope === 'all' ? 'all' : requested;
@@ -40,6 +41,12 @@ function install() {
 
 function pnpm(...options) {
   const { status } = spawnSync('npx', ['--yes', '--prefer-offline', PNPM, ...options], { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Writes a module that the compiler needs: see packages/ui/bundle. */
+function bundleAdminPage() {
+  const { status } = spawnSync(process.execPath, ['packages/ui/bundle/build.mjs'], { cwd: ROOT, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -1,5 +1,6 @@
 import type { Flags } from '@flags/core';
 import { type Action, createFlagsRouter } from '@flags/express';
+import { createFlagsUi } from '@flags/ui';
 import express, { type Express, type RequestHandler } from 'express';
 import session from 'express-session';
 import helmet from 'helmet';
@@ -16,6 +17,7 @@ export function createApp(flags: Flags, sessionSecret: string): Express {
   const app = express();
   app.use(helmet());
   app.use(express.json());
+  app.use(express.urlencoded({ extended: false }));
   app.use(
     session({
       secret: sessionSecret,
@@ -32,15 +34,29 @@ export function createApp(flags: Flags, sessionSecret: string): Express {
       return;
     }
     request.session.userName = user.name;
-    response.json({ name: user.name });
+    if (request.is('urlencoded')) response.redirect(303, pathOnly(request.body.return));
+    else response.json({ name: user.name });
+  });
+
+  app.get('/login', (request, response) => {
+    const target = pathOnly(request.query.return).replaceAll('"', '%22').replaceAll('<', '%3C');
+    response.type('html').send(`<!doctype html><title>Log in</title><form method="post" action="/login">
+<input type="hidden" name="return" value="${target}"><label>Name <input name="name" autocomplete="username"></label>
+<label>Password <input name="password" type="password" autocomplete="current-password"></label><button>Log in</button></form>`);
   });
 
   app.use('/internal/flags', flagsRouter(flags));
+  app.use('/internal/flags', createFlagsUi({ title: 'Shop flags', home: '/', signIn: '/login' }));
 
   app.get('/', (_request, response) => {
     response.send('The shop.');
   });
   return app;
+}
+
+/** Leads nowhere else after the login: a path of this application, or its start page. */
+function pathOnly(target: unknown): string {
+  return typeof target === 'string' && /^\/(?![/\\])/.test(target) ? target : '/';
 }
 
 /** The flags' API for whoever is logged in. The event log names the user who made a change. */
@@ -52,5 +68,5 @@ function flagsRouter(flags: Flags): RequestHandler {
 }
 
 function isReading(action: Action): boolean {
-  return /^(get|list|count|explain)/.test(action);
+  return /^(get|list|count|explain|preview)/.test(action);
 }

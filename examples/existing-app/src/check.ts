@@ -31,6 +31,13 @@ await check('a viewer reads the flags, and changes none', async () => {
   assert.equal((await call('DELETE', `${features}/checkout`)).status, 403);
 });
 
+await check('the admin page is beside the router, under a policy of its own', async () => {
+  const response = await fetch(`${origin}/internal/flags/ui/projects/default`);
+  assert.equal(response.status, 200);
+  assert.match(String(response.headers.get('content-security-policy')), /^default-src 'none'/);
+  assert.match(await response.text(), /Shop flags/);
+});
+
 await check('the rest of the application is as it was', async () => {
   const response = await fetch(origin);
   assert.equal(await response.text(), 'The shop.');

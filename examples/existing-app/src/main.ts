@@ -6,7 +6,7 @@ import { createApp } from './app.js';
 const flags = await createFlags({ storage: sqliteStorage('./shop.db') });
 const port = Number(process.env.PORT ?? 3000);
 const server = createApp(flags, randomUUID()).listen(port, '127.0.0.1', () => {
-  console.log(`http://127.0.0.1:${port}: log in by POST /login; the flags are at /internal/flags/api/admin`);
+  console.log(`http://127.0.0.1:${port}: log in at /login; the admin page is at /internal/flags/ui/`);
 });
 
 process.once('SIGTERM', () => {

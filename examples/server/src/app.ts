@@ -1,7 +1,10 @@
 import type { Flags } from '@flags/core';
+import { createFlagsUi } from '@flags/ui';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import { requestLog } from './request-log.js';
+
+const NOTHING_HERE = 'There is nothing here. The API is at /api/admin, the admin page at /ui.';
 
 interface Parts {
   readonly flags: Flags;
@@ -9,15 +12,20 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** The application: health, the flags' router, and an answer for everything else. */
+/** The application: health, the flags' router, the admin page, and an answer for everything else. */
 export function createApp({ flags, router, logger }: Parts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(requestLog(logger));
   app.get('/health', health(flags));
   app.use(router);
+  app.use(createFlagsUi());
+  app.get('/', (_request, response) => response.redirect('ui/'));
   app.use((_request, response) => {
-    response.status(404).json({ name: 'NotFoundError', message: 'There is nothing here. The API is at /api/admin.' });
+    response.status(404).json({
+      name: 'NotFoundError',
+      message: NOTHING_HERE,
+    });
   });
   app.use(answerFault);
   return app;

@@ -5,8 +5,12 @@ import type { ServerConfig } from './config.js';
 export const DELETED_ADMIN_TOKEN =
   'FLAGS_ADMIN_TOKEN is the secret of a token that was deleted, and that stays deleted: take the variable away, or set a new secret.';
 
-/** What a person who starts the server reads: how to make the first call. The log follows. */
+/** What a person who starts the server reads: where the admin page is, how to make the first call. The log follows. */
 export function welcome(config: ServerConfig, url: string, access: AdminAccess): string {
+  return `The admin page: ${url}/ui/\n${advice(config, url, access)}`;
+}
+
+function advice(config: ServerConfig, url: string, access: AdminAccess): string {
   if (config.auth === 'none') return `${call(url)}\n\nFLAGS_AUTH=none: whoever reaches ${url} may change every flag.\n`;
   if (access.secret !== undefined) return firstStart(url, access.secret);
   if (access.isDeleted) return `${DELETED_ADMIN_TOKEN}\n`;
@@ -16,7 +20,7 @@ export function welcome(config: ServerConfig, url: string, access: AdminAccess):
 
 function firstStart(url: string, secret: string): string {
   return [
-    'An admin token was made. Keep it: it is shown this once.',
+    'An admin token was made. Keep it: it is shown this once. The admin page asks for it.',
     `  ${secret}`,
     'Try it:',
     `${call(url, secret)}`,

@@ -96,7 +96,7 @@ function toArchiving({ archived, archivedAt }: FlagState): Pick<FlagState, 'arch
 }
 
 /** Two flags that clients see alike are equal: an emptied environment, for example, is one that never was configured. */
-export function toComparableFlag(flag: FlagState): unknown {
+function toComparableFlag(flag: FlagState): unknown {
   const environments = flag.environments.filter(({ enabled, strategies }) => enabled || strategies.length > 0);
   const byName = environments.map((environment) => [environment.name, environment] as const);
   const shown = { ...flag, ...ownershipOf(flag), dependencies: dependenciesOf(flag) };

@@ -30,6 +30,7 @@ function logging(storage: Storage): Storage & { readonly log: readonly string[] 
 const EVALUATION = [
   'isEnabled',
   'getVariant',
+  'getPayload',
   'forContext',
   'explain',
   'configuration',

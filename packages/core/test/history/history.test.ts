@@ -1,5 +1,4 @@
-import { createFlags, type Flags, memoryStorage, type Storage } from '../../src/index.js';
-import { sqliteStorage } from '../../src/sqlite.js';
+import { createFlags, type Flags } from '../../src/index.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';

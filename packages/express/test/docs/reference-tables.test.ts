@@ -58,6 +58,12 @@ describe('the reference tables in docs', () => {
     expect(optionsAfter('## `createFlagsRouter(flags, options)`')).toEqual(members);
   });
 
+  it('have every option of the admin page', () => {
+    const table = read('packages/ui/README.md').split('## Options')[1]?.split('\n## ')[0] ?? '';
+    const documented = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+    expect(documented).toEqual(membersOf(read('packages/ui/src/options.ts'), 'export interface FlagsUiOptions'));
+  });
+
   it('have every variable of the reference server', () => {
     const used = [...read('examples/server/src/config.ts').matchAll(/environment\.([A-Z_]+)/g)].map(([, name]) => name);
     expect(optionsAfter('## The reference server').sort()).toEqual([...new Set(used)].sort());

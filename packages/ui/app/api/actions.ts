@@ -1,0 +1,62 @@
+import type {
+  Application,
+  ChangeSet,
+  FlagDetail,
+  FlagPage,
+  HistoryPage,
+  ListedFlag,
+  Playground,
+  Preview,
+  Project,
+  Segment,
+  Session,
+  UsageRow,
+  WireEvent,
+} from './types.js';
+
+const PROJECT = '/api/admin/projects/:project';
+const FLAG = `${PROJECT}/features/:flag`;
+
+/** The requests of the page, by the action that `authorize` knows. */
+export const ACTIONS = {
+  getSession: ['GET', '/api/admin/session'],
+  listProjects: ['GET', '/api/admin/projects'],
+  listAllFlags: ['GET', '/api/admin/features'],
+  getFlag: ['GET', FLAG],
+  listProjectArchivedFlags: ['GET', '/api/admin/archive/features/:project'],
+  listSegments: ['GET', '/api/admin/segments'],
+  listPossibleParents: ['GET', `${FLAG}/parents`],
+  listHistory: ['GET', '/api/admin/history'],
+  listProjectHistory: ['GET', `${PROJECT}/history`],
+  listFlagHistory: ['GET', `${FLAG}/history`],
+  listEvents: ['GET', '/api/admin/events'],
+  listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag'],
+  listApplicationsByFlag: ['GET', '/api/admin/metrics/seen-apps'],
+  explainFlags: ['POST', '/api/admin/playground'],
+  applyChanges: ['POST', '/api/admin/changes'],
+  previewChanges: ['POST', '/api/admin/changes/preview'],
+  undoChange: ['POST', '/api/admin/changes/:id/undo'],
+} as const satisfies Record<string, readonly [method: string, path: string]>;
+
+export type ActionName = keyof typeof ACTIONS;
+
+/** The body of each action's reply. */
+export interface Replies {
+  getSession: Session;
+  listProjects: { readonly projects: readonly Project[] };
+  listAllFlags: FlagPage;
+  getFlag: FlagDetail;
+  listProjectArchivedFlags: { readonly features: readonly (ListedFlag & { readonly archivedAt: string | null })[] };
+  listSegments: { readonly segments: readonly Segment[] };
+  listPossibleParents: readonly string[];
+  listHistory: HistoryPage;
+  listProjectHistory: HistoryPage;
+  listFlagHistory: HistoryPage;
+  listEvents: { readonly events: readonly WireEvent[]; readonly totalEvents: number };
+  listFlagUsage: { readonly usage: readonly UsageRow[] };
+  listApplicationsByFlag: Readonly<Record<string, readonly Application[]>>;
+  explainFlags: Playground;
+  applyChanges: ChangeSet;
+  previewChanges: Preview;
+  undoChange: ChangeSet;
+}

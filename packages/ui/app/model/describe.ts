@@ -1,0 +1,86 @@
+import type { Constraint, Strategy } from '../api/types.js';
+
+/** The operators with their words, in the order of the picker. */
+export const OPERATORS: Readonly<
+  Record<string, { readonly label: string; readonly not: string; readonly takes: 'values' | 'value' }>
+> = {
+  IN: { label: 'is one of', not: 'is not one of', takes: 'values' },
+  NOT_IN: { label: 'is not one of', not: 'is one of', takes: 'values' },
+  STR_CONTAINS: { label: 'contains', not: 'does not contain', takes: 'values' },
+  STR_STARTS_WITH: { label: 'starts with', not: 'does not start with', takes: 'values' },
+  STR_ENDS_WITH: { label: 'ends with', not: 'does not end with', takes: 'values' },
+  NUM_EQ: { label: '=', not: '≠', takes: 'value' },
+  NUM_GT: { label: '>', not: 'not >', takes: 'value' },
+  NUM_GTE: { label: '≥', not: 'not ≥', takes: 'value' },
+  NUM_LT: { label: '<', not: 'not <', takes: 'value' },
+  NUM_LTE: { label: '≤', not: 'not ≤', takes: 'value' },
+  DATE_AFTER: { label: 'is after', not: 'is not after', takes: 'value' },
+  DATE_BEFORE: { label: 'is before', not: 'is not before', takes: 'value' },
+  SEMVER_EQ: { label: 'is version', not: 'is not version', takes: 'value' },
+  SEMVER_GT: { label: 'is newer than', not: 'is not newer than', takes: 'value' },
+  SEMVER_GTE: { label: 'is at least version', not: 'is not at least version', takes: 'value' },
+  SEMVER_LT: { label: 'is older than', not: 'is not older than', takes: 'value' },
+  SEMVER_LTE: { label: 'is at most version', not: 'is not at most version', takes: 'value' },
+  REGEX: { label: 'matches', not: 'does not match', takes: 'value' },
+  IN_CIDR: { label: 'is in network', not: 'is not in network', takes: 'values' },
+};
+
+/** Returns what a strategy still lacks, such as the value of a constraint; undefined if it can be saved. */
+export function missingIn(strategies: readonly Strategy[]): string | undefined {
+  for (const [index, { constraints }] of strategies.entries()) {
+    for (const [position, { contextName, operator, values = [], value = '' }] of constraints.entries()) {
+      const place = `Constraint ${position + 1} of strategy ${index + 1}`;
+      if (contextName === '') return `${place} has no field yet.`;
+      if (takesValues(operator) ? values.length === 0 : value === '') return `${place} has no value yet.`;
+    }
+  }
+  return undefined;
+}
+
+/** Values that a summary shows. */
+const SHOWN = 3;
+
+export function takesValues(operator: string): boolean {
+  return OPERATORS[operator]?.takes !== 'value';
+}
+
+/** Says a constraint without its field: "is one of DE, AT". */
+export function describeConstraint({ operator, values = [], value, inverted, caseInsensitive }: Constraint): string {
+  const words = OPERATORS[operator];
+  const verb = words === undefined ? operator : inverted ? words.not : words.label;
+  const operand = takesValues(operator) ? listOf(values) : (value ?? '');
+  return `${verb} ${operand}${caseInsensitive ? ' (any case)' : ''}`;
+}
+
+export function listOf(values: readonly string[]): string {
+  const shown = values.slice(0, SHOWN).join(', ');
+  return values.length > SHOWN ? `${shown} and ${(values.length - SHOWN).toLocaleString()} more` : shown;
+}
+
+/** Says a strategy in one line: "flexibleRollout 25 %, country is one of DE". */
+export function describeStrategy(strategy: Strategy): string {
+  const rollout = rolloutOf(strategy);
+  const name = rollout === undefined ? strategy.name : `${strategy.name} ${rollout} %`;
+  return [name, ...conditionsOf(strategy)].join(', ');
+}
+
+/** Says what a strategy asks for: its lists, segments and constraints. */
+export function conditionsOf(strategy: Strategy): readonly string[] {
+  const { parameters, constraints, segments = [] } = strategy;
+  const rollout = rolloutOf(strategy);
+  const lists = Object.entries(parameters ?? {}).filter(([key, value]) => value !== '' && !HASHING.has(key));
+  return [
+    ...(rollout === undefined ? lists.map(([key, value]) => `${key} ${listOf(String(value).split(/\s*,\s*/))}`) : []),
+    ...segments.map((id) => `segment ${id}`),
+    ...constraints.map((constraint) => `${constraint.contextName} ${describeConstraint(constraint)}`),
+  ];
+}
+
+const HASHING = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
+
+/** Returns the rollout in percent; undefined for strategies that have none. */
+export function rolloutOf({ parameters }: Pick<Strategy, 'parameters'>): number | undefined {
+  const value = parameters?.rollout ?? parameters?.percentage;
+  if (value === undefined || value === null || value === '') return undefined;
+  return Number.isFinite(Number(value)) ? Number(value) : undefined;
+}

@@ -1,0 +1,149 @@
+import type { Constraint, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
+import { describeConstraint, describeStrategy } from './describe.js';
+
+/** One thing that differs, in words. */
+export interface Difference {
+  /** Where: "production", "production · strategy 1", "variants". */
+  readonly place: string;
+  /** What: "rollout", "country", "enabled". */
+  readonly what: string;
+  /** Undefined: it did not exist. */
+  readonly before: string | undefined;
+  /** Undefined: it does not exist any more. */
+  readonly after: string | undefined;
+}
+
+/** Lists what differs between two states of a flag. Strategies are matched by id, variants by name. */
+export function flagDifferences(before: FlagDetail, after: FlagDetail): readonly Difference[] {
+  return [
+    ...metadataDifferences(before, after),
+    ...after.environments.flatMap((environment) => {
+      const former = before.environments.find(({ name }) => name === environment.name);
+      return former === undefined ? [] : environmentDifferences(former, environment);
+    }),
+    ...listDifferences('variants', before.variants ?? [], after.variants ?? [], {
+      keyOf: ({ name }) => name,
+      describe: describeVariant,
+    }),
+    ...listDifferences('dependencies', before.dependencies ?? [], after.dependencies ?? [], {
+      keyOf: ({ feature }) => feature,
+      describe: ({ enabled, variants }) => [enabled ? 'on' : 'off', ...variants].join(', '),
+    }),
+  ];
+}
+
+function metadataDifferences(before: FlagDetail, after: FlagDetail): readonly Difference[] {
+  const members = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
+  return members.flatMap((name) => different('flag', name, textOf(before[name]), textOf(after[name])));
+}
+
+/** Lists what differs in one environment. */
+function environmentDifferences(before: FlagEnvironment, after: FlagEnvironment): readonly Difference[] {
+  const place = after.name;
+  const positions = new Map(before.strategies.map(({ id }, index) => [id, index]));
+  const removed = before.strategies.filter(({ id }) => !after.strategies.some((strategy) => strategy.id === id));
+  const kept = after.strategies.filter(({ id }) => id !== undefined && positions.has(id)).map(({ id }) => id);
+  const formerOrder = before.strategies.map(({ id }) => id).filter((id) => kept.includes(id));
+  return [
+    ...different(place, 'enabled', onOff(before.enabled), onOff(after.enabled)),
+    ...(kept.join() === formerOrder.join()
+      ? []
+      : different(place, 'order', orderOf(before.strategies), orderOf(after.strategies))),
+    ...after.strategies.flatMap((strategy, index) => {
+      const name = `${place} · strategy ${index + 1}`;
+      const former = before.strategies.find(({ id }) => id !== undefined && id === strategy.id);
+      return former === undefined
+        ? [{ place: name, what: 'added', before: undefined, after: describeStrategy(strategy) }]
+        : strategyDifferences(name, former, strategy);
+    }),
+    ...removed.map((strategy) => ({
+      place: `${place} · strategy ${(positions.get(strategy.id) ?? 0) + 1}`,
+      what: 'removed',
+      before: describeStrategy(strategy),
+      after: undefined,
+    })),
+  ];
+}
+
+/** Lists what differs in one strategy: "rollout 25 → 50" first. */
+function strategyDifferences(place: string, before: Strategy, after: Strategy): readonly Difference[] {
+  const names = new Set([...Object.keys(before.parameters ?? {}), ...Object.keys(after.parameters ?? {})]);
+  return [
+    ...[...names].flatMap((name) =>
+      different(place, name, textOf(before.parameters?.[name]), textOf(after.parameters?.[name])),
+    ),
+    ...different(place, 'strategy', before.name, after.name),
+    ...different(place, 'title', textOf(before.title), textOf(after.title)),
+    ...different(place, 'disabled', textOf(before.disabled), textOf(after.disabled)),
+    ...different(place, 'segments', before.segments?.join(', '), after.segments?.join(', ')),
+    ...constraintDifferences(place, before.constraints, after.constraints),
+    ...listDifferences(`${place} · variants`, before.variants ?? [], after.variants ?? [], {
+      keyOf: ({ name }) => name,
+      describe: describeVariant,
+    }),
+  ];
+}
+
+/** Constraints have no id: those on the same field are compared in their order. */
+function constraintDifferences(
+  place: string,
+  before: readonly Constraint[],
+  after: readonly Constraint[],
+): readonly Difference[] {
+  const fields = new Set([...before, ...after].map(({ contextName }) => contextName));
+  return [...fields].flatMap((field) => {
+    const [former, latter] = [before, after].map((list) =>
+      list.filter(({ contextName }) => contextName === field).map(describeConstraint),
+    );
+    return different(place, field, former?.join(' and ') || undefined, latter?.join(' and ') || undefined);
+  });
+}
+
+interface ListRules<T> {
+  readonly keyOf: (item: T) => string;
+  readonly describe: (item: T) => string;
+}
+
+function listDifferences<T>(
+  place: string,
+  before: readonly T[],
+  after: readonly T[],
+  { keyOf, describe }: ListRules<T>,
+): readonly Difference[] {
+  const keys = new Set([...before, ...after].map(keyOf));
+  return [...keys].flatMap((key) => {
+    const [former, latter] = [before, after].map((list) => list.find((item) => keyOf(item) === key));
+    return different(place, key, former && describe(former), latter && describe(latter));
+  });
+}
+
+function different(
+  place: string,
+  what: string,
+  before: string | undefined,
+  after: string | undefined,
+): readonly Difference[] {
+  return (before ?? '') === (after ?? '') ? [] : [{ place, what, before, after }];
+}
+
+export function describeVariant({ weight, weightType, payload, overrides = [] }: Variant): string {
+  return [
+    `${weight / 10} %${weightType === 'fix' ? ' fixed' : ''}`,
+    ...(payload ? [`${payload.type} ${payload.value}`] : []),
+    ...overrides.map(({ contextName, values }) => `${contextName} ${values.join(', ')}`),
+  ].join(' · ');
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'boolean') return value ? 'yes' : undefined;
+  return Array.isArray(value) ? value.join(', ') || undefined : String(value);
+}
+
+function onOff(isEnabled: boolean): string {
+  return isEnabled ? 'on' : 'off';
+}
+
+function orderOf(strategies: readonly Strategy[]): string {
+  return strategies.map((strategy) => strategy.title ?? strategy.name).join(', ');
+}

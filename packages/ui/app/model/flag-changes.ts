@@ -1,0 +1,66 @@
+import type { Change, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
+import { isEqual } from './merge.js';
+
+/** Metadata that `updateFlag` changes. */
+const METADATA = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
+
+/** Returns the changes that make one state of a flag out of another, with the revision that the user has seen. */
+export function changesBetween(before: FlagDetail, after: FlagDetail, revision: number): readonly Change[] {
+  const ref = { project: before.project, flag: before.name };
+  const changes: Omit<Change, 'ifRevision'>[] = [];
+  const changed = METADATA.filter((name) => !isEqual(before[name] ?? null, after[name] ?? null));
+  if (changed.length > 0) {
+    changes.push({ op: 'updateFlag', ref, input: Object.fromEntries(changed.map((name) => [name, after[name]])) });
+  }
+  for (const environment of after.environments) {
+    const former = before.environments.find(({ name }) => name === environment.name);
+    if (former === undefined || isEqual(former, environment)) continue;
+    changes.push(environmentChange(ref, former, environment));
+  }
+  if (!isEqual(before.variants ?? [], after.variants ?? [])) {
+    changes.push({ op: 'setVariants', ref, input: (after.variants ?? []).map(variantInput) });
+  }
+  changes.push(...dependencyChanges(ref, before, after));
+  // The first change moves the revision on: it alone can be checked against the state that the user has seen.
+  return changes.map((change, index) => (index === 0 ? { ...change, ifRevision: revision } : change));
+}
+
+interface Ref {
+  readonly project: string;
+  readonly flag: string;
+  readonly [name: string]: string;
+}
+
+function environmentChange(ref: Ref, before: FlagEnvironment, after: FlagEnvironment): Omit<Change, 'ifRevision'> {
+  const at = { ...ref, environment: after.name };
+  if (isEqual(before.strategies, after.strategies)) return { op: after.enabled ? 'enable' : 'disable', ref: at };
+  return {
+    op: 'configureEnvironment',
+    ref: at,
+    input: { enabled: after.enabled, strategies: after.strategies.map(strategyInput) },
+  };
+}
+
+/** The order of the list is the order of evaluation: numbers of a former order would contradict it. */
+function strategyInput({ sortOrder: _sortOrder, variants, ...strategy }: Strategy): object {
+  return { ...strategy, ...(variants && { variants }) };
+}
+
+function variantInput({ overrides = [], payload, ...variant }: Variant): object {
+  return { ...variant, ...(payload && { payload }), ...(overrides.length > 0 && { overrides }) };
+}
+
+function dependencyChanges(ref: Ref, before: FlagDetail, after: FlagDetail): Omit<Change, 'ifRevision'>[] {
+  const formerly = before.dependencies ?? [];
+  const now = after.dependencies ?? [];
+  const removed = formerly.filter(({ feature }) => !now.some((other) => other.feature === feature));
+  const set = now.filter((dependency) => !formerly.some((other) => isEqual(other, dependency)));
+  return [
+    ...removed.map(({ feature }) => ({ op: 'removeDependency', ref, input: { flag: feature } })),
+    ...set.map(({ feature, enabled, variants }) => ({
+      op: 'addDependency',
+      ref,
+      input: { flag: feature, enabled, ...(variants.length > 0 && { variants }) },
+    })),
+  ];
+}

@@ -1,0 +1,74 @@
+import type { ListedFlag } from '../api/types.js';
+
+/** What the list shows, as the query of the address says it. */
+export interface FlagFilter {
+  readonly text: string;
+  readonly type: string | undefined;
+  /** `on`, `off`, or `on:production` and `off:production` for one environment. */
+  readonly state: string | undefined;
+  readonly stale: boolean | undefined;
+  readonly label: string | undefined;
+  readonly owner: string | undefined;
+  readonly sort: SortKey;
+  readonly isDescending: boolean;
+}
+
+export const SORT_KEYS = ['name', 'type', 'createdAt', 'lastSeenAt'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+
+export function filterFromQuery(query: URLSearchParams): FlagFilter {
+  const sort = query.get('sort') ?? 'name';
+  const key = sort.replace(/^-/, '') as SortKey;
+  return {
+    text: query.get('q') ?? '',
+    type: query.get('type') ?? undefined,
+    state: query.get('state') ?? undefined,
+    stale: query.has('stale') ? query.get('stale') === 'true' : undefined,
+    label: query.get('label') ?? undefined,
+    owner: query.get('owner') ?? undefined,
+    sort: SORT_KEYS.includes(key) ? key : 'name',
+    isDescending: sort.startsWith('-'),
+  };
+}
+
+/** The text that a search looks in, made once per flag. */
+const texts = new WeakMap<ListedFlag, string>();
+
+function textOf(flag: ListedFlag): string {
+  const known = texts.get(flag);
+  if (known !== undefined) return known;
+  const { name, description, labels, owner } = flag;
+  const text = [name, description ?? '', ...(labels ?? []), owner ?? ''].join('\n').toLowerCase();
+  texts.set(flag, text);
+  return text;
+}
+
+/** Returns the flags that match every word of the search and every filter, in the chosen order. */
+export function selectFlags(flags: readonly ListedFlag[], filter: FlagFilter): readonly ListedFlag[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const selected = flags.filter((flag) => {
+    if (filter.type !== undefined && flag.type !== filter.type) return false;
+    if (filter.stale !== undefined && flag.stale !== filter.stale) return false;
+    if (filter.label !== undefined && !flag.labels.includes(filter.label)) return false;
+    if (filter.owner !== undefined && flag.owner !== filter.owner) return false;
+    if (filter.state !== undefined && !hasState(flag, filter.state)) return false;
+    return words.length === 0 || words.every((word) => textOf(flag).includes(word));
+  });
+  return sortFlags(selected, filter);
+}
+
+function hasState({ environments }: ListedFlag, state: string): boolean {
+  const [word, name] = state.split(':', 2);
+  const isOn = environments.some(
+    (environment) => environment.enabled && (name === undefined || environment.name === name),
+  );
+  return (word === 'on') === isOn;
+}
+
+function sortFlags(flags: readonly ListedFlag[], { sort, isDescending }: FlagFilter): readonly ListedFlag[] {
+  const sign = isDescending ? -1 : 1;
+  const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+  return flags.toSorted(
+    (one, other) => sign * compare(one[sort] ?? '', other[sort] ?? '') || compare(one.name, other.name),
+  );
+}

@@ -1,0 +1,16 @@
+/** The rows of a long list that are in the page: those in view, and some around them. */
+export interface RowWindow {
+  readonly first: number;
+  /** Behind the last row. */
+  readonly end: number;
+}
+
+/** Rows beside those in view, so that scrolling shows no gaps. */
+const AROUND = 8;
+
+/** Returns the rows to render. All rows have one height. */
+export function rowWindow(scrolled: number, height: number, rowHeight: number, count: number): RowWindow {
+  const first = Math.max(0, Math.min(Math.floor(scrolled / rowHeight), count) - AROUND);
+  const end = Math.min(count, Math.max(0, Math.ceil((scrolled + height) / rowHeight)) + AROUND);
+  return { first, end: Math.max(first, end) };
+}

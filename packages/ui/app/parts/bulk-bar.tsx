@@ -1,0 +1,139 @@
+import type { Signal } from '@preact/signals';
+import type { Change, ListedFlag } from '../api/types.js';
+import type { Difference } from '../model/differences.js';
+import { review } from '../state/changes.js';
+import { environments } from '../state/session.js';
+import { showToast } from '../state/toasts.js';
+import { plural } from '../words.js';
+import { fullRollout } from './switch.js';
+
+/** One change set takes this many changes. */
+const MAX_CHANGES = 500;
+
+interface BulkBarProps {
+  readonly flags: readonly ListedFlag[];
+  readonly chosen: Signal<ReadonlySet<string>>;
+  readonly isArchive: boolean;
+}
+
+interface BulkAction {
+  readonly label: string;
+  /** What happens to one flag; nothing if it is so already. */
+  readonly change: (flag: ListedFlag) => readonly Change[];
+  readonly difference: (flag: ListedFlag) => Difference;
+}
+
+/** What can be done with the chosen flags: all of them in one commit, after the review. */
+export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
+  const selected = flags.filter(({ name }) => chosen.value.has(name));
+  if (selected.length === 0) return null;
+  const clear = () => {
+    chosen.value = new Set();
+  };
+  const start = ({ label, change, difference }: BulkAction) => {
+    const affected = selected.filter((flag) => change(flag).length > 0);
+    const changes = affected.flatMap((flag) =>
+      change(flag).map((one, index) => (index === 0 ? { ...one, ifRevision: flag.revision } : one)),
+    );
+    if (changes.length === 0) return showToast({ tone: 'done', text: 'Nothing to change: it is so already.' });
+    if (changes.length > MAX_CHANGES) {
+      return showToast({ tone: 'fault', text: `One commit takes ${MAX_CHANGES} changes. Choose fewer flags.` });
+    }
+    review({
+      title: `${label}: ${plural(affected.length, 'flag')}`,
+      changes,
+      differences: affected.map(difference),
+      done: `${label}: ${plural(affected.length, 'flag')} changed.`,
+      onApplied: clear,
+    });
+  };
+  const actions = isArchive
+    ? archiveActions
+    : [...flagActions, ...environments.value.flatMap(({ name }) => switchActions(name))];
+  return (
+    <section class="bulk" aria-label="Chosen flags">
+      <strong>{plural(selected.length, 'flag')} chosen</strong>
+      {actions.slice(0, 3).map((action) => (
+        <button key={action.label} type="button" onClick={() => start(action)}>
+          {action.label}
+        </button>
+      ))}
+      {actions.length > 3 && (
+        <select
+          aria-label="More actions for the chosen flags"
+          value=""
+          onChange={({ currentTarget }) => {
+            const action = actions.find(({ label }) => label === currentTarget.value);
+            currentTarget.value = '';
+            if (action) start(action);
+          }}
+        >
+          <option value="">More…</option>
+          {actions.slice(3).map(({ label }) => (
+            <option key={label}>{label}</option>
+          ))}
+        </select>
+      )}
+      <button type="button" class="quiet" onClick={clear}>
+        Clear
+      </button>
+    </section>
+  );
+}
+
+const refOf = ({ project, name }: ListedFlag) => ({ project, flag: name });
+
+function markStale(stale: boolean): BulkAction {
+  return {
+    label: stale ? 'Mark stale' : 'Mark not stale',
+    change: (flag) => (flag.stale === stale ? [] : [{ op: 'updateFlag', ref: refOf(flag), input: { stale } }]),
+    difference: ({ name }) => ({
+      place: name,
+      what: 'stale',
+      before: stale ? 'no' : 'yes',
+      after: stale ? 'yes' : 'no',
+    }),
+  };
+}
+
+const flagActions: readonly BulkAction[] = [
+  markStale(true),
+  markStale(false),
+  {
+    label: 'Archive',
+    change: (flag) => (flag.archived ? [] : [{ op: 'archiveFlag', ref: refOf(flag) }]),
+    difference: ({ name }) => ({ place: name, what: 'archived', before: 'no', after: 'yes' }),
+  },
+];
+
+const archiveActions: readonly BulkAction[] = [
+  {
+    label: 'Revive',
+    change: (flag) => [{ op: 'reviveFlag', ref: refOf(flag) }],
+    difference: ({ name }) => ({ place: name, what: 'archived', before: 'yes', after: 'no' }),
+  },
+];
+
+/** Enables and disables in one environment. A flag without strategies gets a full rollout. */
+function switchActions(environment: string): readonly BulkAction[] {
+  const stateOf = (flag: ListedFlag) => flag.environments.find(({ name }) => name === environment);
+  return [true, false].map((isEnabled) => ({
+    label: `${isEnabled ? 'Enable' : 'Disable'} in ${environment}`,
+    change: (flag) => {
+      const state = stateOf(flag);
+      if (state === undefined || state.enabled === isEnabled) return [];
+      const ref = { ...refOf(flag), environment };
+      const first = isEnabled && state.strategyCount === 0;
+      return [
+        ...(first ? [{ op: 'addStrategy', ref, input: fullRollout(flag.name) }] : []),
+        { op: isEnabled ? 'enable' : 'disable', ref },
+      ];
+    },
+    difference: ({ name }) => ({
+      place: name,
+      what: environment,
+      before: isEnabled ? 'off' : 'on',
+      after: isEnabled ? 'on' : 'off',
+    }),
+  }));
+}

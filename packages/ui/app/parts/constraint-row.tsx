@@ -1,0 +1,159 @@
+import { useState } from 'preact/hooks';
+import type { Constraint } from '../api/types.js';
+import { OPERATORS, takesValues } from '../model/describe.js';
+import { plural } from '../words.js';
+import { Icon } from './icons.js';
+
+interface ConstraintRowProps {
+  readonly constraint: Constraint;
+  readonly number: number;
+  readonly onChange: (constraint: Constraint) => void;
+  readonly onRemove: () => void;
+}
+
+const FIELDS = ['userId', 'sessionId', 'appName', 'remoteAddress', 'currentTime', 'environment', 'country'];
+
+/** Edits one condition on a context field. */
+export function ConstraintRow({ constraint, number, onChange, onRemove }: ConstraintRowProps) {
+  const { contextName, operator, inverted = false, caseInsensitive = false } = constraint;
+  const name = `Constraint ${number}`;
+  const isText = operator.startsWith('STR_') || operator === 'IN' || operator === 'NOT_IN';
+  const setOperator = (next: string) => {
+    const { values = [], value = '', ...rest } = constraint;
+    const operand = takesValues(next)
+      ? { values: values.length > 0 ? values : [value].filter(Boolean) }
+      : { value: value || (values[0] ?? ''), values: [] };
+    onChange({ ...rest, operator: next, ...operand });
+  };
+  const flip = (member: 'inverted' | 'caseInsensitive', isSet: boolean) => {
+    const { [member]: _former, ...rest } = constraint;
+    onChange(isSet ? { ...rest, [member]: true } : rest);
+  };
+  return (
+    <fieldset class="constraint">
+      <legend class="hidden">{name}</legend>
+      <input
+        aria-label={`${name}: field`}
+        list="context-fields"
+        class="context-field"
+        spellcheck={false}
+        value={contextName}
+        onInput={({ currentTarget }) => onChange({ ...constraint, contextName: currentTarget.value })}
+      />
+      <datalist id="context-fields">
+        {FIELDS.map((field) => (
+          <option key={field} value={field} />
+        ))}
+      </datalist>
+      <select
+        aria-label={`${name}: operator`}
+        value={operator}
+        onChange={({ currentTarget }) => setOperator(currentTarget.value)}
+      >
+        {Object.entries(OPERATORS).map(([key, { label }]) => (
+          <option key={key} value={key}>
+            {label}
+          </option>
+        ))}
+      </select>
+      {takesValues(operator) ? (
+        <ValueList
+          name={name}
+          values={constraint.values ?? []}
+          onChange={(values) => onChange({ ...constraint, values })}
+        />
+      ) : (
+        <input
+          aria-label={`${name}: value`}
+          class="operand"
+          spellcheck={false}
+          value={constraint.value ?? ''}
+          onInput={({ currentTarget }) => onChange({ ...constraint, value: currentTarget.value })}
+        />
+      )}
+      <label class="checkbox">
+        <input
+          type="checkbox"
+          checked={inverted}
+          onChange={({ currentTarget }) => flip('inverted', currentTarget.checked)}
+        />
+        not
+      </label>
+      {isText && (
+        <label class="checkbox">
+          <input
+            type="checkbox"
+            checked={caseInsensitive}
+            onChange={({ currentTarget }) => flip('caseInsensitive', currentTarget.checked)}
+          />
+          any case
+        </label>
+      )}
+      <button type="button" class="quiet square" aria-label={`Remove constraint ${number}`} onClick={onRemove}>
+        <Icon name="close" />
+      </button>
+    </fieldset>
+  );
+}
+
+/** Values up to this number are a list of chips; more of them are edited as text. */
+const CHIPS = 30;
+
+interface ValueListProps {
+  readonly name: string;
+  readonly values: readonly string[];
+  readonly onChange: (values: readonly string[]) => void;
+}
+
+/** The values of a constraint. Pasted lists are split at commas and lines. */
+function ValueList({ name, values, onChange }: ValueListProps) {
+  const [text, setText] = useState('');
+  const add = (input: string) => {
+    const added = input
+      .split(/[\n,;\t]/)
+      .map((value) => value.trim())
+      .filter(Boolean);
+    setText('');
+    if (added.length > 0) onChange([...new Set([...values, ...added])]);
+  };
+  return (
+    <span class="values">
+      {values.slice(0, CHIPS).map((value) => (
+        <span key={value} class="chip">
+          {value}
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Remove ${value}`}
+            onClick={() => onChange(values.filter((one) => one !== value))}
+          >
+            <Icon name="close" />
+          </button>
+        </span>
+      ))}
+      {values.length > CHIPS && (
+        <span class="muted">and {plural(values.length - CHIPS, 'more value', 'more values')}</span>
+      )}
+      <input
+        aria-label={`${name}: add a value`}
+        placeholder={values.length === 0 ? 'Value, or paste a list' : 'Add…'}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' || (event.key === ',' && text.trim() !== '')) {
+            event.preventDefault();
+            add(text);
+          }
+          if (event.key === 'Backspace' && text === '' && values.length > 0) onChange(values.slice(0, -1));
+        }}
+        onPaste={(event) => {
+          const pasted = event.clipboardData?.getData('text') ?? '';
+          if (!/[\n,;\t]/.test(pasted)) return;
+          event.preventDefault();
+          add(text + pasted);
+        }}
+        onBlur={() => add(text)}
+      />
+    </span>
+  );
+}

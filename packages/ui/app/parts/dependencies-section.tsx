@@ -1,0 +1,172 @@
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
+import { useResource } from '../api/resource.js';
+import type { Dependency, FlagDetail } from '../api/types.js';
+import { href } from '../router.js';
+import { carryOut, propose } from '../state/changes.js';
+import { may } from '../state/session.js';
+import { Dialog } from './dialog.js';
+import { Field } from './field.js';
+import { Icon } from './icons.js';
+import { Fault } from './states.js';
+
+interface DependenciesProps {
+  readonly detail: FlagDetail;
+  readonly revision: number;
+}
+
+/** The flags that a flag depends on, and those that depend on it. */
+export function DependenciesSection({ detail, revision }: DependenciesProps) {
+  const [isAdding, setAdding] = useState(false);
+  const { name, project, dependencies = [], children = [], archived } = detail;
+  const canAdd = may('addDependency', project) && !archived && children.length === 0;
+  const remove = (feature: string) =>
+    propose({
+      title: `Remove the dependency of ${name} on ${feature}`,
+      changes: [
+        { op: 'removeDependency', ref: { project, flag: name }, input: { flag: feature }, ifRevision: revision },
+      ],
+      done: `${name} does not depend on ${feature} any more.`,
+    });
+  return (
+    <section class="card" aria-labelledby="dependencies">
+      <header class="card-head">
+        <h2 id="dependencies">Dependencies</h2>
+        <span class="stretch" />
+        <button
+          type="button"
+          aria-disabled={!canAdd}
+          title={children.length > 0 ? 'Other flags depend on this one, so it cannot depend on another.' : undefined}
+          onClick={() => canAdd && setAdding(true)}
+        >
+          <Icon name="plus" /> Add a parent
+        </button>
+      </header>
+      {dependencies.length === 0 && children.length === 0 && (
+        <p class="muted">None: this flag does not depend on others, and none depend on it.</p>
+      )}
+      {dependencies.length > 0 && (
+        <ul class="rows">
+          {dependencies.map((dependency) => (
+            <li key={dependency.feature}>
+              <span>
+                Only while <a href={href(['projects', project, 'flags', dependency.feature])}>{dependency.feature}</a>{' '}
+                {describeDependency(dependency)}
+              </span>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Remove the dependency on ${dependency.feature}`}
+                onClick={() => void remove(dependency.feature)}
+              >
+                Remove
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {children.length > 0 && (
+        <p>
+          Flags that depend on this one:{' '}
+          {children.map((child) => (
+            <a key={child} class="tag" href={href(['projects', project, 'flags', child])}>
+              {child}
+            </a>
+          ))}
+        </p>
+      )}
+      {isAdding && <AddDialog detail={detail} revision={revision} onClose={() => setAdding(false)} />}
+    </section>
+  );
+}
+
+function describeDependency({ enabled, variants }: Dependency): string {
+  if (!enabled) return 'is off';
+  return variants.length === 0 ? 'is on' : `has variant ${variants.join(' or ')}`;
+}
+
+function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly onClose: () => void }) {
+  const { name, project } = detail;
+  const parents = useResource('listPossibleParents', { params: { project, flag: name } }).data ?? [];
+  const [form, setForm] = useState({ flag: '', state: 'on', variants: '' });
+  const [error, setError] = useState<ApiError>();
+  const add = async (event: Event) => {
+    event.preventDefault();
+    const variants = form.variants
+      .split(',')
+      .map((text) => text.trim())
+      .filter(Boolean);
+    const input = {
+      flag: form.flag,
+      enabled: form.state === 'on',
+      ...(form.state === 'on' && variants.length > 0 && { variants }),
+    };
+    setError(
+      await carryOut({
+        title: `Make ${name} depend on ${form.flag}`,
+        changes: [{ op: 'addDependency', ref: { project, flag: name }, input, ifRevision: revision }],
+        done: `${name} depends on ${form.flag}.`,
+        onApplied: onClose,
+      }),
+    );
+  };
+  return (
+    <Dialog title={`Add a parent of ${name}`} onClose={onClose}>
+      <form onSubmit={add}>
+        <div class="dialog-body">
+          <Field label="Parent" hint="A flag of this project without parents of its own">
+            {(ids) => (
+              <>
+                <input
+                  {...ids}
+                  required
+                  list="parents"
+                  autocomplete="off"
+                  value={form.flag}
+                  onInput={({ currentTarget }) => setForm({ ...form, flag: currentTarget.value })}
+                />
+                <datalist id="parents">
+                  {parents.slice(0, 500).map((parent) => (
+                    <option key={parent} value={parent} />
+                  ))}
+                </datalist>
+              </>
+            )}
+          </Field>
+          <Field label="It has to be">
+            {(ids) => (
+              <select
+                {...ids}
+                value={form.state}
+                onChange={({ currentTarget }) => setForm({ ...form, state: currentTarget.value })}
+              >
+                <option value="on">on</option>
+                <option value="off">off</option>
+              </select>
+            )}
+          </Field>
+          {form.state === 'on' && (
+            <Field label="With one of the variants" hint="With commas between them; empty for any">
+              {(ids) => (
+                <input
+                  {...ids}
+                  value={form.variants}
+                  onInput={({ currentTarget }) => setForm({ ...form, variants: currentTarget.value })}
+                />
+              )}
+            </Field>
+          )}
+          {error && <Fault error={error} />}
+        </div>
+        <footer class="dialog-foot">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Add parent
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

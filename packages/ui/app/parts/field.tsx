@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  /** What is wrong with the value. */
+  readonly fault?: string | undefined;
+  readonly children: (ids: { readonly id: string; readonly 'aria-describedby'?: string }) => ComponentChildren;
+}
+
+/** A field of a form with its label, a hint, and the refusal of the server. */
+export function Field({ label, hint, fault, children }: FieldProps) {
+  const id = useId();
+  const describedBy = fault !== undefined || hint !== undefined ? `${id}-hint` : undefined;
+  return (
+    <div class={fault === undefined ? 'field' : 'field faulty'}>
+      <label for={id}>{label}</label>
+      {children({ id, ...(describedBy && { 'aria-describedby': describedBy }) })}
+      {describedBy && (
+        <p id={describedBy} class={fault === undefined ? 'hint' : 'hint fault-text'}>
+          {fault ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Returns what a refusal says about the place that ends with a path: `faultAt(error, '/input/name')`. */
+export function faultAt(error: ApiError | undefined, path: string): string | undefined {
+  return error?.details.find((issue) => issue.path?.endsWith(path))?.message;
+}

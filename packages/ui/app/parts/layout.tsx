@@ -1,0 +1,178 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { forgetToken, hasToken } from '../api/credentials.js';
+import { useResource } from '../api/resource.js';
+import { heardAt, liveness } from '../api/stream.js';
+import { href, navigate, path } from '../router.js';
+import { settings } from '../settings.js';
+import { isLetIn, offers, session } from '../state/session.js';
+import { time } from '../words.js';
+import { Icon } from './icons.js';
+import { ReviewDialog } from './review.js';
+import { Toasts } from './toasts.js';
+import { ViewAsPicker } from './view-as-picker.js';
+
+/** The project of the address. */
+function currentProject(): string {
+  return path.value[0] === 'projects' ? (path.value[1] ?? 'default') : lastProject;
+}
+
+let lastProject = 'default';
+
+/** What is around every screen: the bar, the navigation, banners and messages. */
+export function Layout({ children }: { readonly children: ComponentChildren }) {
+  const isIn = isLetIn.value;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Banners />
+      <header class="bar">
+        <div class="bar-row">
+          {settings.home !== undefined && (
+            <a class="home" href={settings.home}>
+              <Icon name="back" />
+              <span class="hidden">Back to the application</span>
+            </a>
+          )}
+          <a class="brand" href={href(['projects', currentProject()])}>
+            <Icon name="flag" />
+            {settings.title}
+          </a>
+          {isIn && <ProjectPicker />}
+          <span class="stretch" />
+          {isIn && <ViewAsPicker />}
+          {isIn && <LiveDot />}
+          <ThemeButton />
+          {isIn && <User />}
+        </div>
+        {isIn && <Navigation />}
+      </header>
+      <main id="main">{children}</main>
+      <Toasts />
+      <ReviewDialog />
+    </>
+  );
+}
+
+function Banners() {
+  const { banner } = settings;
+  return (
+    <aside aria-label="Notices">
+      {banner && <p class={`banner ${banner.tone ?? 'info'}`}>{banner.text}</p>}
+      {session.value?.auth === 'none' && (
+        <p class="banner warning">
+          This server has no authentication: whoever reaches this address can change every flag.
+        </p>
+      )}
+    </aside>
+  );
+}
+
+function ProjectPicker() {
+  const { data } = useResource('listProjects', {});
+  const current = currentProject();
+  lastProject = current;
+  const projects = data?.projects ?? [];
+  return (
+    <label class="project-picker">
+      <span class="hidden">Project</span>
+      <select value={current} onChange={({ currentTarget }) => navigate(href(['projects', currentTarget.value]))}>
+        {projects.every(({ id }) => id !== current) && <option value={current}>{current}</option>}
+        {projects.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The screens of the navigation: each is one row. */
+function Navigation() {
+  const project = currentProject();
+  const [first, , third] = path.value;
+  const items = [
+    { label: 'Flags', target: ['projects', project], isCurrent: first === 'projects' && third !== 'members' },
+    ...(offers('listHistory', project)
+      ? [{ label: 'History', target: ['history'], isCurrent: first === 'history' }]
+      : []),
+  ];
+  return (
+    <nav aria-label="Main" class="tabs">
+      {items.map(({ label, target, isCurrent }) => (
+        <a key={label} href={href(target, { as: undefined })} aria-current={isCurrent ? 'page' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const LIVE_WORDS = {
+  connecting: 'Connecting',
+  live: 'Live',
+  polling: 'Updated every 5 s',
+  lost: 'Connection lost',
+} as const;
+
+function LiveDot() {
+  const state = liveness.value;
+  const since = state === 'lost' ? `: shown as of ${time(new Date(heardAt.value).toISOString())}` : '';
+  return (
+    <span class={`live ${state}`} role="status">
+      <span class="dot" aria-hidden="true" />
+      {LIVE_WORDS[state]}
+      {since}
+    </span>
+  );
+}
+
+const THEMES = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+const THEME_KEY = 'flags-ui:theme';
+
+function applyTheme(theme: string | null): void {
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+}
+
+function ThemeButton() {
+  const [theme, setTheme] = useState<Theme>((localStorage.getItem(THEME_KEY) ?? 'auto') as Theme);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
+  return (
+    <button
+      type="button"
+      class="quiet square"
+      aria-label={`Theme: ${theme}. Switch to ${next}`}
+      title={`Theme: ${theme}`}
+      onClick={() => {
+        localStorage.setItem(THEME_KEY, next);
+        applyTheme(next);
+        setTheme(next);
+      }}
+    >
+      <Icon name="theme" />
+    </button>
+  );
+}
+
+export function startTheme(): void {
+  applyTheme(localStorage.getItem(THEME_KEY));
+}
+
+function User() {
+  const actor = session.value?.actor;
+  return (
+    <>
+      {actor && <span class="user">{actor}</span>}
+      {hasToken() && (
+        <button type="button" class="quiet" onClick={forgetToken}>
+          Forget
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import type { ComponentChildren } from 'preact';
+import type { Constraint, Segment, Strategy } from '../api/types.js';
+import { describeConstraint, listOf, rolloutOf } from '../model/describe.js';
+import { describeVariant } from '../model/differences.js';
+import { strategyName } from '../words.js';
+
+interface StrategySummaryProps {
+  readonly strategy: Strategy;
+  readonly index: number;
+  readonly segments: readonly Segment[];
+  readonly children?: ComponentChildren;
+}
+
+/** A strategy as a person reads it: who it is for, and how many of them. */
+export function StrategySummary({ strategy, index, segments, children }: StrategySummaryProps) {
+  const { name, title, disabled, constraints, parameters, variants = [] } = strategy;
+  const rollout = rolloutOf(strategy);
+  const lists = Object.entries(parameters ?? {}).filter(([key, value]) => !HIDDEN.has(key) && value !== '');
+  return (
+    <li class={disabled ? 'strategy disabled' : 'strategy'}>
+      <div class="strategy-head">
+        <span class="ordinal">{index + 1}</span>
+        <strong>{title || strategyName(name)}</strong>
+        {title && <span class="muted">{strategyName(name)}</span>}
+        {rollout !== undefined && (
+          <span class="rollout-bar">
+            <span class="bar-track">
+              <span class="bar-fill" style={{ width: `${rollout}%` }} />
+            </span>
+            {rollout} %
+          </span>
+        )}
+        {disabled && <span class="tag">disabled</span>}
+        <span class="stretch" />
+        {children}
+      </div>
+      <ul class="conditions">
+        {(strategy.segments ?? []).map((id) => (
+          <li key={`segment ${id}`}>
+            in segment <b>{segments.find((segment) => segment.id === id)?.name ?? id}</b>
+          </li>
+        ))}
+        {constraints.map((constraint, position) => (
+          <li key={`${constraint.contextName} ${position}`}>
+            <ConstraintText constraint={constraint} />
+          </li>
+        ))}
+        {lists.map(([key, value]) => (
+          <li key={key}>
+            {key} <b>{listOf(String(value).split(/\s*,\s*/))}</b>
+          </li>
+        ))}
+        {rollout !== undefined && parameters?.stickiness && parameters.stickiness !== 'default' && (
+          <li>
+            sticky by <b>{String(parameters.stickiness)}</b>
+          </li>
+        )}
+        {variants.map((variant) => (
+          <li key={`variant ${variant.name}`}>
+            variant <b>{variant.name}</b> {describeVariant(variant)}
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+const HIDDEN = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
+
+function ConstraintText({ constraint }: { readonly constraint: Constraint }) {
+  return (
+    <>
+      <b>{constraint.contextName}</b> {describeConstraint(constraint)}
+    </>
+  );
+}

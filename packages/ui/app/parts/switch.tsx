@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import type { Change } from '../api/types.js';
+import { type Proposal, propose } from '../state/changes.js';
+import { may } from '../state/session.js';
+
+export interface Switched {
+  readonly project: string;
+  readonly flag: string;
+  readonly revision: number;
+  readonly environment: { readonly name: string; readonly enabled: boolean; readonly strategyCount: number };
+}
+
+/** Switches a flag in one environment. It shows what the server has said, and "saving" meanwhile. */
+export function FlagSwitch({ project, flag, revision, environment }: Switched) {
+  const [isSaving, setSaving] = useState(false);
+  const action = environment.enabled ? 'disable' : 'enable';
+  const isAllowed = may(action, project) && may('applyChanges', project);
+  const change = async () => {
+    if (!isAllowed || isSaving) return;
+    setSaving(true);
+    await propose(switchProposal({ project, flag, revision, environment }));
+    setSaving(false);
+  };
+  return (
+    <span class="switch-cell">
+      <button
+        type="button"
+        role="switch"
+        class="switch"
+        aria-checked={environment.enabled}
+        aria-label={`${flag} in ${environment.name}`}
+        aria-disabled={!isAllowed}
+        aria-busy={isSaving}
+        title={isAllowed ? undefined : `Needs the permission ${action}`}
+        onClick={change}
+      >
+        <span class="knob" />
+      </button>
+      <span class="switch-state" aria-hidden="true">
+        {isSaving ? '…' : environment.enabled ? 'on' : 'off'}
+      </span>
+    </span>
+  );
+}
+
+/** A flag without strategies gets one: it could not be enabled otherwise. */
+function switchProposal({ project, flag, revision, environment }: Switched): Proposal {
+  const ref = { project, flag, environment: environment.name };
+  const verb = environment.enabled ? 'Disable' : 'Enable';
+  const needsStrategy = !environment.enabled && environment.strategyCount === 0;
+  const first: Change[] = needsStrategy ? [{ op: 'addStrategy', ref, input: fullRollout(flag) }] : [];
+  const changes = [...first, { op: verb.toLowerCase(), ref }];
+  return {
+    title: `${verb} ${flag} in ${environment.name}`,
+    changes: changes.map((change, index) => (index === 0 ? { ...change, ifRevision: revision } : change)),
+    differences: [
+      { place: environment.name, what: 'enabled', ...(environment.enabled ? ON_OFF : OFF_ON) },
+      ...(needsStrategy
+        ? [{ place: environment.name, what: 'strategy 1', before: undefined, after: 'Gradual rollout 100 %' }]
+        : []),
+    ],
+    done: `${flag} is ${environment.enabled ? 'off' : 'on'} in ${environment.name}.`,
+  };
+}
+
+const ON_OFF = { before: 'on', after: 'off' };
+const OFF_ON = { before: 'off', after: 'on' };
+
+export function fullRollout(flag: string) {
+  return { name: 'flexibleRollout', parameters: { rollout: '100', stickiness: 'default', groupId: flag } };
+}

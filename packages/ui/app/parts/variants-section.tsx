@@ -1,0 +1,254 @@
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
+import type { FlagDetail, Variant } from '../api/types.js';
+import { flagDifferences } from '../model/differences.js';
+import { changesBetween } from '../model/flag-changes.js';
+import { carryOut } from '../state/changes.js';
+import { may } from '../state/session.js';
+import { Dialog } from './dialog.js';
+import { Icon } from './icons.js';
+import { Fault } from './states.js';
+
+interface VariantsProps {
+  readonly detail: FlagDetail;
+  readonly revision: number;
+}
+
+/** The variants of a flag: one set for all environments. */
+export function VariantsSection({ detail, revision }: VariantsProps) {
+  const [isEditing, setEditing] = useState(false);
+  const variants = detail.variants ?? [];
+  const canEdit = may('setVariants', detail.project) && !detail.archived;
+  return (
+    <section class="card" aria-labelledby="variants">
+      <header class="card-head">
+        <h2 id="variants">Variants</h2>
+        <span class="muted">in all environments</span>
+        <span class="stretch" />
+        <button type="button" aria-disabled={!canEdit} onClick={() => canEdit && setEditing(true)}>
+          <Icon name="edit" /> Edit variants
+        </button>
+      </header>
+      {variants.length === 0 ? (
+        <p class="muted">None: the flag is on or off, without a value.</p>
+      ) : (
+        <>
+          <div class="weights" aria-hidden="true">
+            {variants.map(({ name, weight }) => (
+              <span key={name} style={{ flexGrow: weight }} title={`${name} ${weight / 10} %`} />
+            ))}
+          </div>
+          <table class="plain">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Weight</th>
+                <th scope="col">Payload</th>
+                <th scope="col">Overrides</th>
+              </tr>
+            </thead>
+            <tbody>
+              {variants.map((variant) => (
+                <tr key={variant.name}>
+                  <th scope="row">{variant.name}</th>
+                  <td>
+                    {variant.weight / 10} %{variant.weightType === 'fix' && <span class="muted"> fixed</span>}
+                  </td>
+                  <td class="payload">
+                    {variant.payload ? (
+                      <>
+                        <span class="tag">{variant.payload.type}</span> {variant.payload.value.slice(0, 200)}
+                      </>
+                    ) : (
+                      <span class="muted">none</span>
+                    )}
+                  </td>
+                  <td>
+                    {(variant.overrides ?? [])
+                      .map(({ contextName, values }) => `${contextName}: ${values.join(', ')}`)
+                      .join('; ') || <span class="muted">none</span>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
+      {isEditing && <VariantsDialog detail={detail} revision={revision} onClose={() => setEditing(false)} />}
+    </section>
+  );
+}
+
+const PAYLOADS = ['string', 'json', 'csv', 'number'];
+
+function VariantsDialog({ detail, revision, onClose }: VariantsProps & { readonly onClose: () => void }) {
+  const [variants, setVariants] = useState<readonly Variant[]>(detail.variants ?? []);
+  const [error, setError] = useState<ApiError>();
+  const fixed = variants.reduce((sum, { weightType, weight }) => sum + (weightType === 'fix' ? weight : 0), 0);
+  const replace = (index: number, variant: Variant) => setVariants(variants.with(index, variant));
+  const save = async (event: Event) => {
+    event.preventDefault();
+    const after = { ...detail, variants };
+    const changes = changesBetween(detail, after, revision);
+    if (changes.length === 0) return onClose();
+    setError(
+      await carryOut({
+        title: `Change the variants of ${detail.name}`,
+        changes,
+        differences: flagDifferences(detail, after),
+        done: `The variants of ${detail.name} were saved.`,
+        onApplied: onClose,
+      }),
+    );
+  };
+  return (
+    <Dialog title={`Variants of ${detail.name}`} size="large" onClose={onClose}>
+      <form onSubmit={save}>
+        <div class="dialog-body">
+          <p class="muted">
+            Fixed weights keep their share. The other variants share the remaining {(1000 - fixed) / 10} %.
+          </p>
+          {variants.map((variant, index) => (
+            <VariantRow
+              key={index}
+              variant={variant}
+              number={index + 1}
+              onChange={(changed) => replace(index, changed)}
+              onRemove={() => setVariants(variants.toSpliced(index, 1))}
+            />
+          ))}
+          <button
+            type="button"
+            onClick={() =>
+              setVariants([
+                ...variants,
+                { name: '', weightType: 'variable', weight: 0, stickiness: 'default', overrides: [] },
+              ])
+            }
+          >
+            <Icon name="plus" /> Add a variant
+          </button>
+          {error && <Fault error={error} />}
+        </div>
+        <footer class="dialog-foot">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Save variants
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+interface VariantRowProps {
+  readonly variant: Variant;
+  readonly number: number;
+  readonly onChange: (variant: Variant) => void;
+  readonly onRemove: () => void;
+}
+
+function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
+  const { name, weight, weightType, payload, overrides = [] } = variant;
+  const [first] = overrides;
+  const setOverride = (contextName: string, text: string) => {
+    const values = text
+      .split(',')
+      .map((value) => value.trim())
+      .filter(Boolean);
+    const rest = overrides.slice(1);
+    onChange({ ...variant, overrides: values.length === 0 ? rest : [{ contextName, values }, ...rest] });
+  };
+  return (
+    <fieldset class="variant-row">
+      <legend class="hidden">Variant {number}</legend>
+      <label>
+        Name
+        <input
+          required
+          value={name}
+          spellcheck={false}
+          onInput={({ currentTarget }) => onChange({ ...variant, name: currentTarget.value })}
+        />
+      </label>
+      <label>
+        Weight
+        <select
+          value={weightType}
+          onChange={({ currentTarget }) =>
+            onChange({ ...variant, weightType: currentTarget.value as Variant['weightType'] })
+          }
+        >
+          <option value="variable">shared</option>
+          <option value="fix">fixed</option>
+        </select>
+      </label>
+      {weightType === 'fix' && (
+        <label>
+          Percent
+          <input
+            type="number"
+            min="0"
+            max="99.9"
+            step="0.1"
+            value={weight / 10}
+            onInput={({ currentTarget }) =>
+              onChange({ ...variant, weight: Math.round(Number(currentTarget.value) * 10) })
+            }
+          />
+        </label>
+      )}
+      <label>
+        Payload
+        <select
+          value={payload?.type ?? ''}
+          onChange={({ currentTarget: { value } }) => {
+            const { payload: _payload, ...rest } = variant;
+            onChange(value === '' ? rest : { ...rest, payload: { type: value, value: payload?.value ?? '' } });
+          }}
+        >
+          <option value="">none</option>
+          {PAYLOADS.map((type) => (
+            <option key={type}>{type}</option>
+          ))}
+        </select>
+      </label>
+      {payload && (
+        <label class="wide">
+          Value
+          <textarea
+            rows={1}
+            spellcheck={false}
+            value={payload.value}
+            onInput={({ currentTarget }) =>
+              onChange({ ...variant, payload: { ...payload, value: currentTarget.value } })
+            }
+          />
+          {payload.type === 'json' && <JsonFault text={payload.value} />}
+        </label>
+      )}
+      <label class="wide">
+        Always for {first?.contextName ?? 'userId'}
+        <input
+          value={first?.values.join(', ') ?? ''}
+          placeholder="ids with commas between them"
+          onChange={({ currentTarget }) => setOverride(first?.contextName ?? 'userId', currentTarget.value)}
+        />
+      </label>
+      <button type="button" class="quiet square" aria-label={`Remove variant ${number}`} onClick={onRemove}>
+        <Icon name="close" />
+      </button>
+    </fieldset>
+  );
+}
+
+function JsonFault({ text }: { readonly text: string }) {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (error) {
+    return <small class="fault-text">{(error as Error).message}</small>;
+  }
+}

@@ -1,0 +1,89 @@
+import { computed, signal } from '@preact/signals';
+import { ROOT } from './settings.js';
+
+/** The address, relative to the root of the page. */
+const address = signal(new URL(location.href));
+
+/** The decoded segments of the path below `/ui/`. */
+export const path = computed<readonly string[]>(() => {
+  const { pathname } = address.value;
+  const rest = pathname.startsWith(ROOT.pathname) ? pathname.slice(ROOT.pathname.length) : '';
+  return rest.split('/').filter(Boolean).map(decode);
+});
+
+export const query = computed(() => address.value.searchParams);
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** The context of *View as* goes along on every link within the page. */
+const KEPT_PARAMETERS = ['as', 'in'];
+
+/** Returns the address of a screen: `href(['projects', 'default'], { stale: 'true' })`. */
+export function href(segments: readonly (string | number)[], parameters: Query = {}): string {
+  const target = new URL(segments.map(encodeURIComponent).join('/'), ROOT);
+  for (const name of KEPT_PARAMETERS) {
+    const value = query.value.get(name);
+    if (value !== null) target.searchParams.set(name, value);
+  }
+  setParameters(target, parameters);
+  return `${target.pathname}${target.search}`;
+}
+
+/** Goes to an address of this page. The heading gets the focus. */
+export function navigate(target: string): void {
+  history.pushState(null, '', target);
+  address.value = new URL(location.href);
+  scrollTo(0, 0);
+  shouldFocus = true;
+}
+
+/** Changes the query in place, without an entry in the history. */
+export function setQuery(parameters: Query): void {
+  const target = new URL(address.value);
+  setParameters(target, parameters);
+  if (target.href === address.value.href) return;
+  history.replaceState(null, '', target);
+  address.value = target;
+}
+
+function setParameters({ searchParams }: URL, parameters: Query): void {
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined || value === '') searchParams.delete(name);
+    else searchParams.set(name, value);
+  }
+}
+
+let shouldFocus = false;
+
+/** Moves the focus to a heading that appears after a navigation. */
+export function focusHeading(heading: HTMLElement | null): void {
+  if (!shouldFocus || heading === null) return;
+  shouldFocus = false;
+  heading.focus({ preventScroll: true });
+}
+
+/** Follows links and the buttons of the browser. */
+export function startRouter(): void {
+  addEventListener('popstate', () => {
+    address.value = new URL(location.href);
+    shouldFocus = true;
+  });
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const link = (event.target as Element).closest('a');
+    if (link === null || link.target !== '' || link.hasAttribute('download')) return;
+    const target = new URL(link.href);
+    if (target.origin !== location.origin || !target.pathname.startsWith(ROOT.pathname)) return;
+    if (target.hash !== '') return;
+    event.preventDefault();
+    navigate(target.href);
+  });
+}

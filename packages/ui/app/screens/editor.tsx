@@ -1,0 +1,253 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useResource } from '../api/resource.js';
+import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
+import { missingIn } from '../model/describe.js';
+import { flagDifferences } from '../model/differences.js';
+import { changesBetween } from '../model/flag-changes.js';
+import { isEqual, mergeDocuments } from '../model/merge.js';
+import { ConflictTable } from '../parts/conflict-table.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { PreviewPanel } from '../parts/preview-panel.js';
+import { Fault, Loading } from '../parts/states.js';
+import { StrategyEditor } from '../parts/strategy-editor.js';
+import { href, navigate } from '../router.js';
+import { review } from '../state/changes.js';
+import { type Draft, discardDraft, draftOf, keepDraft } from '../state/drafts.js';
+import { may, session } from '../state/session.js';
+import { showToast } from '../state/toasts.js';
+import { plural, strategyName } from '../words.js';
+
+interface EditorScreenProps {
+  readonly project: string;
+  readonly flag: string;
+  readonly environment: string;
+}
+
+/** Edits the strategies of a flag in one environment, and shows who changes by it before anything is saved. */
+export function EditorScreen({ project, flag, environment }: EditorScreenProps) {
+  const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
+  const segments = useResource('listSegments', {}).data?.segments ?? [];
+  const back = href(['projects', project, 'flags', flag]);
+  return (
+    <section>
+      <p class="crumbs">
+        <a href={back}>
+          <Icon name="back" /> {flag}
+        </a>
+      </p>
+      <div class="screen-head">
+        <Heading title={`${flag} in ${environment}`} />
+      </div>
+      {error && <Fault error={error} />}
+      {data === undefined && !error && <Loading />}
+      {data && revision !== undefined && (
+        <Editor detail={data} revision={revision} environment={environment} segments={segments} back={back} />
+      )}
+    </section>
+  );
+}
+
+interface EditorProps {
+  readonly detail: FlagDetail;
+  readonly revision: number;
+  readonly environment: string;
+  readonly segments: readonly Segment[];
+  readonly back: string;
+}
+
+function Editor({ detail, revision, environment, segments, back }: EditorProps) {
+  const { name: flag, project, environments } = detail;
+  const [choices, setChoices] = useState<ReadonlyMap<string, 'mine' | 'theirs'>>(new Map());
+  const kept = draftOf(flag);
+  const draft: Draft = kept ?? { base: detail, revision, mine: detail };
+  const isOutdated = draft.revision !== revision && !isEqual(draft.base, detail);
+  const merge = mergeDocuments({ base: draft.base, theirs: detail, mine: draft.mine }, choices);
+  const mustResolve = isOutdated && merge.conflicts.length > 0;
+
+  // Disjoint edits merge by themselves; the draft now stands on the newest state.
+  useEffect(() => {
+    if (kept === undefined || draft.revision === revision || mustResolve) return;
+    keepDraft(flag, { base: detail, revision, mine: merge.result });
+    if (isOutdated)
+      showToast({ tone: 'done', text: 'Somebody else has changed this flag. Your draft was merged with it.' });
+  }, [kept, revision, mustResolve]);
+
+  const mine = draft.mine.environments.find(({ name }) => name === environment);
+  if (mine === undefined) return <p class="notice">There is no environment {environment}.</p>;
+  const edit = (change: Partial<FlagEnvironment>) => {
+    const next = { ...mine, ...change };
+    keepDraft(flag, {
+      ...draft,
+      mine: {
+        ...draft.mine,
+        environments: draft.mine.environments.map((one) => (one.name === environment ? next : one)),
+      },
+    });
+  };
+  const changes = changesBetween(draft.base, draft.mine, draft.revision);
+  const missing = missingIn(mine.strategies);
+  const isReady = changes.length > 0 && missing === undefined && may('applyChanges', project);
+  const startReview = () =>
+    review({
+      title: `Review changes of ${flag}`,
+      changes,
+      differences: flagDifferences(draft.base, draft.mine),
+      done: `${flag} was changed in ${environment}.`,
+      onApplied: () => {
+        discardDraft(flag);
+        navigate(back);
+      },
+      // The newest state arrives; the editor merges, or shows the three columns.
+      onConflict: () => undefined,
+    });
+  if (mustResolve) {
+    return (
+      <ConflictTable
+        flag={flag}
+        merge={merge}
+        choices={choices}
+        onChoose={(path, side) => setChoices(new Map(choices).set(path, side))}
+        onDiscard={() => discardDraft(flag)}
+        onResolve={() => {
+          keepDraft(flag, { base: detail, revision, mine: merge.result });
+          setChoices(new Map());
+        }}
+      />
+    );
+  }
+  return (
+    <div class="editor">
+      <div class="editor-main">
+        <label class="checkbox enabled-box">
+          <input
+            type="checkbox"
+            checked={mine.enabled}
+            onChange={({ currentTarget }) => edit({ enabled: currentTarget.checked })}
+          />
+          Enabled in {environment}
+        </label>
+        <StrategyList
+          strategies={mine.strategies}
+          flag={flag}
+          segments={segments}
+          onChange={(strategies) => edit({ strategies })}
+        />
+        <CopyFrom
+          environment={environment}
+          environments={environments}
+          onCopy={(source) => edit({ strategies: source.strategies.map(({ id: _id, ...strategy }) => strategy) })}
+        />
+        <footer class="editor-foot">
+          <span class="muted">
+            {changes.length === 0 ? 'No changes' : plural(flagDifferences(draft.base, draft.mine).length, 'difference')}
+          </span>
+          <span class="stretch" />
+          <button type="button" aria-disabled={kept === undefined} onClick={() => discardDraft(flag)}>
+            Discard
+          </button>
+          <button
+            type="button"
+            class="primary"
+            data-action="review"
+            aria-disabled={!isReady}
+            title={missing ?? (may('applyChanges', project) ? undefined : 'Needs the permission applyChanges')}
+            onClick={() => isReady && startReview()}
+          >
+            Review changes
+          </button>
+        </footer>
+      </div>
+      <PreviewPanel
+        flag={flag}
+        environment={environment}
+        changes={missing === undefined ? changes : []}
+        missing={missing}
+        strategies={mine.strategies}
+        project={project}
+      />
+    </div>
+  );
+}
+
+interface StrategyListProps {
+  readonly strategies: readonly Strategy[];
+  readonly flag: string;
+  readonly segments: readonly Segment[];
+  readonly onChange: (strategies: readonly Strategy[]) => void;
+}
+
+const STANDARD_STRATEGIES = ['flexibleRollout', 'default', 'userWithId', 'remoteAddress', 'applicationHostname'];
+
+/** All strategies, in the order of evaluation. The first that matches switches the flag on. */
+function StrategyList({ strategies, flag, segments, onChange }: StrategyListProps) {
+  const names = [...new Set([...STANDARD_STRATEGIES, ...(session.value?.strategies ?? []).map(({ name }) => name)])];
+  const move = (from: number, to: number) => {
+    const strategy = strategies[from];
+    if (strategy !== undefined) onChange(strategies.toSpliced(from, 1).toSpliced(to, 0, strategy));
+  };
+  const add = (name: string) =>
+    onChange([
+      ...strategies,
+      {
+        name,
+        constraints: [],
+        parameters: name === 'flexibleRollout' ? { rollout: '100', stickiness: 'default', groupId: flag } : {},
+      },
+    ]);
+  return (
+    <>
+      {strategies.length === 0 && <p class="muted">No strategies: nobody gets the flag here.</p>}
+      <ol class="strategies">
+        {strategies.map((strategy, index) => (
+          <StrategyEditor
+            key={strategy.id ?? `new ${index}`}
+            strategy={strategy}
+            index={index}
+            count={strategies.length}
+            segments={segments}
+            onChange={(changed) => onChange(strategies.with(index, changed))}
+            onMove={(to) => move(index, to)}
+            onRemove={() => onChange(strategies.toSpliced(index, 1))}
+          />
+        ))}
+      </ol>
+      <select
+        aria-label="Add a strategy"
+        class="add-strategy"
+        value=""
+        onChange={({ currentTarget }) => {
+          if (currentTarget.value !== '') add(currentTarget.value);
+          currentTarget.value = '';
+        }}
+      >
+        <option value="">+ Strategy…</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {strategyName(name)}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+}
+
+interface CopyFromProps {
+  readonly environment: string;
+  readonly environments: readonly FlagEnvironment[];
+  readonly onCopy: (source: FlagEnvironment) => void;
+}
+
+/** Makes one environment like another: a draft as any other, with preview and review. */
+function CopyFrom({ environment, environments, onCopy }: CopyFromProps) {
+  const sources = environments.filter(({ name, strategies }) => name !== environment && strategies.length > 0);
+  return (
+    <span class="actions">
+      {sources.map((source) => (
+        <button key={source.name} type="button" class="quiet" onClick={() => onCopy(source)}>
+          <Icon name="copy" /> Make like {source.name}
+        </button>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,265 @@
+import { useState } from 'preact/hooks';
+import { useResource } from '../api/resource.js';
+import type { FlagDetail, FlagEnvironment, Segment } from '../api/types.js';
+import { ArchivedActions } from '../parts/archived-actions.js';
+import { DependenciesSection } from '../parts/dependencies-section.js';
+import { FlagActions } from '../parts/flag-actions.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { Empty, Fault, Loading } from '../parts/states.js';
+import { StrategySummary } from '../parts/strategy-summary.js';
+import { FlagSwitch } from '../parts/switch.js';
+import { Timeline } from '../parts/timeline.js';
+import { UsageChart } from '../parts/usage-chart.js';
+import { VariantsSection } from '../parts/variants-section.js';
+import { href } from '../router.js';
+import { version } from '../state/changes.js';
+import { draftOf } from '../state/drafts.js';
+import { may, offers } from '../state/session.js';
+import { explanationsFor, viewAs } from '../state/view-as.js';
+import { ago, answer, flagType, plural, time, why } from '../words.js';
+
+interface FlagScreenProps {
+  readonly project: string;
+  readonly flag: string;
+}
+
+/** One flag: who gets it in each environment, and what has happened to it. */
+export function FlagScreen({ project, flag }: FlagScreenProps) {
+  const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
+  const segments = useResource('listSegments', {}).data?.segments ?? [];
+  return (
+    <section>
+      <p class="crumbs">
+        <a href={href(['projects', project])}>
+          <Icon name="back" /> Flags
+        </a>
+      </p>
+      {error && data === undefined && <MissingFlag project={project} flag={flag} status={error.status} />}
+      {error && <Fault error={error} />}
+      {data === undefined && !error && <Loading />}
+      {data && <FlagPage detail={data} revision={revision ?? 0} segments={segments} />}
+    </section>
+  );
+}
+
+interface FlagPageProps {
+  readonly detail: FlagDetail;
+  readonly revision: number;
+  readonly segments: readonly Segment[];
+}
+
+function FlagPage({ detail, revision, segments }: FlagPageProps) {
+  const { name, project, archived, environments } = detail;
+  return (
+    <>
+      <FlagHead detail={detail} revision={revision} />
+      {draftOf(name) && (
+        <p class="notice">
+          You have an unsaved draft of this flag.{' '}
+          <a href={href(['projects', project, 'flags', name, draftEnvironment(detail)])}>Continue editing</a>
+        </p>
+      )}
+      {archived ? (
+        <div class="notice">
+          This flag is archived: it is off everywhere. <ArchivedActions flag={{ name, project, revision }} />
+        </div>
+      ) : (
+        <div class="environments">
+          {environments.map((environment) => (
+            <EnvironmentCard
+              key={environment.name}
+              detail={detail}
+              revision={revision}
+              environment={environment}
+              segments={segments}
+            />
+          ))}
+        </div>
+      )}
+      <VariantsSection detail={detail} revision={revision} />
+      <DependenciesSection detail={detail} revision={revision} />
+      <UsedBy project={project} flag={name} />
+      <FlagHistory project={project} flag={name} />
+    </>
+  );
+}
+
+function draftEnvironment({ name, environments }: FlagDetail): string {
+  const draft = draftOf(name);
+  const changed = environments.find((environment) => {
+    const mine = draft?.mine.environments.find((other) => other.name === environment.name);
+    return JSON.stringify(mine) !== JSON.stringify(environment);
+  });
+  return (changed ?? environments[0])?.name ?? '';
+}
+
+function FlagHead({ detail, revision }: Omit<FlagPageProps, 'segments'>) {
+  const { name, description, type, createdAt, lastSeenAt, stale, labels = [], owner, impressionData } = detail;
+  return (
+    <header class="flag-head">
+      <div class="screen-head">
+        <Heading title={name} />
+        <span class="tag">{flagType(type)}</span>
+        {stale && <span class="tag warning">stale</span>}
+        {impressionData && <span class="tag">impression data</span>}
+        <span class="stretch" />
+        <FlagActions detail={detail} revision={revision} />
+      </div>
+      {description && <p class="description">{description}</p>}
+      <dl class="facts">
+        <div>
+          <dt>Created</dt>
+          <dd title={time(createdAt)}>{ago(createdAt)}</dd>
+        </div>
+        <div>
+          <dt>Last seen</dt>
+          <dd>{lastSeenAt === null ? 'never' : ago(lastSeenAt)}</dd>
+        </div>
+        {owner && (
+          <div>
+            <dt>Owner</dt>
+            <dd>{owner}</dd>
+          </div>
+        )}
+        {labels.length > 0 && (
+          <div>
+            <dt>Labels</dt>
+            <dd>
+              {labels.map((label) => (
+                <a key={label} class="tag" href={href(['projects', detail.project], { label })}>
+                  {label}
+                </a>
+              ))}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </header>
+  );
+}
+
+interface EnvironmentCardProps extends FlagPageProps {
+  readonly environment: FlagEnvironment;
+}
+
+function EnvironmentCard({ detail, revision, environment, segments }: EnvironmentCardProps) {
+  const { name: flag, project } = detail;
+  const { name, enabled, strategies } = environment;
+  const canEdit = may('configureEnvironment', project) || may('updateStrategy', project);
+  return (
+    <section class={enabled ? 'card environment-card on' : 'card environment-card'} aria-label={name}>
+      <header class="card-head">
+        <FlagSwitch
+          project={project}
+          flag={flag}
+          revision={revision}
+          environment={{ name, enabled, strategyCount: strategies.length }}
+        />
+        <h2>{name}</h2>
+        <WhyLine project={project} flag={flag} environment={name} />
+        <span class="stretch" />
+        <a
+          class="button"
+          href={href(['projects', project, 'flags', flag, name])}
+          aria-label={`Edit ${name}`}
+          aria-disabled={!canEdit}
+          data-action="edit"
+        >
+          <Icon name="edit" /> Edit
+        </a>
+      </header>
+      {strategies.length === 0 ? (
+        <p class="muted">No strategies: nobody gets it here. Enabling adds a rollout of 100 %.</p>
+      ) : (
+        <ol class="strategies">
+          {strategies.map((strategy, index) => (
+            <StrategySummary key={strategy.id} strategy={strategy} index={index} segments={segments} />
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+/** Whether the flag is on for the chosen context, and why. */
+function WhyLine({ project, flag, environment }: FlagScreenProps & { readonly environment: string }) {
+  if (viewAs.value === undefined) return null;
+  const explained = explanationsFor(project, environment, version.value)?.get(flag);
+  if (explained === undefined) return <span class="muted">…</span>;
+  return (
+    <span class={explained.enabled ? 'answer on' : 'answer off'}>
+      {answer(explained)} for {viewAs.value.userId ?? 'this context'} <small>{why(explained)}</small>
+    </span>
+  );
+}
+
+function UsedBy({ project, flag }: FlagScreenProps) {
+  const applications = useResource('listApplicationsByFlag', {}).data;
+  const hasUsage = offers('listFlagUsage', project);
+  const apps = applications === undefined ? [] : (new Map(Object.entries(applications)).get(flag) ?? []);
+  if (!hasUsage && apps.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="usage">
+      <header class="card-head">
+        <h2 id="usage">Usage</h2>
+        <span class="muted">{apps.length > 0 && `Used by ${plural(apps.length, 'application')}`}</span>
+      </header>
+      <UsageChart project={project} flag={flag} />
+      {apps.length > 0 && (
+        <p class="chips">
+          {apps.map(({ appName, updatedAt }) => (
+            <span key={appName} class="tag" title={time(updatedAt)}>
+              {appName}
+            </span>
+          ))}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function FlagHistory({ project, flag }: FlagScreenProps) {
+  const [limit, setLimit] = useState(10);
+  const hasHistory = offers('listHistory', project);
+  const request = { params: { project, flag }, query: { limit } };
+  const { data, error } = useResource('listFlagHistory', hasHistory ? request : undefined);
+  if (!hasHistory) return null;
+  return (
+    <section class="card" aria-labelledby="history">
+      <header class="card-head">
+        <h2 id="history">History</h2>
+      </header>
+      {error && <Fault error={error} />}
+      {data && <Timeline entries={data.changes} />}
+      {data && data.changes.length >= limit && (
+        <button type="button" onClick={() => setLimit(limit + 20)}>
+          Show more
+        </button>
+      )}
+    </section>
+  );
+}
+
+interface MissingFlagProps extends FlagScreenProps {
+  readonly status: number;
+}
+
+/** Says what became of a flag that is not there. */
+function MissingFlag({ flag, status }: MissingFlagProps) {
+  const { data } = useResource(
+    'listEvents',
+    status === 404 ? { query: { limit: 1, type: 'feature-deleted' } } : undefined,
+  );
+  const deleted = data?.events.find(({ featureName }) => featureName === flag);
+  return (
+    <>
+      <Heading title={flag} />
+      {deleted && (
+        <Empty title="This flag was deleted">
+          {deleted.createdBy} deleted it {ago(deleted.createdAt)}.
+        </Empty>
+      )}
+    </>
+  );
+}

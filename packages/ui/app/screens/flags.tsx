@@ -1,0 +1,217 @@
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { addressOf } from '../api/call.js';
+import type { ListedFlag } from '../api/types.js';
+import { type FlagFilter, filterFromQuery, selectFlags } from '../model/flag-list.js';
+import { BulkBar } from '../parts/bulk-bar.js';
+import { CreateFlagDialog } from '../parts/create-flag.js';
+import { FlagTable } from '../parts/flag-table.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { Empty, Fault, Loading } from '../parts/states.js';
+import { query, setQuery } from '../router.js';
+import { flagList, openFlagList, reloadFlagList } from '../state/flag-list.js';
+import { environments, may } from '../state/session.js';
+import { flagType, number, plural } from '../words.js';
+
+/** All flags of a project. Filters and sort are in the address. */
+export function FlagsScreen({ project }: { readonly project: string }) {
+  const isCreating = useSignal(false);
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  const archived = query.value.get('show') === 'archived';
+  useEffect(() => {
+    openFlagList(project, archived);
+    chosen.value = new Set();
+  }, [project, archived]);
+  const filter = useComputed(() => filterFromQuery(query.value)).value;
+  const list = flagList.value;
+  const isShown = list?.project === project && list.archived === archived;
+  const flags = isShown ? list.flags : NONE;
+  const selected = useMemo(() => selectFlags(flags, filter), [flags, filter]);
+  const canCreate = may('createFlag', project);
+  return (
+    <section>
+      <div class="screen-head">
+        <Heading title="Flags" />
+        <span class="stretch" />
+        <button
+          type="button"
+          class="primary"
+          aria-disabled={!canCreate}
+          title={canCreate ? undefined : 'Needs the permission createFlag'}
+          onClick={() => {
+            isCreating.value = canCreate;
+          }}
+        >
+          <Icon name="plus" /> New flag
+        </button>
+      </div>
+      <Filters filter={filter} flags={flags} />
+      {isShown && list.error && <Fault error={list.error} onRetry={reloadFlagList} />}
+      {!isShown && <Loading rows={12} />}
+      {isShown && (
+        <p class="count" role="status">
+          {selected.length === list.total
+            ? plural(list.total, 'flag')
+            : `${number(selected.length)} of ${plural(list.total, 'flag')}`}
+          {!list.isComplete && list.error === undefined && ' · loading…'}
+        </p>
+      )}
+      <BulkBar flags={flags} chosen={chosen} isArchive={archived} />
+      {isShown && list.total > 0 && selected.length > 0 && (
+        <FlagTable flags={selected} filter={filter} chosen={chosen} project={project} isArchive={archived} />
+      )}
+      {isShown && list.total > 0 && selected.length === 0 && list.isComplete && (
+        <Empty title="No flag matches">
+          <button
+            type="button"
+            onClick={() => setQuery({ q: '', type: '', state: '', stale: '', label: '', owner: '' })}
+          >
+            Clear the filters
+          </button>
+        </Empty>
+      )}
+      {isShown && list.total === 0 && list.isComplete && <NoFlags project={project} archived={archived} />}
+      {isCreating.value && (
+        <CreateFlagDialog
+          project={project}
+          onClose={() => {
+            isCreating.value = false;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+const NONE: readonly ListedFlag[] = [];
+
+function NoFlags({ project, archived }: { readonly project: string; readonly archived: boolean }) {
+  if (archived) return <Empty title="The archive is empty">Archived flags can be revived here.</Empty>;
+  const address = addressOf('getFlag', { params: { project, flag: '' } }).href.replace(/\/$/, '');
+  return (
+    <Empty title="No flags yet">
+      <p>
+        A flag switches a part of your application on for everybody, for some, or for nobody. Create the first one here
+        or by curl:
+      </p>
+      <pre>
+        <code>{`curl -X POST ${address} \\\n  -H 'Content-Type: application/json' -d '{"name":"checkout"}'`}</code>
+      </pre>
+    </Empty>
+  );
+}
+
+interface FiltersProps {
+  readonly filter: FlagFilter;
+  readonly flags: readonly ListedFlag[];
+}
+
+function Filters({ filter, flags }: FiltersProps) {
+  const options = useMemo(
+    () => ({
+      types: unique(flags.map(({ type }) => type)),
+      labels: unique(flags.flatMap(({ labels }) => labels ?? [])),
+      owners: unique(flags.flatMap(({ owner }) => owner ?? [])),
+    }),
+    [flags],
+  );
+  return (
+    <search class="filters">
+      <span class="search-box">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label="Filter flags"
+          placeholder="Filter by name, description, label or owner"
+          value={filter.text}
+          data-action="filter"
+          onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
+        />
+      </span>
+      <Choice
+        label="Type"
+        name="type"
+        value={filter.type}
+        options={options.types.map((type) => [type, flagType(type)])}
+      />
+      <Choice
+        label="State"
+        name="state"
+        value={filter.state}
+        options={[
+          ['on', 'On anywhere'],
+          ['off', 'Off everywhere'],
+          ...environments.value.flatMap(({ name }): [string, string][] => [
+            [`on:${name}`, `On in ${name}`],
+            [`off:${name}`, `Off in ${name}`],
+          ]),
+        ]}
+      />
+      <Choice
+        label="Stale"
+        name="stale"
+        value={filter.stale === undefined ? undefined : String(filter.stale)}
+        options={[
+          ['true', 'Stale'],
+          ['false', 'Not stale'],
+        ]}
+      />
+      {options.labels.length > 0 && (
+        <Choice
+          label="Label"
+          name="label"
+          value={filter.label}
+          options={options.labels.map((label) => [label, label])}
+        />
+      )}
+      {options.owners.length > 0 && (
+        <Choice
+          label="Owner"
+          name="owner"
+          value={filter.owner}
+          options={options.owners.map((owner) => [owner, owner])}
+        />
+      )}
+      <Choice
+        label="Show"
+        name="show"
+        value={query.value.get('show') ?? undefined}
+        options={[['archived', 'Archived']]}
+        all="Not archived"
+      />
+    </search>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  /** The text of no choice. */
+  readonly all?: string;
+}
+
+function Choice({ label, name, value, options, all = label }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      class={value === undefined ? 'choice' : 'choice active'}
+      value={value ?? ''}
+      onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+    >
+      <option value="">{all}</option>
+      {value !== undefined && options.every(([key]) => key !== value) && <option value={value}>{value}</option>}
+      {options.map(([key, text]) => (
+        <option key={key} value={key}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function unique(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].sort();
+}

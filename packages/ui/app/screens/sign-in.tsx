@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+import { forgetToken, hasToken, keepToken } from '../api/credentials.js';
+import { Field } from '../parts/field.js';
+import { Heading } from '../parts/heading.js';
+import { signInAddress } from '../settings.js';
+import { session } from '../state/session.js';
+
+/** Shown to callers that the API does not let in. Drafts stay. */
+export function SignIn() {
+  const link = signInAddress();
+  const auth = session.value?.auth;
+  const takesToken = auth !== 'host' || link === undefined;
+  return (
+    <section class="narrow card">
+      <Heading title="Sign in" />
+      {link !== undefined && (
+        <>
+          <p>Your session has ended, or you are not signed in. Unsaved edits wait here.</p>
+          <p>
+            <a class="button primary" href={link}>
+              Sign in
+            </a>
+          </p>
+        </>
+      )}
+      {takesToken && <TokenForm />}
+    </section>
+  );
+}
+
+function TokenForm() {
+  const [secret, setSecret] = useState('');
+  const isRefused = hasToken();
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (secret.trim() !== '') keepToken(secret.trim());
+      }}
+    >
+      <Field
+        label="Admin token"
+        hint="Kept in this tab until you close it. Never part of an address."
+        fault={isRefused ? 'The server does not accept this token. It may have expired.' : undefined}
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            type="password"
+            name="token"
+            autocomplete="current-password"
+            value={secret}
+            onInput={({ currentTarget }) => setSecret(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <p class="actions">
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+        {isRefused && (
+          <button type="button" onClick={forgetToken}>
+            Forget
+          </button>
+        )}
+      </p>
+    </form>
+  );
+}

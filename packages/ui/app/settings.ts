@@ -1,0 +1,25 @@
+/** What the host has chosen. See `FlagsUiOptions` for each member. */
+interface Settings {
+  readonly api: string;
+  readonly title: string;
+  readonly banner?: { readonly text: string; readonly tone?: 'info' | 'warning' | 'danger' };
+  readonly home?: string;
+  readonly signIn?: string;
+  readonly reviewIn?: readonly string[];
+}
+
+export const settings: Settings = JSON.parse(document.getElementById('settings')?.textContent ?? '{}');
+
+/** The address of `/ui/`. The script knows where it lies, so nobody has to configure the mount path. */
+export const ROOT = new URL('../', import.meta.url);
+
+/** The address that the paths of the API are relative to. */
+export const API = new URL(settings.api.replace(/\/?$/, '/'), ROOT);
+
+/** The address for signing in, which leads back to this page; undefined if the host named none. */
+export function signInAddress(): string | undefined {
+  if (settings.signIn === undefined) return undefined;
+  const address = new URL(settings.signIn, ROOT);
+  address.searchParams.set('return', `${location.pathname}${location.search}`);
+  return address.href;
+}

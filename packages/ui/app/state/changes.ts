@@ -1,0 +1,114 @@
+import { signal } from '@preact/signals';
+import { ApiError, call } from '../api/call.js';
+import { invalidate } from '../api/resource.js';
+import type { Change, ChangeSet } from '../api/types.js';
+import type { Difference } from '../model/differences.js';
+import { readFlags, reloadFlagList } from './flag-list.js';
+import { isReviewed } from './session.js';
+import { showToast } from './toasts.js';
+
+/** Changes that a user is about to make. */
+export interface Proposal {
+  /** In the imperative: "Enable checkout in production". */
+  readonly title: string;
+  readonly changes: readonly Change[];
+  /** What differs, for the review. Absent for changes that the title says completely. */
+  readonly differences?: readonly Difference[];
+  /** The message after the change: "checkout is on in production". */
+  readonly done: string;
+  /** Called after the change. */
+  readonly onApplied?: (set: ChangeSet) => void;
+  /** Called if a document has moved on meanwhile. Default: says so. */
+  readonly onConflict?: (error: ApiError) => void;
+}
+
+/** The proposal in the review dialog; undefined while the dialog is closed. */
+export const reviewed = signal<Proposal | undefined>(undefined);
+
+/** Increases with every change that the page has made or heard of: evaluations of before are out of date. */
+export const version = signal(0);
+
+/** Makes changes, through the review if one of their environments asks for it. */
+export async function propose(proposal: Proposal): Promise<void> {
+  const needsReview = proposal.changes.some(({ ref }) => isReviewed(String(ref?.environment ?? '')));
+  if (needsReview) reviewed.value = proposal;
+  else await carryOut(proposal);
+}
+
+/** Opens the review, whatever the environment. */
+export function review(proposal: Proposal): void {
+  reviewed.value = proposal;
+}
+
+/** Applies changes in one commit, and offers to take them back. Returns the refusal, if there was one. */
+export async function carryOut(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
+  const id = crypto.randomUUID?.();
+  try {
+    const body = { ...(id && { id }), ...(reason && { reason }), changes: proposal.changes };
+    const { data } = await applyOnce(body);
+    await refresh(data);
+    const undone = data.id;
+    showToast({
+      text: proposal.done,
+      tone: 'done',
+      ...(undone !== null && { action: { label: 'Undo', run: () => void undo(undone) } }),
+    });
+    proposal.onApplied?.(data);
+    return undefined;
+  } catch (error) {
+    const refusal = error as ApiError;
+    void refresh();
+    reloadFlagList();
+    if (refusal.status === 412 && proposal.onConflict) proposal.onConflict(refusal);
+    else showToast({ text: messageOf(refusal), tone: 'fault' });
+    return refusal;
+  }
+}
+
+/** A repeated id returns the first result: after an unknown outcome the page looks before it tells. */
+async function applyOnce(body: { readonly id?: string }): ReturnType<typeof call<'applyChanges'>> {
+  try {
+    return await call('applyChanges', { body });
+  } catch (error) {
+    const isUnknown = error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown');
+    if (!isUnknown || body.id === undefined) throw error;
+    return call('applyChanges', { body });
+  }
+}
+
+/** Takes a change set back. An undo can be undone. */
+export async function undo(id: string, reason?: string): Promise<boolean> {
+  try {
+    const { data } = await call('undoChange', { params: { id }, body: { ...(reason && { reason }) } });
+    await refresh(data);
+    const undone = data.id;
+    showToast({
+      text: 'The change was reverted.',
+      tone: 'done',
+      ...(undone !== null && { action: { label: 'Undo', run: () => void undo(undone) } }),
+    });
+    return true;
+  } catch (error) {
+    showToast({ text: messageOf(error as ApiError), tone: 'fault' });
+    return false;
+  }
+}
+
+/** Reads again what is out of date after a change set. Single flags of the list are there before the message is. */
+async function refresh(set?: ChangeSet): Promise<void> {
+  version.value++;
+  invalidate((action) => action !== 'getSession');
+  const names = Object.keys(set?.revisions ?? {}).flatMap((name) => (name.startsWith('flag/') ? name.slice(5) : []));
+  if (names.length > MAX_READ) reloadFlagList();
+  else await readFlags(names);
+}
+
+/** With more changed flags than this, the whole list is read. */
+const MAX_READ = 3;
+
+function messageOf(error: ApiError): string {
+  if (error.status === 412)
+    return 'Somebody else has changed this meanwhile. The page now shows the newest state: try again.';
+  if (error.status === 403) return `You are not allowed to do this. ${error.message}`;
+  return error.message;
+}

@@ -1,0 +1,51 @@
+import { signal } from '@preact/signals';
+import type { FlagDetail } from '../api/types.js';
+import { isEqual } from '../model/merge.js';
+
+/** An edit of a flag that is not saved: the state that it began with, and the edited one. */
+export interface Draft {
+  readonly base: FlagDetail;
+  /** The revision of the base. */
+  readonly revision: number;
+  readonly mine: FlagDetail;
+}
+
+const PREFIX = 'flags-ui:draft:';
+
+/** All drafts of this tab, by flag. They outlive a reload and a sign-in. */
+const drafts = signal<ReadonlyMap<string, Draft>>(new Map(storedDrafts()));
+
+function* storedDrafts(): Generator<[string, Draft]> {
+  for (const key of Object.keys(sessionStorage).filter((name) => name.startsWith(PREFIX))) {
+    try {
+      yield [key.slice(PREFIX.length), JSON.parse(sessionStorage.getItem(key) ?? '')];
+    } catch {
+      sessionStorage.removeItem(key);
+    }
+  }
+}
+
+export function draftOf(flag: string): Draft | undefined {
+  return drafts.value.get(flag);
+}
+
+/** Keeps a draft. One that equals its base is none. */
+export function keepDraft(flag: string, draft: Draft): void {
+  if (isEqual(draft.base, draft.mine)) {
+    discardDraft(flag);
+    return;
+  }
+  drafts.value = new Map(drafts.peek()).set(flag, draft);
+  try {
+    sessionStorage.setItem(PREFIX + flag, JSON.stringify(draft));
+  } catch {
+    // The storage is full: the draft lives until the page is left.
+  }
+}
+
+export function discardDraft(flag: string): void {
+  const rest = new Map(drafts.peek());
+  rest.delete(flag);
+  drafts.value = rest;
+  sessionStorage.removeItem(PREFIX + flag);
+}

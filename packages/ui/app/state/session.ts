@@ -1,0 +1,74 @@
+import { computed, effect, signal } from '@preact/signals';
+import { type ApiError, call } from '../api/call.js';
+import { hasToken, isSignedOut } from '../api/credentials.js';
+import type { Session, SessionEnvironment } from '../api/types.js';
+import { settings } from '../settings.js';
+
+/** What the API says about the caller; undefined until it has answered. */
+export const session = signal<Session | undefined>(undefined);
+export const sessionError = signal<ApiError | undefined>(undefined);
+
+/** Whether the caller was let in: only then there are environments. */
+export const isLetIn = computed(() => session.value?.environments !== undefined && !isSignedOut.value);
+
+export const environments = computed<readonly SessionEnvironment[]>(() => session.value?.environments ?? []);
+
+/** Environments in which every change passes through the review. */
+const reviewed = computed<ReadonlySet<string>>(() => new Set(settings.reviewIn ?? [defaultEnvironment.value]));
+
+export const defaultEnvironment = computed(() => {
+  const all = environments.value;
+  return (all.find(({ name }) => name === 'production') ?? all.at(-1))?.name ?? 'production';
+});
+
+export function isReviewed(environment: string): boolean {
+  return reviewed.value.has(environment);
+}
+
+/** Asks the API who the caller is. */
+export async function loadSession(): Promise<void> {
+  try {
+    const { data } = await call('getSession');
+    session.value = data;
+    sessionError.value = undefined;
+    if (data.environments !== undefined) isSignedOut.value = false;
+  } catch (error) {
+    sessionError.value = error as ApiError;
+  }
+}
+
+const allowed = signal<ReadonlyMap<string, ReadonlySet<string>>>(new Map());
+const requested = new Set<string>();
+
+/** Returns whether the caller may perform an action. Until the API has answered, and where it does not tell, yes. */
+export function may(action: string, project: string): boolean {
+  if (!requested.has(project)) {
+    requested.add(project);
+    queueMicrotask(() => void loadPermissions(project));
+  }
+  return allowed.value.get(project)?.has(action) ?? true;
+}
+
+/** Returns whether the API has an action and the caller may perform it. Until it has answered, no. */
+export function offers(action: string, project: string): boolean {
+  return may(action, project) && (allowed.value.get(project)?.has(action) ?? false);
+}
+
+async function loadPermissions(project: string): Promise<void> {
+  try {
+    const { data } = await call('getSession', { query: { project } });
+    if (data.actions !== undefined) allowed.value = new Map(allowed.peek()).set(project, new Set(data.actions));
+  } catch {
+    requested.delete(project);
+  }
+}
+
+/** Another token may do other things. */
+export function startSession(): void {
+  effect(() => {
+    hasToken();
+    requested.clear();
+    allowed.value = new Map();
+    void loadSession();
+  });
+}

@@ -1,0 +1,26 @@
+import { signal } from '@preact/signals';
+
+export interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly tone: 'done' | 'fault';
+  /** The label of the button and what it does. */
+  readonly action?: { readonly label: string; readonly run: () => void };
+}
+
+export const toasts = signal<readonly Toast[]>([]);
+
+/** How long a message stays, in milliseconds. Faults stay until they are closed. */
+const STAYS = 10_000;
+let lastId = 0;
+
+export function showToast(toast: Omit<Toast, 'id'>): void {
+  const id = ++lastId;
+  // The newest three: older ones would cover the page.
+  toasts.value = [...toasts.value.slice(-2), { ...toast, id }];
+  if (toast.tone === 'done') setTimeout(() => closeToast(id), STAYS);
+}
+
+export function closeToast(id: number): void {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+}

@@ -1,0 +1,98 @@
+import { computed, signal } from '@preact/signals';
+import { call } from '../api/call.js';
+import type { Context, Explained } from '../api/types.js';
+import { query, setQuery } from '../router.js';
+import { defaultEnvironment } from './session.js';
+
+const STANDARD = ['userId', 'sessionId', 'remoteAddress', 'appName', 'currentTime'] as const;
+
+/** The context over every list, page and editor, from the address: `?as=userId=7&in=production`. */
+export const viewAs = computed<Context | undefined>(() => {
+  const text = query.value.get('as');
+  return text === null ? undefined : contextFromText(text);
+});
+
+/** The environment in which it is evaluated where a screen shows several. */
+export const viewIn = computed(() => query.value.get('in') ?? defaultEnvironment.value);
+
+export function setViewAs(context: Context | undefined, environment?: string): void {
+  setQuery({
+    as: context === undefined ? undefined : contextToText(context),
+    in: context === undefined || environment === defaultEnvironment.value ? undefined : environment,
+  });
+}
+
+export function contextFromText(text: string): Context | undefined {
+  const fields = [...new URLSearchParams(text)].filter(([name, value]) => name !== '' && value !== '');
+  if (fields.length === 0) return undefined;
+  const isStandard = ([name]: [string, string]) => (STANDARD as readonly string[]).includes(name);
+  const properties = fields.filter((field) => !isStandard(field));
+  return {
+    ...Object.fromEntries(fields.filter(isStandard)),
+    ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
+  };
+}
+
+function contextToText(context: Context): string {
+  return new URLSearchParams(fieldsOf(context)).toString();
+}
+
+/** Returns the fields and properties of a context in one list. */
+export function fieldsOf({ properties = {}, ...standard }: Context): [name: string, value: string][] {
+  return [...Object.entries(standard), ...Object.entries(properties)].filter(([, value]) => value !== undefined);
+}
+
+/** Says a context in few words: "user 7 · DE". */
+export function describeContext(context: Context): string {
+  return fieldsOf(context)
+    .map(([name, value]) => (name === 'userId' ? `user ${value}` : name === 'sessionId' ? `session ${value}` : value))
+    .join(' · ');
+}
+
+type Explanations = ReadonlyMap<string, Explained>;
+
+interface Explaining {
+  readonly key: string;
+  readonly explanations: Explanations;
+}
+
+/** The explanations of a project's flags for the context, by environment. */
+const known = signal<ReadonlyMap<string, Explaining>>(new Map());
+const asked = new Set<string>();
+
+/**
+ * Returns why each flag of a project is on or off for the chosen context; undefined until it is known, or without a
+ * context. The answers of a former state stay until the new ones arrive.
+ */
+export function explanationsFor(project: string, environment: string, version: number): Explanations | undefined {
+  const context = viewAs.value;
+  if (context === undefined) return undefined;
+  const place = JSON.stringify([project, environment, contextToText(context)]);
+  const key = `${place} ${version}`;
+  if (!asked.has(key)) {
+    asked.add(key);
+    queueMicrotask(() => void explain({ place, key, project, environment, context }));
+  }
+  return known.value.get(place)?.explanations;
+}
+
+async function explain(request: {
+  readonly place: string;
+  readonly key: string;
+  readonly project: string;
+  readonly environment: string;
+  readonly context: Context;
+}): Promise<void> {
+  const { place, key, ...body } = request;
+  const explanations = new Map<string, Explained>();
+  try {
+    for (let from: string | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
+      const { data } = await call('explainFlags', { body: { ...body, ...(from !== undefined && { from }) } });
+      for (const explained of data.features) explanations.set(explained.name, explained);
+      from = data.next;
+    }
+    known.value = new Map(known.peek()).set(place, { key, explanations });
+  } catch {
+    asked.delete(key);
+  }
+}

@@ -1,0 +1,158 @@
+import type { Answer, EvaluatedVariant, Explained } from './api/types.js';
+import { describeConstraint } from './model/describe.js';
+
+/** Dates, numbers and plurals in the locale of the browser. */
+const numbers = new Intl.NumberFormat();
+const compactNumbers = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+
+export const number = (value: number) => numbers.format(value);
+export const compact = (value: number) => compactNumbers.format(value);
+export const time = (iso: string) => times.format(new Date(iso));
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+/** Says how long ago a time was: "2 min. ago". */
+export function ago(iso: string, now = Date.now()): string {
+  const seconds = (new Date(iso).getTime() - now) / 1_000;
+  const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
+  return unit === undefined ? 'just now' : relative.format(Math.round(seconds / unit[1]), unit[0]);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  release: 'Release',
+  experiment: 'Experiment',
+  operational: 'Operational',
+  'kill-switch': 'Kill switch',
+  permission: 'Permission',
+};
+
+export function flagType(type: string): string {
+  return TYPES[type] ?? type;
+}
+
+const STRATEGIES: Readonly<Record<string, string>> = {
+  default: 'Everyone',
+  flexibleRollout: 'Gradual rollout',
+  userWithId: 'User IDs',
+  remoteAddress: 'IP addresses',
+  applicationHostname: 'Hosts',
+  gradualRolloutUserId: 'Gradual rollout by user ID',
+  gradualRolloutSessionId: 'Gradual rollout by session ID',
+  gradualRolloutRandom: 'Gradual rollout at random',
+};
+
+export function strategyName(name: string): string {
+  return STRATEGIES[name] ?? name;
+}
+
+const EVENTS: Readonly<Record<string, string>> = {
+  'project-created': 'created the project',
+  'project-updated': 'changed the project',
+  'project-deleted': 'deleted the project',
+  'project-user-added': 'added a member',
+  'project-user-role-changed': 'changed a role',
+  'project-user-removed': 'removed a member',
+  'feature-created': 'created the flag',
+  'feature-metadata-updated': 'changed details',
+  'feature-stale-on': 'marked the flag stale',
+  'feature-stale-off': 'marked the flag active',
+  'feature-archived': 'archived the flag',
+  'feature-revived': 'revived the flag',
+  'feature-deleted': 'deleted the flag',
+  'feature-moved': 'moved the flag',
+  'feature-strategy-add': 'added a strategy',
+  'feature-strategy-update': 'changed a strategy',
+  'feature-strategy-remove': 'removed a strategy',
+  'feature-environment-enabled': 'enabled the flag',
+  'feature-environment-disabled': 'disabled the flag',
+  'feature-variants-updated': 'changed variants',
+  'feature-dependency-added': 'added a dependency',
+  'feature-dependency-updated': 'changed a dependency',
+  'feature-dependency-removed': 'removed a dependency',
+  'segment-created': 'created a segment',
+  'segment-updated': 'changed a segment',
+  'segment-deleted': 'deleted a segment',
+  'api-token-created': 'created a token',
+  'api-token-deleted': 'deleted a token',
+};
+
+export function eventType(type: string): string {
+  return EVENTS[type] ?? type;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  unknown_flag: 'no such flag',
+  broken_flag: 'the flag cannot be evaluated',
+  dependency: 'a flag that it depends on has another state',
+  disabled: 'disabled',
+  no_strategies: 'no strategies',
+  strategy: 'a strategy matches',
+  no_strategy_holds: 'no strategy matches',
+  unreadable_context: 'the context cannot be read',
+};
+
+export function reason(code: string): string {
+  return REASONS[code] ?? code;
+}
+
+/** Says why a flag is on or off: "rollout, bucket 12 ≤ 25". */
+export function why(explained: Explained): string {
+  const parent = explained.dependencies.find(({ holds }) => !holds);
+  if (explained.reason === 'dependency' && parent) return `depends on ${parent.dependency.feature}`;
+  const last = explained.strategies.at(-1);
+  if (last === undefined || (explained.reason !== 'strategy' && explained.reason !== 'no_strategy_holds')) {
+    return reason(explained.reason);
+  }
+  return explained.reason === 'strategy' ? whyHolds(last) : whyNot(explained);
+}
+
+type ExplainedStrategy = Explained['strategies'][number];
+
+function whyHolds({ name, rollout }: ExplainedStrategy): string {
+  if (rollout?.bucket !== undefined) return `rollout, bucket ${rollout.bucket} ≤ ${rollout.rollout}`;
+  return rollout === undefined ? strategyName(name) : `rollout ${rollout.rollout} %`;
+}
+
+function whyNot({ strategies }: Explained): string {
+  const reasons = strategies.map((strategy) => {
+    const failed = strategy.constraints.find(({ holds }) => !holds);
+    const segment = strategy.segments.find(({ holds }) => !holds);
+    if (strategy.disabled) return 'strategy disabled';
+    if (segment) return `not in segment ${segment.id}`;
+    if (failed) {
+      const { contextName } = failed.constraint;
+      if (failed.value === undefined) return `no ${contextName}`;
+      return `${contextName} ${failed.value}: not ${describeConstraint(failed.constraint)}`;
+    }
+    const { rollout } = strategy;
+    if (rollout && !rollout.holds) {
+      return rollout.bucket === undefined ? 'not in the rollout' : `bucket ${rollout.bucket} > ${rollout.rollout}`;
+    }
+    return `${strategyName(strategy.name)}: no match`;
+  });
+  return [...new Set(reasons)].join('; ');
+}
+
+/** Returns the name of a variant; undefined if there is none. */
+export function variantName(variant: string | EvaluatedVariant | null): string | undefined {
+  if (variant === null) return undefined;
+  const name = typeof variant === 'string' ? variant : variant.enabled ? variant.name : 'disabled';
+  return name === 'disabled' ? undefined : name;
+}
+
+export function answer({ enabled, variant }: Pick<Answer, 'enabled' | 'variant'>): string {
+  const name = variantName(variant);
+  return `${enabled ? 'on' : 'off'}${enabled && name !== undefined ? `: ${name}` : ''}`;
+}

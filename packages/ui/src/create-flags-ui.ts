@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Asset, AssetEncoder } from './asset-reply.js';
+import { assertOptions, type FlagsUiOptions } from './options.js';
+import { pageHeaders, pageHtml, relativeRoot, tagOf } from './page.js';
+
+/** Handles requests of `node:http` and of frameworks built on it. Calls `next` for paths outside the page. */
+export type FlagsUiHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/** Handles a Fetch API `Request`. Resolves to undefined for paths outside the page. */
+export type FlagsUiFetchHandler = (request: Request) => Promise<Response | undefined>;
+
+/**
+ * Creates the admin page as a handler for Express 4 and 5, Connect and plain `node:http`.
+ *
+ * Mount it at the path of the router. It serves `/ui` and everything below, and passes all other requests on. Without
+ * `next`, it replies 404 for other paths. Every address in the page is relative, so it works behind gateways that strip
+ * a prefix. The page itself holds no secret: the router decides who may read and change flags.
+ *
+ * @param options Every option has a default.
+ * @returns The handler. Safe to call concurrently.
+ * @throws TypeError when an option is invalid
+ * @example
+ * app.use('/internal/flags', createFlagsRouter(flags, { auth, authorize }));
+ * app.use('/internal/flags', createFlagsUi()); // the page is at /internal/flags/ui
+ */
+export function createFlagsUi(options: FlagsUiOptions = {}): FlagsUiHandler {
+  const respond = createResponder(options);
+  return (request, response, next) => {
+    const { method = 'GET', headers, url = '/' } = request;
+    const answer = async () => {
+      const reply = await respond({
+        method,
+        path: pathOf(url),
+        accept: String(headers['accept-encoding'] ?? ''),
+        ifNoneMatch: headers['if-none-match'],
+      });
+      if (reply !== undefined) return write(response, reply);
+      if (next) return next();
+      write(response, NOT_FOUND);
+    };
+    answer().catch((error) => (next ? next(error) : response.destroy()));
+  };
+}
+
+/**
+ * Creates the admin page for Fetch API servers: Hono, Next.js route handlers, Bun and Deno.
+ *
+ * @param options Set `basePath` to the mount path.
+ * @returns The handler. It resolves to undefined for requests that are not about the page: pass those to the API.
+ * @throws TypeError when an option is invalid
+ * @example
+ * const page = createFlagsUiFetchHandler({ basePath: '/flags' });
+ * const api = toFetchHandler(createFlagsApi(flags, { auth: 'token' }), { basePath: '/flags' });
+ * const handler = async (request: Request) => (await page(request)) ?? api(request);
+ */
+export function createFlagsUiFetchHandler(options: FlagsUiOptions = {}): FlagsUiFetchHandler {
+  const respond = createResponder(options);
+  return async (request) => {
+    const reply = await respond({
+      method: request.method,
+      path: new URL(request.url).pathname,
+      accept: request.headers.get('accept-encoding') ?? '',
+      ifNoneMatch: request.headers.get('if-none-match') ?? undefined,
+    });
+    if (reply === undefined) return undefined;
+    const { status, headers, body } = reply;
+    return new Response(body, { status, headers });
+  };
+}
+
+interface UiRequest {
+  readonly method: string;
+  /** The path in the URL, without the query. */
+  readonly path: string;
+  readonly accept: string;
+  readonly ifNoneMatch: string | undefined;
+}
+
+interface UiReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | null;
+}
+
+const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
+const NOT_FOUND: UiReply = { status: 404, headers: { ...PLAIN, 'cache-control': 'no-store' }, body: 'Not found.\n' };
+const ASSETS = '/assets/';
+
+/** Returns the one function behind both handlers. It resolves to undefined for other paths. */
+function createResponder(options: FlagsUiOptions): (request: UiRequest) => Promise<UiReply | undefined> {
+  assertOptions(options);
+  const base = `${(options.basePath ?? '').replace(/\/$/, '')}/ui`;
+  const encoder = new AssetEncoder();
+  return async ({ method, path, accept, ifNoneMatch }) => {
+    if (path !== base && !path.startsWith(`${base}/`)) return undefined;
+    if (method !== 'GET' && method !== 'HEAD') {
+      return { status: 405, headers: { ...PLAIN, allow: 'GET, HEAD' }, body: 'Use GET.\n' };
+    }
+    const { assets, names } = await import('./assets.js');
+    const rest = path.slice(base.length);
+    const reply = rest.startsWith(ASSETS)
+      ? assetReply(rest.slice(ASSETS.length))
+      : pageReply(pageHtml(options, names, relativeRoot(rest)));
+    return method === 'HEAD' ? { ...reply, body: null } : reply;
+
+    function assetReply(name: string): UiReply {
+      const asset: Asset | undefined = new Map(Object.entries<Asset>(assets)).get(name);
+      if (asset === undefined) return NOT_FOUND;
+      const { encoding, body } = encoder.encode(name, asset, accept);
+      const headers = {
+        'content-type': asset.type,
+        'content-length': String(body.byteLength),
+        'cache-control': 'public, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+        vary: 'Accept-Encoding',
+        ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+      };
+      return { status: 200, headers, body };
+    }
+
+    function pageReply(html: string): UiReply {
+      const tag = tagOf(html);
+      const headers = { ...pageHeaders(options), etag: tag };
+      const isKnown = ifNoneMatch?.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
+      return isKnown ? { status: 304, headers, body: null } : { status: 200, headers, body: html };
+    }
+  };
+}
+
+/** Returns the path of a request target, which may be absolute (RFC 9112, 3.2.2). */
+function pathOf(target: string): string {
+  const path = target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
+  return path.split(/[?#]/, 1)[0] ?? '/';
+}
+
+/** Writes with Node's own methods, so that settings of the host have no effect. */
+function write(response: ServerResponse, { status, headers, body }: UiReply): void {
+  if (response.headersSent) return;
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === 'vary') response.appendHeader(name, value);
+    else response.setHeader(name, value);
+  }
+  response.end(body ?? undefined);
+}

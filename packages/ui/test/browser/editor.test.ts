@@ -1,0 +1,149 @@
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { describeInBrowser, type Host, seed, startHost } from './host.js';
+
+const production = { project: 'default', flag: 'checkout', environment: 'production' };
+
+let host: Host;
+let visited: Visit;
+
+async function open(path: string): Promise<Visit['page']> {
+  host = await startHost();
+  await seed(host);
+  visited = await visit(`${host.page}projects/default/flags/checkout${path}`);
+  return visited.page;
+}
+
+afterEach(async () => {
+  await visited.close();
+  await host.close();
+});
+afterAll(disconnectBrowser);
+
+async function strategies() {
+  const { environments } = await host.flags.getFlag(production);
+  return environments.find(({ name }) => name === 'production')?.strategies ?? [];
+}
+
+describeInBrowser('the editor', () => {
+  it('previews a rollout, reviews it, applies it in one commit, and reverts it', async () => {
+    const page = await open('/production');
+    await page.getByLabel('Rollout of strategy 1 in percent').fill('50');
+    await page.getByText(/now on for .* then for/).waitFor();
+    await page.getByText(/\+ \d+ become on/).waitFor();
+    await page.getByText(/Strategy 1: \d+ of 1000 in the rollout of 50 %/).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('strategy 1').waitFor();
+    await dialog.getByText('become on').waitFor();
+    await dialog.getByText('As code').click();
+    await dialog.getByLabel('TypeScript').check();
+    await dialog.getByText('await flags.apply([').waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Change production' }).click();
+    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    expect((await strategies())[0]?.parameters).toMatchObject({ rollout: 50 });
+    await page
+      .getByRole('button', { name: /^Revert: / })
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Confirm: revert' }).click();
+    await page.getByText('The change was reverted.').waitFor();
+    expect((await strategies())[0]?.parameters).toMatchObject({ rollout: 25 });
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('adds, targets, orders and removes strategies', async () => {
+    const page = await open('/production');
+    await page.getByLabel('Add a strategy').selectOption({ label: 'Everyone' });
+    await page.getByRole('button', { name: 'Constraint' }).last().click();
+    await page.getByLabel('Constraint 1: field').last().fill('country');
+    await page.getByLabel('Constraint 1: add a value').last().fill('DE, AT');
+    await page.getByLabel('Constraint 1: add a value').last().press('Enter');
+    await page.getByLabel('any case').last().check();
+    await page.getByRole('button', { name: 'Move strategy 2 up' }).click();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('button', { name: 'Change production' }).click();
+    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    const [first, second] = await strategies();
+    expect(first?.constraints).toEqual([
+      { contextName: 'country', operator: 'IN', values: ['DE', 'AT'], caseInsensitive: true },
+    ]);
+    expect(second?.name).toBe('flexibleRollout');
+    await page.goto(`${host.page}projects/default/flags/checkout/production`);
+    await page.getByRole('button', { name: 'Remove strategy 1' }).click();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('button', { name: 'Change production' }).click();
+    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    expect(await strategies()).toHaveLength(1);
+  });
+
+  it('keeps a draft over a reload, and merges it with the edit of another part by somebody else', async () => {
+    const page = await open('/production');
+    await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
+    await page.reload();
+    const rollout = page.getByLabel('Rollout of strategy 1 in percent');
+    await rollout.waitFor();
+    expect(await rollout.inputValue()).toBe('60');
+    await host.flags.as('bob').updateFlag(production, { stale: true });
+    await page.getByText('Your draft was merged with it.').waitFor();
+    expect(await rollout.inputValue()).toBe('60');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('button', { name: 'Change production' }).click();
+    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    expect((await host.flags.getFlag(production)).stale).toBe(true);
+    expect((await strategies())[0]?.parameters).toMatchObject({ rollout: 60 });
+  });
+
+  it('shows three columns where both have changed the same field', async () => {
+    const page = await open('/production');
+    await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
+    const [strategy] = await strategies();
+    await host.flags
+      .as('bob')
+      .patchStrategy({ ...production, strategy: strategy?.id ?? '' }, [
+        { op: 'replace', path: '/parameters/rollout', value: 30 },
+      ]);
+    await page.getByText('Somebody else has changed checkout').waitFor();
+    expect(
+      await page
+        .getByRole('row', { name: /rollout/ })
+        .getByRole('cell')
+        .allTextContents(),
+    ).toEqual(expect.arrayContaining(['25', '30', '60']));
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByLabel('Theirs').check();
+    await page.getByRole('button', { name: 'Continue with the result' }).click();
+    expect(await page.getByLabel('Rollout of strategy 1 in percent').inputValue()).toBe('30');
+    await page.getByText('No changes').waitFor();
+  });
+
+  it('counts over a pasted list, and shows each of its users', async () => {
+    const page = await open('/production');
+    await page.getByRole('button', { name: 'Edit the list' }).click();
+    await page.getByRole('textbox', { name: 'Users' }).fill('7\nuserId=10, country=DE\n{"userId":"42"}');
+    await page.getByRole('button', { name: 'Use this list' }).click();
+    await page.getByLabel('Rollout of strategy 1', { exact: true }).fill('100');
+    await page.getByText('3 pasted users').waitFor();
+    await page.getByRole('rowheader', { name: '42' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Users' }).getByRole('row').count()).toBe(4);
+  });
+
+  it('refuses without the permission, and names it', async () => {
+    host = await startHost({
+      router: {
+        auth: () => ({ name: 'eve' }),
+        authorize: (_actor: unknown, action: string) => /^(get|list|count|preview|explain)/.test(action),
+      },
+    });
+    await seed(host);
+    visited = await visit(`${host.page}projects/default/flags/checkout`);
+    const control = visited.page.locator('[role=switch][aria-disabled=true]').first();
+    await control.waitFor();
+    expect(await control.getAttribute('title')).toBe('Needs the permission disable');
+    await control.click({ force: true });
+    await visited.page.getByRole('button', { name: 'Archive…' }).click({ force: true });
+    expect(await visited.page.getByRole('dialog').count()).toBe(0);
+    expect((await host.flags.getFlag(production)).archived).toBe(false);
+  });
+});

@@ -1,0 +1,165 @@
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { until } from '../../../../test/until.js';
+import { describeInBrowser, type Host, seed, startHost } from './host.js';
+
+let host: Host;
+let visited: Visit;
+
+async function open(path = '', count = 3): Promise<Visit['page']> {
+  host = await startHost();
+  await seed(host, count);
+  visited = await visit(`${host.page}projects/default${path}`);
+  return visited.page;
+}
+
+afterEach(async () => {
+  await visited.close();
+  await host.close();
+});
+afterAll(disconnectBrowser);
+
+const ref = { project: 'default', flag: 'checkout' };
+
+async function isOn(environment: string): Promise<boolean | undefined> {
+  const { environments } = await host.flags.getFlag(ref);
+  return environments.find(({ name }) => name === environment)?.enabled;
+}
+
+describeInBrowser('the list of flags', () => {
+  it('switches a flag at once where no review is asked for, and offers to take it back', async () => {
+    const page = await open();
+    const control = page.getByRole('switch', { name: 'checkout in development', exact: true });
+    await control.click();
+    await page.getByText('checkout is off in development.').waitFor();
+    expect(await control.getAttribute('aria-checked')).toBe('false');
+    expect(await isOn('development')).toBe(false);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await until(() => isOn('development'));
+    await page.getByText('The change was reverted.').waitFor();
+    await until(async () => (await control.getAttribute('aria-checked')) === 'true');
+  });
+
+  it('reviews a switch in production first', async () => {
+    const page = await open();
+    await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Disable checkout in production' });
+    await dialog.getByText('become off').waitFor();
+    expect(await isOn('production')).toBe(true);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await isOn('production')).toBe(true);
+    await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
+    await dialog.getByLabel('Reason').fill('Incident 7');
+    await dialog.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('checkout is off in production.').waitFor();
+    const { events } = await host.flags.listEvents({ limit: 1 });
+    expect(events[0]).toMatchObject({ type: 'environment-disabled', reason: 'Incident 7' });
+  });
+
+  it('enables a flag without strategies with a full rollout', async () => {
+    const page = await open('', 4);
+    await page.getByRole('switch', { name: 'flag-00003 in development', exact: true }).click();
+    await page.getByText('flag-00003 is on in development.').waitFor();
+    const { environments } = await host.flags.getFlag({ project: 'default', flag: 'flag-00003' });
+    expect(environments[0]).toMatchObject({ enabled: true, strategies: [{ parameters: { rollout: '100' } }] });
+  });
+
+  it('keeps filters, sort and the viewed context in the address', async () => {
+    const page = await open();
+    await page.getByRole('searchbox').fill('dark');
+    await page.getByText('1 of 3 flags').waitFor();
+    await page.getByRole('button', { name: 'Name' }).click();
+    await page.getByRole('button', { name: 'View as…' }).click();
+    await page.getByLabel('User ID').fill('7');
+    await page.getByLabel('Other fields').fill('country=DE');
+    await page.getByRole('button', { name: 'View', exact: true }).click();
+    await page.getByRole('button', { name: 'View as user 7 · DE' }).waitFor();
+    const query = new URL(page.url()).searchParams;
+    expect([query.get('q'), query.get('sort'), query.get('as')]).toEqual(['dark', '-name', 'userId=7&country=DE']);
+    await page.reload();
+    await page.getByText('1 of 3 flags').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('dark');
+    await page.getByRole('cell', { name: 'off disabled' }).waitFor();
+    await page.getByRole('searchbox').fill('check');
+    await page.getByRole('cell', { name: /^(on|off) .*bucket/ }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('creates, clones, archives, revives and deletes', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'New flag' }).click();
+    await page.getByLabel('Name').fill('not a name');
+    await page.getByRole('button', { name: 'Create flag' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(visited.expectFault(/status 400/)).toBe(1);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByLabel('Name').fill('fresh');
+    await page.getByLabel('Labels').fill('web, beta');
+    await page.getByRole('button', { name: 'Create flag' }).click();
+    await page.getByRole('heading', { name: 'fresh', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Clone…' }).click();
+    await page.getByRole('button', { name: 'Clone flag' }).click();
+    await page.getByRole('heading', { name: 'fresh-copy', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Archive…' }).click();
+    await page.getByRole('button', { name: 'Confirm: archive fresh-copy' }).click();
+    await page.getByText('This flag is archived').waitFor();
+    await page.goto(`${host.page}projects/default?show=archived`);
+    await page.getByRole('button', { name: 'Revive fresh-copy' }).click();
+    await page.getByText('The archive is empty').waitFor();
+    await host.flags.archiveFlag({ project: 'default', flag: 'fresh-copy' });
+    await page.getByRole('button', { name: 'Delete fresh-copy' }).click();
+    await page.getByRole('button', { name: 'Confirm: delete fresh-copy' }).click();
+    await page.getByText('The archive is empty').waitFor();
+    const names = (await host.flags.listFlags({ project: 'default' })).map(({ name }) => name);
+    expect(names).toEqual(['checkout', 'dark-mode', 'fresh', 'old-banner']);
+  });
+
+  it('changes chosen flags in one commit', async () => {
+    const page = await open();
+    await page.getByLabel('Choose all flags of the list').check();
+    await page.getByText('3 flags chosen').waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Mark stale' }).click();
+    await page.getByRole('button', { name: 'Apply changes' }).click();
+    await page.getByText('Mark stale: 3 flags changed.').waitFor();
+    const { events } = await host.flags.listEvents({ limit: 3 });
+    expect(new Set(events.map(({ type, changeSet }) => `${type} ${changeSet}`)).size).toBe(1);
+    expect(events[0]?.type).toBe('flag-stale-on');
+  });
+
+  it('shows what others change, without a reload', async () => {
+    const page = await open();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await host.flags.as('bob').disable({ ...ref, environment: 'production' });
+    await page.locator('[aria-label="checkout in production"][aria-checked="false"]').waitFor();
+    await host.flags.createFlag({ project: 'default' }, { name: 'brand-new' });
+    await page.getByRole('link', { name: 'brand-new' }).waitFor();
+  });
+
+  it('shows 10,000 flags by some forty rows', async () => {
+    const page = await open('', 10_000);
+    await page.getByText('10,000 flags', { exact: true }).waitFor();
+    expect(await page.locator('tbody tr').count()).toBeLessThan(60);
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('10001');
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await page.getByRole('link', { name: 'old-banner' }).waitFor();
+    expect(await page.locator('tbody tr').count()).toBeLessThan(60);
+    await page.getByRole('searchbox').fill('flag-07777');
+    await page.getByText('1 of 10,000 flags').waitFor();
+    await page.getByRole('switch', { name: 'flag-07777 in production' }).waitFor();
+  });
+
+  it('keeps hostile names, labels and descriptions text', async () => {
+    const page = await open();
+    const hostile = '<img src=x onerror=alert(1)>';
+    await host.flags.createFlag(
+      { project: 'default' },
+      { name: 'constructor', description: hostile, labels: [hostile], owner: hostile },
+    );
+    await page.getByRole('link', { name: 'constructor' }).click();
+    await page.getByRole('heading', { name: 'constructor', level: 1 }).waitFor();
+    await page.getByText(hostile).first().waitFor();
+    expect(await page.locator('img').count()).toBe(0);
+  });
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { isEqual, mergeDocuments } from '../../app/model/merge.js';
+
+const strategy = (id: string, rollout: number, rest: object = {}) => ({ id, parameters: { rollout }, ...rest });
+
+describe('merging two edits', () => {
+  it('takes both, if they changed different parts', () => {
+    const base = { stale: false, strategies: [strategy('a', 25), strategy('b', 10)] };
+    const theirs = { stale: true, strategies: [strategy('a', 25), strategy('b', 20)] };
+    const mine = { stale: false, strategies: [strategy('a', 50), strategy('b', 10)] };
+    const { result, conflicts, merged } = mergeDocuments({ base, theirs, mine });
+    expect(result).toEqual({ stale: true, strategies: [strategy('a', 50), strategy('b', 20)] });
+    expect(conflicts).toEqual([]);
+    expect(merged.map(({ path }) => path)).toEqual(['/stale', '/strategies/a', '/strategies/b']);
+  });
+
+  it('reports the same field, and takes the side that was chosen', () => {
+    const sides = {
+      base: { strategies: [strategy('a', 25)] },
+      theirs: { strategies: [strategy('a', 30)] },
+      mine: { strategies: [strategy('a', 50)] },
+    };
+    const path = '/strategies/a/parameters/rollout';
+    expect(mergeDocuments(sides).conflicts).toEqual([{ path, base: 25, theirs: 30, mine: 50 }]);
+    expect(mergeDocuments(sides).result).toEqual(sides.mine);
+    expect(mergeDocuments(sides, new Map([[path, 'theirs']])).result).toEqual(sides.theirs);
+  });
+
+  it('keeps what each of them has added, and the order of whoever changed it', () => {
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => strategy(id, 1));
+    const { result } = mergeDocuments({ base: [a, b], theirs: [b, a, c], mine: [a, b, d] });
+    expect(result.map((one) => one?.id)).toEqual(['b', 'a', 'c', 'd']);
+  });
+
+  it('reports an edit of what the other has removed', () => {
+    const { conflicts } = mergeDocuments({ base: [strategy('a', 1)], theirs: [], mine: [strategy('a', 2)] });
+    expect(conflicts.map(({ path }) => path)).toEqual(['/a']);
+  });
+
+  const document = fc.dictionary(
+    fc.constantFrom('a', 'b', 'c', 'd'),
+    fc.oneof(
+      fc.integer({ min: 0, max: 3 }),
+      fc.array(fc.record({ id: fc.constantFrom('x', 'y', 'z'), rollout: fc.integer({ min: 0, max: 2 }) }), {
+        maxLength: 3,
+      }),
+    ),
+  );
+
+  it('changes nothing where only one of them has changed something', () => {
+    fc.assert(
+      fc.property(document, document, (base, edited) => {
+        const one = mergeDocuments({ base, theirs: edited, mine: base });
+        const other = mergeDocuments({ base, theirs: base, mine: edited });
+        expect([one.conflicts, other.conflicts]).toEqual([[], []]);
+        expect(isEqual(one.result, edited) && isEqual(other.result, edited)).toBe(true);
+      }),
+    );
+  });
+
+  it('never loses a part that neither has changed, nor makes one up', () => {
+    fc.assert(
+      fc.property(document, document, document, (base, theirs, mine) => {
+        const { result } = mergeDocuments<Record<string, unknown>>({ base, theirs, mine });
+        for (const [name, value] of Object.entries(base)) {
+          if (isEqual(theirs[name], value) && isEqual(mine[name], value)) expect(result[name]).toEqual(value);
+        }
+        const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
+        expect(Object.keys(result).every((name) => names.has(name))).toBe(true);
+      }),
+    );
+  });
+});

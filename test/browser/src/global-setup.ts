@@ -1,0 +1,3 @@
+import { startSharedBrowser } from './shared-browser.js';
+
+export default startSharedBrowser;

@@ -1,0 +1,3 @@
+import { closeSharedBrowser } from './shared-browser.js';
+
+export default closeSharedBrowser;
