@@ -28,6 +28,7 @@ import type {
 import { readAll } from './export.operations.js';
 import { detach, type Planned, type Step, toSets, widen } from './order.decide.js';
 import {
+  contentsOf,
   differencesOf,
   eventsOf,
   type ImportPlan,
