@@ -10,10 +10,7 @@ import { withSegmentPermission } from './strategies.js';
 
 const IMPORT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',
-  'project_not_found',
-  'segment_not_found',
   'parent_not_found',
-  'segment_exists',
   'flag_has_children',
   'segment_in_use',
   'dependency_cycle',
