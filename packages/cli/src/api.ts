@@ -23,7 +23,8 @@ export interface Api {
 /** Creates a client of the admin API. Paths are relative to `/api/admin`. */
 export function createApi(connection: Connection): Api {
   async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const init =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
     const text = await response.text();
     if (!response.ok) throw refusal(connection, response.status, text);
@@ -33,9 +34,9 @@ export function createApi(connection: Connection): Api {
   return {
     connection,
     get: (path, query = {}) => {
-      const given = Object.entries(query).filter(([, value]) => value !== undefined);
-      const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-      return send('GET', search === '' ? path : `${path}?${search}`);
+      const search = new URLSearchParams();
+      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+      return send('GET', search.size === 0 ? path : `${path}?${search}`);
     },
     post: (path, body = {}) => send('POST', path, body),
     delete: (path) => send('DELETE', path),
@@ -50,6 +51,10 @@ function parse(connection: Connection, text: string): unknown {
   }
 }
 
+function notTheApi({ name }: Connection, status: number): string {
+  return `${name} answered ${status}. Is it the address of the flags API?`;
+}
+
 interface ErrorBody {
   readonly code?: string;
   readonly message?: string;
@@ -61,10 +66,12 @@ function refusal(connection: Connection, status: number, text: string): CommandE
   try {
     body = JSON.parse(text) as ErrorBody;
   } catch {
-    return new ApiError(status, 'unknown', `${connection.name} answered ${status}. Is it the address of the flags API?`);
+    return new ApiError(status, 'unknown', notTheApi(connection, status));
   }
   const { code = 'unknown', message = `The server answered ${status}.`, details = [] } = body;
-  const advice = status === 401 ? ' Give an admin token: --token or FLAGS_TOKEN.' : '';
+  if (status === 401) return new ApiError(status, code, `${connection.name} ${connection.refusal}`);
+  if (status === 404 && (code === 'unknown' || code === 'not_found'))
+    return new ApiError(status, code, notTheApi(connection, status));
   const lines = details.map((detail) => `\n  ${detail.path ? `${detail.path}: ` : ''}${detail.message}`);
-  return new ApiError(status, code, `${message}${advice}${lines.join('')}`);
+  return new ApiError(status, code, `${message}${lines.join('')}`);
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage, type Storage } from '@flags/core';
+import { createFlags, type Flags, type FlagsOptions, isFlagsError, memoryStorage, type Storage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { postgresStorage } from '@flags/postgres';
@@ -14,6 +14,8 @@ export interface Connection {
   readonly flags: Flags | undefined;
   /** The store or address, without a password. */
   readonly name: string;
+  /** How to answer a server that does not let the caller in. */
+  readonly refusal: string;
   close(): Promise<void>;
 }
 
@@ -33,8 +35,12 @@ export interface ConnectionOptions {
 
 /** The origin of requests to a store of this process. It never leaves the process. */
 const LOCAL_ORIGIN = 'http://localhost';
+/** How long a command waits for an answer of a server, in milliseconds. */
+const PATIENCE = 30_000;
+/** In bytes. A store is opened by its owner: only the limits of the engine hold. */
+const LOCAL_BODY_LIMIT = 64 * 1024 * 1024;
 
-export const isAddress = (store: string) => /^https?:\/\//.test(store);
+export const isAddress = (store: string) => /^https?:\/\//i.test(store);
 export const isPostgres = (store: string) => /^postgres(ql)?:\/\//.test(store);
 
 /**
@@ -54,15 +60,21 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
 }
 
 function connectToServer(address: string, token: string | undefined): Connection {
+  if (!URL.canParse(address)) throw usageError(`${address} is no address. Write it as http://127.0.0.1:4242.`);
   const url = new URL(address);
-  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-  const authorization = token === undefined ? undefined : { authorization: token };
+  // People paste the address of the admin page or of the API.
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/(ui|api\/admin)$/, '')}`;
+  const authorization = token === undefined || token === '' ? undefined : { authorization: token };
   return {
     name: base,
     flags: undefined,
+    refusal: authorization
+      ? 'refuses the token. Give another admin token: --token or FLAGS_TOKEN.'
+      : 'asks for a token. Give an admin token: --token or FLAGS_TOKEN.',
     fetch: async (path, init = {}) => {
       try {
-        return await fetch(`${base}${path}`, { ...init, headers: { ...init.headers, ...authorization } });
+        const signal = AbortSignal.timeout(PATIENCE);
+        return await fetch(`${base}${path}`, { ...init, signal, headers: { ...init.headers, ...authorization } });
       } catch (error) {
         throw new CommandError(`${base} cannot be reached (${reasonOf(error)}). Is the server running?`);
       }
@@ -74,12 +86,17 @@ function connectToServer(address: string, token: string | undefined): Connection
 async function openStore(store: string, options: ConnectionOptions): Promise<Connection> {
   const flags = await openFlags(store, options);
   const actor = { name: options.actor ?? `cli:${userName()}` };
-  const handle = toFetchHandler(createFlagsApi<typeof actor, Request>(flags, { auth: () => actor }));
+  const api = createFlagsApi<typeof actor, Request>(flags, { auth: () => actor, bodyLimit: LOCAL_BODY_LIMIT });
+  const handle = toFetchHandler(api);
   return {
     name: nameOf(store),
     flags,
+    refusal: 'refuses the request.',
     fetch: async (path, init) => handle(new Request(`${LOCAL_ORIGIN}${path}`, init)),
-    close: () => flags.close(),
+    close: async () => {
+      api.close();
+      await flags.close();
+    },
   };
 }
 
@@ -90,19 +107,28 @@ export async function openFlags(
   settings: Partial<FlagsOptions> = { pollInterval: 0, usageInterval: 0 },
 ): Promise<Flags> {
   if (!create && isFile(store) && !existsSync(store)) {
-    throw new CommandError(`There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`);
+    throw new CommandError(
+      `There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`,
+    );
   }
   try {
     const configured = environments && { environments: environments.map((name) => ({ name })) };
-    return await createFlags({ ...settings, ...configured, storage: await openStorage(store) });
+    return await createFlags({ ...settings, ...configured, storage: await openStorage(store, create) });
   } catch (error) {
-    throw new CommandError(`${nameOf(store)} cannot be opened: ${reasonOf(error)}`);
+    const advice = isPostgres(store) && !create ? ` ${adviceFor(error)}` : '';
+    throw new CommandError(`${nameOf(store)} cannot be opened: ${reasonOf(error).replace(/\.$/, '')}.${advice}`);
   }
 }
 
-async function openStorage(store: string): Promise<Storage> {
+/** Creates or migrates the tables of a database on a server only if `create` is set: others may use it. */
+async function openStorage(store: string, create: boolean): Promise<Storage> {
   if (store === ':memory:') return memoryStorage();
-  return isPostgres(store) ? postgresStorage(store) : sqliteStorage(store);
+  return isPostgres(store) ? postgresStorage({ connectionString: store, migrate: create }) : sqliteStorage(store);
+}
+
+function adviceFor(error: unknown): string {
+  const isUnsupported = isFlagsError(error) && error.code === 'storage_unsupported';
+  return isUnsupported ? 'Create or migrate the tables: flags migrate.' : 'Is the database running?';
 }
 
 export function isFile(store: string): boolean {
@@ -110,8 +136,9 @@ export function isFile(store: string): boolean {
 }
 
 /** Returns the name of a store without a password. */
-function nameOf(store: string): string {
+export function nameOf(store: string): string {
   if (!isPostgres(store)) return store;
+  if (!URL.canParse(store)) return 'The PostgreSQL database';
   const url = new URL(store);
   return `postgres://${url.host}${url.pathname}`;
 }
@@ -126,8 +153,7 @@ function userName(): string {
 
 /** Returns the message of an error, and of its cause: `fetch` hides the reason there. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  const reason = cause instanceof Error && cause.message !== '' ? cause.message : error.message;
-  return reason === '' ? error.name : reason;
+  const { name, message, cause } = Object(error) as Partial<Error>;
+  const { message: reason } = Object(cause) as Partial<Error>;
+  return reason || message || name || String(error);
 }

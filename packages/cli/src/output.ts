@@ -6,6 +6,7 @@ export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+  /** Gets errors and questions, so that standard output has results only. */
   readonly stderr: NodeJS.WritableStream;
 }
 
@@ -13,10 +14,12 @@ export interface CommandIo {
 export interface Output {
   /** With `--json`, sentences and tables are left out. */
   readonly isJson: boolean;
+  /** Whether a person reads the output on a terminal. */
+  readonly isTerminal: boolean;
   readonly colors: ReturnType<typeof pico.createColors>;
   /** Writes a line for people. */
   line(text?: string): void;
-  /** Writes rows with headings for people. */
+  /** Writes rows with headings for people. On a terminal, cuts cells so that each row fits into one line. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void;
   /** Writes the result for programs. */
   json(value: unknown): void;
@@ -26,19 +29,25 @@ export interface Output {
 
 /** Colors appear on terminals only, and never with `NO_COLOR`. */
 export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Output {
-  const isColored = stdout.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
-  const colors = pico.createColors(isColored);
+  const isTerminal = stdout.isTTY === true;
+  const colors = pico.createColors(isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb');
   return {
     isJson,
+    isTerminal,
     colors,
     line: (text = '') => {
-      if (!isJson) stdout.write(`${text}\n`);
+      if (!isJson) stdout.write(`${withoutControls(text)}\n`);
     },
     table: (headings, rows) => {
       if (isJson) return;
-      const table = new Table({ head: headings.map((one) => colors.bold(one)), chars: NO_BORDERS, style: PLAIN });
-      for (const row of rows) table.push([...row]);
-      stdout.write(`${table.toString().replaceAll(/ +$/gm, '')}\n`);
+      const cells = rows.map((row) => row.map((cell) => withoutControls(cell).replaceAll(/\s+/g, ' ')));
+      const widths = widthsWithin(isTerminal ? (stdout.columns ?? DEFAULT_COLUMNS) : Infinity, [headings, ...cells]);
+      for (let start = 0; start === 0 || start < cells.length; start += ROWS_PER_TABLE) {
+        const head = start === 0 ? headings.map((heading) => colors.bold(heading)) : [];
+        const table = new Table({ head, colWidths: widths, chars: NO_BORDERS, style: PLAIN });
+        table.push(...cells.slice(start, start + ROWS_PER_TABLE));
+        stdout.write(`${table.toString().replaceAll(/ +$/gm, '')}\n`);
+      }
     },
     json: (value) => {
       if (isJson) stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -49,9 +58,44 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
   };
 }
 
-const PLAIN = { head: [], border: [], 'padding-left': 0, 'padding-right': 2 };
-const NO_BORDERS = Object.fromEntries(
-  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'].concat(
-    ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'],
-  ).map((name) => [name, '']),
-);
+const COLOR = /^\[\d+m/;
+
+/** Removes control characters of stored texts, which could rewrite the terminal. Keeps line breaks and colors. */
+function withoutControls(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (character, index: number) => {
+    const isColor = character === '\u001b' && COLOR.test(text.slice(index + 1, index + 6));
+    return character === '\n' || isColor ? character : '';
+  });
+}
+
+/** The time to lay out a table grows with the square of its rows. */
+const ROWS_PER_TABLE = 100;
+const DEFAULT_COLUMNS = 80;
+const GAP = 2;
+const NARROWEST = 8;
+/** Characters that take two columns of a terminal. */
+const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uFF01-\uFF60]/gu;
+
+/** Returns the widths of columns, gaps included. Makes the widest columns narrower until a row fits. */
+function widthsWithin(columns: number, rows: readonly (readonly string[])[]): number[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) {
+      const width = [...cell].length + (cell.match(WIDE)?.length ?? 0) + GAP;
+      widths[index] = Math.max(widths[index] ?? 0, width);
+    }
+  }
+  let excess = widths.reduce((sum, width) => sum + width, 0) - columns;
+  while (excess > 0) {
+    const widest = Math.max(...widths);
+    if (widest <= NARROWEST) break;
+    widths[widths.indexOf(widest)] = widest - 1;
+    excess--;
+  }
+  return widths;
+}
+
+const PLAIN = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
+const BORDERS =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right';
+const NO_BORDERS = Object.fromEntries([...BORDERS.split(' '), 'right-mid', 'middle'].map((name) => [name, '']));

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { isFlagsError } from '@flags/core';
 import { Command, CommanderError } from 'commander';
 import { addCompletionCommand } from './commands/completion.js';
 import { addFlagCommands } from './commands/flags.js';
@@ -20,15 +22,16 @@ export async function run(args: readonly string[], io: CommandIo): Promise<numbe
     return exitCodeOf(program);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    if (!(error instanceof CommandError)) throw error;
+    if (!(error instanceof CommandError) && !isFlagsError(error)) throw error;
     io.stderr.write(`${error.message}\n`);
-    return error.exitCode;
+    return error instanceof CommandError ? error.exitCode : EXIT.failed;
   }
 }
 
 function createProgram(io: CommandIo): Command {
   const program = new Command('flags')
     .description('Feature flags in a SQLite file, a PostgreSQL database, or a running server')
+    .version(versionOf())
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
     .configureOutput({
@@ -44,6 +47,11 @@ function createProgram(io: CommandIo): Command {
   addCompletionCommand(program, io);
   for (const command of program.commands) inheritSettings(command, program);
   return program;
+}
+
+function versionOf(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 /** Subcommands that exist before `exitOverride` keep their own settings, so every one gets the program's. */

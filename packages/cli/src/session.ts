@@ -27,28 +27,41 @@ export interface CommandSession {
   readonly api: Api;
 }
 
-/** Adds the options that all commands share. Environment variables give their defaults. */
+/** The environment variables that give defaults. They are no defaults of the options, because the help would show a secret. */
+const VARIABLES = {
+  store: 'FLAGS_STORE',
+  token: 'FLAGS_TOKEN',
+  environment: 'FLAGS_ENVIRONMENT',
+  environments: 'FLAGS_ENVIRONMENTS',
+  actor: 'FLAGS_ACTOR',
+  reviewIn: 'FLAGS_REVIEW_IN',
+} as const;
+
+/** Adds the options that all commands share. */
 export function addCommonOptions(program: Command, { env }: CommandIo): void {
   program
-    .option('--store <store>', 'SQLite file, postgres://…, or the address of a server (FLAGS_STORE)', env.FLAGS_STORE)
-    .option('--token <token>', 'admin token for a server (FLAGS_TOKEN)', env.FLAGS_TOKEN)
+    .option('--store <store>', 'SQLite file, postgres://…, or the address of a server (FLAGS_STORE)')
+    .option('--token <token>', 'admin token for a server (FLAGS_TOKEN)')
     .option('--project <project>', 'project of the flag; found by the name of the flag if absent')
-    .option('--environment <name>', 'environment (FLAGS_ENVIRONMENT); production if absent', env.FLAGS_ENVIRONMENT)
-    .option(
-      '--environments <names>',
-      'environments of a store, separated by commas (FLAGS_ENVIRONMENTS)',
-      env.FLAGS_ENVIRONMENTS,
-    )
-    .option('--actor <name>', 'author of changes in a store (FLAGS_ACTOR)', env.FLAGS_ACTOR)
+    .option('--environment <name>', 'environment of the change (FLAGS_ENVIRONMENT); production if absent')
+    .option('--environments <names>', 'environments of a store, separated by commas (FLAGS_ENVIRONMENTS)')
+    .option('--actor <name>', 'author of changes in a store (FLAGS_ACTOR)')
     .option('--reason <text>', 'why the change is made; the history shows it')
     .option(
       '--review-in <names>',
-      'environments whose changes need a confirmation (FLAGS_REVIEW_IN); the default one if absent',
-      env.FLAGS_REVIEW_IN,
+      'environments whose changes need a confirmation (FLAGS_REVIEW_IN); production, else the last one',
     )
     .option('--json', 'write JSON for programs')
     .option('--yes', 'do not ask for a confirmation')
-    .option('--dry-run', 'show what would change, and change nothing');
+    .option('--dry-run', 'show what would change, and change nothing')
+    .hook('preAction', () => {
+      const given = program.opts<CommonOptions>();
+      for (const [option, variable] of Object.entries(VARIABLES)) {
+        const value = env[variable];
+        const isAbsent = given[option as keyof CommonOptions] === undefined;
+        if (isAbsent && value) program.setOptionValueWithSource(option, value, 'env');
+      }
+    });
 }
 
 /** Runs a command on the flags that its options name, and closes them afterwards. */
@@ -77,16 +90,24 @@ export function namesIn(list: string | undefined): readonly string[] | undefined
 /** The environment that evaluations use when the host configures no other one. */
 const PREFERRED_ENVIRONMENT = 'production';
 
-/** Returns the environment that the options name, or the default one. */
+/** Returns the environment that the options name, or the one that evaluations use by default. */
 export async function environmentOf({ api, options }: CommandSession): Promise<string> {
   const names = await listEnvironments(api);
   const { environment } = options;
   if (environment === undefined) return defaultEnvironment(names);
   if (names.includes(environment)) return environment;
-  throw usageError(`There is no environment ${environment}; there are: ${names.join(', ')}.`);
+  const advice = api.connection.flags
+    ? ' A store needs the names of others: --environments or FLAGS_ENVIRONMENTS.'
+    : '';
+  throw usageError(`There is no environment ${environment}; there are: ${names.join(', ')}.${advice}`);
 }
 
-export function defaultEnvironment(names: readonly string[]): string {
+/** Returns the environment whose changes need a confirmation: production, or else the last one. */
+export function reviewedEnvironment(names: readonly string[]): string {
+  return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names.at(-1) ?? PREFERRED_ENVIRONMENT);
+}
+
+function defaultEnvironment(names: readonly string[]): string {
   return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names[0] ?? PREFERRED_ENVIRONMENT);
 }
 
@@ -123,28 +144,40 @@ export interface FlagPage {
   readonly total: number;
 }
 
-/** Finds a flag, archived or not, by its exact name. */
+/**
+ * Finds a flag, archived or not, by its exact name.
+ *
+ * @throws CommandError that names the closest flags
+ */
 export async function findFlag({ api, options }: CommandSession, name: string): Promise<ListedFlag> {
   const { project } = options;
   for (const archived of [undefined, 'true']) {
-    const { features } = await api.get<FlagPage>('/features', { query: name, project, archived });
+    const { features } = await api.get<FlagPage>('/features', { namePrefix: name, project, archived, limit: 1 });
     const found = features.find((one) => one.name === name);
     if (found) return found;
   }
   const { features } = await api.get<FlagPage>('/features', { project });
-  const close = closestTo(name, features.map((one) => one.name));
-  const advice = close === undefined ? 'List the flags: flags list.' : `Did you mean ${close}?`;
-  throw new CommandError(`There is no flag ${name}. ${advice}`);
+  const close = closestTo(
+    name,
+    features.map((one) => one.name),
+  );
+  const advice = close.length === 0 ? 'List the flags: flags list' : `Did you mean ${close.join(' or ')}?`;
+  throw new CommandError(`There is no flag ${name}${project === undefined ? '' : ` in project ${project}`}. ${advice}`);
 }
 
-/** Returns the most similar name, or undefined if none is similar. */
-function closestTo(name: string, names: readonly string[]): string | undefined {
-  const ranked = names
-    .slice(0, 2_000)
-    .map((one) => ({ one, distance: distanceBetween(name.toLowerCase(), one.toLowerCase()) }))
-    .filter(({ distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
-    .sort((a, b) => a.distance - b.distance);
-  return ranked[0]?.one;
+const MOST_NAMES_COMPARED = 20_000;
+const MOST_NAMES_SHOWN = 3;
+
+/** Returns the most similar names, the closest first. */
+function closestTo(name: string, names: readonly string[]): readonly string[] {
+  const wanted = name.slice(0, 100).toLowerCase();
+  return names
+    .slice(0, MOST_NAMES_COMPARED)
+    .map((one) => ({ one, distance: distanceBetween(wanted, one.toLowerCase()) }))
+    .filter(({ distance }) => distance <= Math.max(2, Math.floor(wanted.length / 3)))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, MOST_NAMES_SHOWN)
+    .map(({ one }) => one);
 }
 
 /** The Levenshtein distance. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { usageError } from '../errors.js';
-import type { CommandIo } from '../output.js';
+import { type CommandIo, createOutput } from '../output.js';
 
 /** Adds `completion`, which prints a script for a shell. */
 export function addCompletionCommand(program: Command, io: CommandIo): void {
@@ -9,54 +9,60 @@ export function addCompletionCommand(program: Command, io: CommandIo): void {
     .description('print a completion script: source <(flags completion bash)')
     .argument('<shell>', 'bash, zsh or fish')
     .action((shell: string) => {
-      const write = SCRIPTS[shell];
-      if (!Object.hasOwn(SCRIPTS, shell) || !write) throw usageError(`There is no completion for ${shell}: bash, zsh, fish.`);
-      io.stdout.write(write(describe(program)));
+      const write = new Map(Object.entries(SCRIPTS)).get(shell);
+      if (!write) throw usageError(`There is no completion for ${shell}: bash, zsh, fish.`);
+      createOutput(io, false).raw(write(program));
     });
 }
 
-interface Words {
-  readonly commands: readonly { readonly name: string; readonly description: string }[];
-  readonly options: readonly string[];
+const namesOf = ({ commands }: Command) => commands.map((one) => one.name());
+const optionsOf = ({ options }: Command) => options.flatMap(({ long }) => (long ? [long] : []));
+
+/** Returns the words that may follow a command: its subcommands and options, and the common options. */
+function wordsAfter(command: Command, program: Command): string {
+  return [...namesOf(command), ...optionsOf(command), ...optionsOf(program)].join(' ');
 }
 
-function describe(program: Command): Words {
-  return {
-    commands: program.commands.map((one) => ({ name: one.name(), description: one.description() })),
-    options: program.options.flatMap(({ long }) => (long ? [long] : [])),
-  };
-}
-
-const SCRIPTS: Readonly<Record<string, (words: Words) => string>> = {
-  bash: ({ commands, options }) => `_flags() {
-  local word=\${COMP_WORDS[COMP_CWORD]}
-  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W '${commands.map(({ name }) => name).join(' ')}' -- "$word"))
-  elif [[ $word == -* ]]; then COMPREPLY=($(compgen -W '${options.join(' ')}' -- "$word"))
-  else COMPREPLY=($(compgen -f -- "$word")); fi
+const SCRIPTS: Readonly<Record<string, (program: Command) => string>> = {
+  bash: (program) => `_flags() {
+  local word=\${COMP_WORDS[COMP_CWORD]} words
+  if [ "$COMP_CWORD" -eq 1 ]; then words='${wordsAfter(program, program)}'
+  else case \${COMP_WORDS[1]} in
+${program.commands.map((one) => `    ${one.name()}) words='${wordsAfter(one, program)}' ;;`).join('\n')}
+    *) words='${optionsOf(program).join(' ')}' ;;
+  esac; fi
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  if [ \${#COMPREPLY[@]} -eq 0 ]; then COMPREPLY=($(compgen -f -- "$word")); fi
 }
 complete -F _flags flags
 `,
-  zsh: ({ commands, options }) => `#compdef flags
+  zsh: (program) => `#compdef flags
 _flags() {
   local -a commands
-  commands=(${commands.map(({ name, description }) => `'${name}:${quoted(description)}'`).join(' ')})
-  if (( CURRENT == 2 )); then _describe command commands
-  else _values -w option ${options.join(' ')}; _files; fi
+  commands=(${program.commands.map((one) => `'${one.name()}:${quoted(one.description())}'`).join(' ')})
+  if (( CURRENT == 2 )); then _describe command commands; return; fi
+  case $words[2] in
+${program.commands.map((one) => `    ${one.name()}) compadd -- ${wordsAfter(one, program)} ;;`).join('\n')}
+  esac
+  _files
 }
 compdef _flags flags
 `,
-  fish: ({ commands, options }) =>
+  fish: (program) =>
     [
-      ...commands.map(
-        ({ name, description }) =>
-          `complete -c flags -n __fish_use_subcommand -a ${name} -d '${quoted(description)}'`,
-      ),
-      ...options.map((option) => `complete -c flags -l ${option.slice(2)}`),
+      ...program.commands.flatMap((one) => [
+        `complete -c flags -n __fish_use_subcommand -a ${one.name()} -d '${quoted(one.description())}'`,
+        ...[
+          ...namesOf(one).map((name) => `-a ${name}`),
+          ...optionsOf(one).map((option) => `-l ${option.slice(2)}`),
+        ].map((words) => `complete -c flags -n '__fish_seen_subcommand_from ${one.name()}' ${words}`),
+      ]),
+      ...optionsOf(program).map((option) => `complete -c flags -l ${option.slice(2)}`),
       '',
     ].join('\n'),
 };
 
-/** Escapes a description for single quotes. */
+/** Escapes a description for single quotes, and for zsh, which splits at colons. */
 function quoted(text: string): string {
   return text.replaceAll("'", '’').replaceAll(':', ';');
 }

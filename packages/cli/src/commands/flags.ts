@@ -1,5 +1,6 @@
 import type { Change, StrategyInput } from '@flags/core';
 import type { Command } from 'commander';
+import { describeConstraint } from '../describe.js';
 import { CommandError, usageError } from '../errors.js';
 import type { CommandIo } from '../output.js';
 import { applyReviewed } from '../review.js';
@@ -103,7 +104,9 @@ export function addFlagCommands(program: Command, io: CommandIo): void {
     .option('--strategy <id>', 'the strategy, if the environment has several gradual rollouts')
     .action((flag: string, percentage: string, _options, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { strategy?: string }>();
-      return withSession(io, options, (session) => setRollout(session, flag, { percentage, strategy: options.strategy }));
+      return withSession(io, options, (session) =>
+        setRollout(session, flag, { percentage, strategy: options.strategy }),
+      );
     });
   program
     .command('variants')
@@ -113,38 +116,55 @@ export function addFlagCommands(program: Command, io: CommandIo): void {
     .option('--clear', 'remove all variants')
     .action((flag: string, variants: string[], _options, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { clear?: boolean }>();
-      return withSession(io, options, (session) => changeVariants(session, flag, options.clear ? [] : variants, options));
+      return withSession(io, options, (session) => changeVariants(session, flag, variants, options));
     });
 }
 
 async function listFlags({ api, output, options }: CommandSession, query: ListOptions): Promise<void> {
   const { type, label, owner, stale, archived, limit } = query;
-  const filters = { query: query.query, project: options.project, type, label, owner, limit };
-  const page = await api.get<FlagPage>('/features', {
+  const shown =
+    limit === undefined ? (output.isTerminal && !output.isJson ? ROWS_ON_TERMINAL : Infinity) : countOf(limit);
+  const pageLimit = shown <= MOST_PER_PAGE ? shown : undefined;
+  const filters = { query: query.query, project: options.project, type, label, owner, limit: pageLimit };
+  const { features: found, total } = await api.get<FlagPage>('/features', {
     ...filters,
     ...(stale === true && { stale: 'true' }),
     ...(archived === true && { archived: 'true' }),
-    ...(options.environment !== undefined && query.environment === options.environment && {}),
   });
-  output.json(page.features);
-  if (page.features.length === 0) {
-    output.line('No flags match. Create one: flags create NAME');
+  const features = found.slice(0, shown);
+  output.json(features);
+  if (features.length === 0) {
+    const isFiltered = Object.values({ ...filters, limit: undefined, stale, archived }).some(
+      (one) => one !== undefined,
+    );
+    output.line(isFiltered ? 'No flag matches.' : 'There are no flags. Create one: flags create NAME');
     return;
   }
-  const environments = page.features[0]?.environments.map(({ name }) => name) ?? [];
+  const environments = features[0]?.environments.map(({ name }) => name) ?? [];
   output.table(
     ['Name', 'Project', 'Type', ...environments, 'Last seen', 'Labels', 'Owner'],
-    page.features.map((flag) => [
+    features.map((flag) => [
       flag.name,
       flag.project,
       flag.stale ? `${flag.type}, stale` : flag.type,
       ...flag.environments.map((one) => describeState(one)),
-      flag.lastSeenAt ?? 'never',
+      flag.lastSeenAt?.slice(0, 10) ?? 'never',
       flag.labels.join(', '),
       flag.owner ?? '',
     ]),
   );
-  if (page.total > page.features.length) output.line(`${page.features.length} of ${page.total} flags`);
+  if (total > features.length)
+    output.line(`${features.length} of ${total} flags. Narrow them: flags list TEXT, or --limit.`);
+}
+
+/** A terminal gets what a person reads; a pipe and `--json` get everything. */
+const ROWS_ON_TERMINAL = 100;
+const MOST_PER_PAGE = 1_000;
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,7}$/.test(text) || count === 0) throw usageError(`--limit is a number of flags, not ${text}.`);
+  return count;
 }
 
 function describeState({ enabled, rollout, hasVariants }: ListedFlag['environments'][number]): string {
@@ -178,16 +198,16 @@ async function showFlag(session: CommandSession, name: string): Promise<void> {
   }
   if (flag.variants?.length) {
     output.line();
-    output.table(['Variant', 'Weight'], flag.variants.map(({ name: variant, weight }) => [variant, percent(weight)]));
+    output.table(
+      ['Variant', 'Weight'],
+      flag.variants.map(({ name: variant, weight }) => [variant, percent(weight)]),
+    );
   }
 }
 
 function describeStrategy({ id, name, title, parameters, constraints, segments = [], disabled }: WireStrategy): string {
   const values = Object.entries(parameters ?? {}).map(([key, value]) => `${key} ${String(value)}`);
-  const conditions = constraints.map(({ contextName, operator, inverted, values: list, value }) => {
-    const operand = Array.isArray(list) && list.length > 0 ? list.slice(0, 5).join(', ') : String(value ?? '');
-    return `${String(contextName)} ${inverted ? 'not ' : ''}${String(operator)} ${operand}`;
-  });
+  const conditions = constraints.map(describeConstraint);
   const parts = [...values, ...conditions, ...segments.map((segment) => `segment ${segment}`)];
   return `${title ?? name}${disabled ? ' (disabled)' : ''}${parts.length > 0 ? `: ${parts.join('; ')}` : ''}  ${id}`;
 }
@@ -235,8 +255,8 @@ async function setRollout(
   name: string,
   { percentage, strategy: wanted }: { readonly percentage: string; readonly strategy: string | undefined },
 ): Promise<void> {
-  const value = Number(percentage.replace(/%$/, ''));
-  if (percentage === '' || !(value >= 0 && value <= 100)) throw usageError(`A rollout is 0 to 100, not ${percentage}.`);
+  const value = Number(percentage.replace(/%$/, '').trim() || NaN);
+  if (!(value >= 0 && value <= 100)) throw usageError(`A rollout is 0 to 100, not ${percentage}.`);
   const rollout = String(value);
   const { project, environments } = await readFlag(session, name);
   const environment = await environmentOf(session);
@@ -252,11 +272,13 @@ async function setRollout(
   const [found] = gradual;
   if (!found && (wanted !== undefined || strategies.length > 0)) {
     const message = `${name} has no gradual rollout in ${environment}, but other strategies. Any one that holds switches it on.`;
-    throw new CommandError(wanted === undefined ? message : `${name} has no gradual rollout ${wanted} in ${environment}.`);
+    throw new CommandError(
+      wanted === undefined ? message : `${name} has no gradual rollout ${wanted} in ${environment}.`,
+    );
   }
   if (!found) return applyReviewed(session, [addRollout(ref, rollout), { op: 'enable', ref }]);
   const { id, ...input } = found;
-  const replacement = { ...input, parameters: { ...input.parameters, rollout } } as StrategyInput;
+  const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
   await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: id }, input: replacement }]);
 }
 
@@ -268,23 +290,31 @@ async function changeVariants(
 ): Promise<void> {
   const { output } = session;
   const { project, variants: current } = await readFlag(session, name);
+  if (clear && variants.length > 0) throw usageError('Name variants, or --clear, but not both.');
   if (variants.length === 0 && !clear) {
     output.json(current ?? []);
-    output.table(['Variant', 'Weight'], (current ?? []).map((one) => [one.name, percent(one.weight)]));
+    if (!current?.length) return output.line(`${name} has no variants.`);
+    output.table(
+      ['Variant', 'Weight'],
+      (current ?? []).map((one) => [one.name, percent(one.weight)]),
+    );
     return;
   }
   const input = variants.map((text) => {
     const [variant = '', weight] = text.split('=');
     if (weight === undefined) return { name: variant, weightType: 'variable' as const };
     const value = Number(weight.replace(/%$/, '')) * 10;
-    if (!Number.isInteger(value)) throw usageError(`${text}: a weight is a percentage with at most one decimal.`);
+    if (weight === '' || !Number.isInteger(value))
+      throw usageError(`${text}: a weight is a percentage with at most one decimal.`);
     return { name: variant, weightType: 'fix' as const, weight: value };
   });
   const isAllFixed = input.length > 0 && input.every(({ weightType }) => weightType === 'fix');
   const sum = input.reduce((total, { weight = 0 }) => total + weight, 0);
   if (isAllFixed && sum !== 1000) throw usageError(`The weights are ${sum / 10} % together, and must be 100 %.`);
   // One variant has to be variable: it takes what the fixed ones leave.
-  const weighted = isAllFixed ? input.map((one, index) => (index === 0 ? { name: one.name, weightType: 'variable' as const } : one)) : input;
+  const weighted = isAllFixed
+    ? input.map((one, index) => (index === 0 ? { name: one.name, weightType: 'variable' as const } : one))
+    : input;
   await applyReviewed(session, [{ op: 'setVariants', ref: { project, flag: name }, input: weighted }]);
 }
 

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { describeConstraint, describeEvent, subjectOf } from '../describe.js';
+import { CommandError, usageError } from '../errors.js';
 import type { CommandIo } from '../output.js';
-import { confirmOrRefuse, describeEvent, type WireChangeSet } from '../review.js';
+import { confirmOrRefuse, isAffected, reviewedEnvironments, type WireChangeSet } from '../review.js';
 import { type CommandSession, environmentOf, findFlag, withSession } from '../session.js';
 
 interface WireHistory {
@@ -17,13 +19,14 @@ interface WireExplanation {
   readonly enabled: boolean;
   readonly reason: string;
   readonly variant: { readonly name: string };
-  readonly dependencies: readonly { readonly flag: string; readonly holds: boolean }[];
+  readonly dependencies: readonly { readonly dependency: { readonly flag: string }; readonly holds: boolean }[];
   readonly strategies: readonly {
     readonly name: string;
-    readonly holds?: boolean;
-    readonly enabled?: boolean;
-    readonly constraints: readonly { readonly constraint: Readonly<Record<string, unknown>>; readonly holds: boolean }[];
-    readonly [member: string]: unknown;
+    readonly holds: boolean;
+    readonly disabled: boolean;
+    readonly constraints: readonly { readonly constraint: unknown; readonly value?: string; readonly holds: boolean }[];
+    readonly segments: readonly { readonly id: number; readonly holds: boolean }[];
+    readonly rollout?: { readonly bucket?: number; readonly rollout: number; readonly random?: boolean };
   }[];
 }
 
@@ -62,7 +65,7 @@ async function showHistory(session: CommandSession, flag: string | undefined, li
     flag !== undefined
       ? `/projects/${(await findFlag(session, flag)).project}/features/${flag}/history`
       : options.project !== undefined
-        ? `/projects/${options.project}/history`
+        ? `/projects/${encodeURIComponent(options.project)}/history`
         : '/history';
   const { changes } = await api.get<WireHistory>(path, { limit });
   output.json(changes);
@@ -71,8 +74,7 @@ async function showHistory(session: CommandSession, flag: string | undefined, li
     output.line(`${output.colors.bold(at)}  ${actor}  ${output.colors.dim(id ?? '')}`);
     if (reason) output.line(`  ${reason}`);
     for (const event of events) {
-      const { featureName, project } = event as { readonly featureName?: string; readonly project?: string };
-      output.line(`  ${featureName ?? project ?? ''} ${describeEvent(event)}`);
+      output.line(`  ${subjectOf(event)} ${describeEvent(event)}`);
     }
   }
 }
@@ -82,16 +84,21 @@ async function undo(session: CommandSession, id: string): Promise<void> {
   const path = `/changes/${encodeURIComponent(id)}`;
   const { at, actor, events } = await api.get<WireChangeSet>(path);
   output.line(`The change set of ${at} by ${actor}:`);
-  for (const event of events) output.line(`  ${describeEvent(event)}`);
+  for (const event of events) output.line(`  ${subjectOf(event)} ${describeEvent(event)}`);
   if (options.dryRun === true) {
+    output.line('Nothing has changed: the command would take this back.');
     output.json({ changed: false, events });
     return;
   }
-  await confirmOrRefuse(session, 'Take it back?');
+  const reviewed = (await reviewedEnvironments(session)).filter((environment) => isAffected(events, environment));
+  const created = events.filter(({ type }) => /-created$/.test(type)).map((event) => subjectOf(event));
+  const subjects = [...reviewed, ...created.map((name) => `${name}, which is deleted`)];
+  if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}. Go on?`);
   const { reason } = options;
-  const set = await api.post<WireChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
-  output.json(set);
-  output.line(set.id === null ? 'Nothing to take back.' : output.colors.green(`Done, as change set ${set.id}.`));
+  const changeSet = await api.post<WireChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
+  output.json({ changed: changeSet.id !== null, changeSet });
+  const done = output.colors.green(`Taken back. To take that back: flags undo ${changeSet.id ?? ''}`);
+  output.line(changeSet.id === null ? 'Nothing to take back.' : done);
 }
 
 interface ContextOptions {
@@ -112,25 +119,41 @@ async function explain(session: CommandSession, flag: string, given: ContextOpti
   };
   const { features } = await api.post<WirePlayground>('/playground', { environment, flag, context });
   const [explanation] = features;
+  if (!explanation) throw new CommandError(`${flag} is archived: it is off everywhere.`);
   output.json(explanation);
-  if (!explanation) return;
   const { enabled, reason, variant, dependencies, strategies } = explanation;
   const state = enabled ? output.colors.green('on') : output.colors.red('off');
-  output.line(`${flag} is ${state} in ${environment}: ${reason.replaceAll('-', ' ')}`);
+  output.line(`${flag} is ${state} in ${environment}: ${REASONS[reason] ?? reason.replaceAll('_', ' ')}`);
   if (variant.name !== 'disabled') output.line(`variant ${variant.name}`);
-  for (const { flag: parent, holds } of dependencies) output.line(`  ${mark(holds)} depends on ${parent}`);
+  for (const { dependency, holds } of dependencies) output.line(`  ${mark(holds)} depends on ${dependency.flag}`);
   for (const strategy of strategies) {
-    output.line(`  ${mark(strategy.holds === true)} ${strategy.name}`);
-    for (const { constraint, holds } of strategy.constraints) {
-      const { contextName, operator, inverted } = constraint;
-      output.line(`    ${mark(holds)} ${String(contextName)} ${inverted === true ? 'not ' : ''}${String(operator)}`);
+    output.line(
+      `  ${mark(strategy.holds)} ${strategy.name}${strategy.disabled ? ' (disabled)' : ''}${rolloutOf(strategy)}`,
+    );
+    for (const { constraint, value, holds } of strategy.constraints) {
+      output.line(`    ${mark(holds)} ${describeConstraint(constraint)} (${value === undefined ? 'absent' : value})`);
     }
+    for (const { id, holds } of strategy.segments) output.line(`    ${mark(holds)} segment ${id}`);
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  no_strategy_holds: 'no strategy holds',
+  strategy: 'a strategy holds',
+};
+
+/** Describes the position of the context in a gradual rollout. */
+function rolloutOf({ rollout }: WireExplanation['strategies'][number]): string {
+  if (rollout == null) return '';
+  const { bucket, rollout: percentage, random } = rollout;
+  if (random === true) return `: ${percentage}%, at random, because the context has no id`;
+  return bucket == null ? `: ${percentage}%` : `: ${percentage}%, and this context is at ${bucket}`;
 }
 
 function splitProperty(text: string): [string, string] {
   const place = text.indexOf('=');
-  return place < 0 ? [text, ''] : [text.slice(0, place), text.slice(place + 1)];
+  if (place < 1) throw usageError(`${text} is no property. Write it as country=DE.`);
+  return [text.slice(0, place), text.slice(place + 1)];
 }
 
 function mark(holds: boolean): string {

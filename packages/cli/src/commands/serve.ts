@@ -2,70 +2,102 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Flags } from '@flags/core';
 import { createFlagsApi, toNodeHandler } from '@flags/http';
-import type { Command } from 'commander';
-import { openFlags } from '../connection.js';
+import { createFlagsUi } from '@flags/ui';
+import { type Command, Option } from 'commander';
+import { isAddress, nameOf, openFlags } from '../connection.js';
 import { CommandError, usageError } from '../errors.js';
 import { type CommandIo, createOutput } from '../output.js';
+import { createSamples } from '../samples.js';
 import { type CommonOptions, namesIn } from '../session.js';
 
 interface ServeOptions extends CommonOptions {
   readonly port: string;
   readonly host: string;
-  readonly auth?: string;
+  readonly auth?: 'token' | 'none';
 }
 
-/** Adds `serve`: the API on this machine, in memory unless a store is named. */
+/** Adds `serve`: the API and the admin page on this machine, in memory unless a store is named. */
 export function addServeCommand(program: Command, io: CommandIo): void {
   program
     .command('serve')
-    .description('serve the admin API and the admin page; in memory with sample flags unless --store names a store')
-    .option('--port <port>', 'port; 0 for any free one', io.env.PORT ?? '4242')
-    .option('--host <host>', 'address to listen on', io.env.HOST ?? '127.0.0.1')
-    .option('--auth <mode>', 'token or none; default: none in memory, token for a store')
+    .description('serve the API and the admin page; in memory with sample flags unless a store is named')
+    .option('--port <port>', 'port; 0 for any free one', '4242')
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .addOption(new Option('--auth <mode>', 'default: none in memory, token for a store').choices(['token', 'none']))
     .action((_options, command: Command) => serve(io, command.optsWithGlobals<ServeOptions>()));
 }
 
 async function serve(io: CommandIo, options: ServeOptions): Promise<void> {
-  const { store = ':memory:', environments } = options;
-  if (/^https?:/.test(store)) throw usageError('serve needs a store, not an address.');
+  const store = options.store || ':memory:';
+  if (isAddress(store)) throw usageError('serve needs a store, not an address: --store FILE, or --store :memory:');
+  if (!/^\d{1,5}$/.test(options.port)) throw usageError(`--port is a number from 0 to 65535, not ${options.port}.`);
   const isEphemeral = store === ':memory:';
-  const auth = authOf(options.auth, isEphemeral);
-  const output = createOutput(io, options.json === true);
-  const flags = await openFlags(store, { environments: namesIn(environments), create: true }, {});
+  const auth = options.auth ?? (isEphemeral ? 'none' : 'token');
+  if (options.dryRun === true) throw usageError('serve has no --dry-run. It changes no flags of a store.');
+  const environments = namesIn(options.environments);
+  const flags = await openFlags(store, { environments, create: true }, {});
+  const api = createFlagsApi(flags, { auth });
+  const handle = toNodeHandler(api);
+  const page = createFlagsUi({
+    ...(options.reviewIn !== undefined && { reviewIn: namesIn(options.reviewIn) ?? [] }),
+    ...(isEphemeral && { banner: { text: 'In memory: everything is gone when the command ends.' } }),
+  });
+  const server = createServer((request, response) => {
+    if (request.url === '/') response.writeHead(302, { location: 'ui/' }).end();
+    else page(request, response, () => void handle(request, response));
+  });
   try {
     if (isEphemeral) await createSamples(flags);
+    await listen(server, options);
     const secret = auth === 'token' ? await createFirstToken(flags) : undefined;
-    const api = toNodeHandler(createFlagsApi(flags, { auth }));
-    const server = await listen(createServer((request, response) => void api(request, response)), options);
-    const { port } = server.address() as AddressInfo;
-    const url = `http://${options.host}:${port}`;
-    output.json({ url, auth, ...(secret !== undefined && { token: secret }) });
-    output.line(`Flags are served at ${url}/api/admin${isEphemeral ? ', in memory: they are gone afterwards' : ''}.`);
-    if (secret !== undefined) output.line(`Admin token, shown only now: ${secret}`);
-    const header = auth === 'none' ? '' : ` -H 'Authorization: ${secret ?? '<admin token>'}'`;
-    output.line(`Try: curl${header} ${url}/api/admin/features`);
+    announce(io, { options, auth, secret, server, store });
     await untilStopped();
-    api.close?.();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    createOutput(io, options.json === true).line('Stopped.');
   } finally {
+    api.close();
+    await closeServer(server);
     await flags.close();
   }
 }
 
-function authOf(given: string | undefined, isEphemeral: boolean): 'token' | 'none' {
-  const auth = given ?? (isEphemeral ? 'none' : 'token');
-  if (auth !== 'token' && auth !== 'none') throw usageError(`--auth is token or none, not ${auth}.`);
-  return auth;
+interface Served {
+  readonly options: ServeOptions;
+  readonly auth: 'token' | 'none';
+  readonly secret: string | undefined;
+  readonly server: Server;
+  readonly store: string;
 }
 
-function listen(server: Server, { port, host }: ServeOptions): Promise<Server> {
+/** Writes the addresses, and the secret of a token that was created. */
+function announce(io: CommandIo, { options, auth, secret, server, store }: Served): void {
+  const output = createOutput(io, options.json === true);
+  const { port } = server.address() as AddressInfo;
+  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  const page = `${url}/ui/`;
+  output.json({ url, page, auth, ...(secret !== undefined && { token: secret }) });
+  const isEphemeral = store === ':memory:';
+  output.line(isEphemeral ? 'Sample flags, in memory: they are gone afterwards.' : `The flags of ${nameOf(store)}.`);
+  output.line(`Admin page  ${output.colors.bold(page)}`);
+  output.line(`API         ${url}/api/admin`);
+  if (secret !== undefined) output.line(`Admin token, shown only now: ${secret}`);
+  if (auth === 'token' && secret === undefined) output.line('The store has an admin token already.');
+  const isLocal = ['127.0.0.1', 'localhost', '::1'].includes(options.host);
+  if (auth === 'none' && !isLocal)
+    output.line('Everybody who reaches this address can change the flags: see --auth token.');
+  const token = auth === 'none' ? '' : ` --token ${secret ?? 'SECRET'}`;
+  output.line(`In another terminal: flags list --store ${url}${token}`);
+  output.line('Stop with Ctrl-C.');
+}
+
+function listen(server: Server, { port, host }: ServeOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === 'EADDRINUSE';
-      reject(new CommandError(isTaken ? `Port ${port} is in use. Choose another one: --port 0` : error.message));
+      const advice = isTaken ? `Port ${port} is in use. Choose another one: --port 0` : undefined;
+      reject(new CommandError(advice ?? `${host}:${port} cannot be listened on: ${error.message}`));
     });
-    server.listen(Number(port), host, () => resolve(server));
+    if (Number(port) > 65_535) reject(usageError(`--port is a number from 0 to 65535, not ${port}.`));
+    else server.listen(Number(port), host, resolve);
   });
 }
 
@@ -76,46 +108,20 @@ function untilStopped(): Promise<void> {
   });
 }
 
-/** Creates an admin token unless the store has one. */
-async function createFirstToken(flags: Flags): Promise<string | undefined> {
-  const tokens = await flags.listTokens();
-  if (tokens.some(({ kind }) => kind === 'admin')) return undefined;
-  const { secret } = await flags.createToken({ name: 'first admin', kind: 'admin' });
-  return secret;
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
 }
 
-/** Creates flags that show what there is: a rollout, a constraint, variants and a kill switch. */
-async function createSamples(flags: Flags): Promise<void> {
-  const project = 'default';
-  const environment = flags.settings.environment;
-  const ref = (flag: string) => ({ project, flag, environment });
-  await flags.as('samples').apply([
-    { op: 'createFlag', ref: { project }, input: { name: 'checkout', description: 'The new checkout', labels: ['shop'] } },
-    {
-      op: 'addStrategy',
-      ref: ref('checkout'),
-      input: { name: 'flexibleRollout', parameters: { rollout: '25', groupId: 'checkout', stickiness: 'userId' } },
-    },
-    { op: 'enable', ref: ref('checkout') },
-    { op: 'createFlag', ref: { project }, input: { name: 'banner', type: 'experiment', description: 'Colors of the banner' } },
-    {
-      op: 'addStrategy',
-      ref: ref('banner'),
-      input: {
-        name: 'default',
-        parameters: {},
-        constraints: [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT'] }],
-      },
-    },
-    { op: 'enable', ref: ref('banner') },
-    {
-      op: 'setVariants',
-      ref: { project, flag: 'banner' },
-      input: [
-        { name: 'red', weightType: 'variable' },
-        { name: 'blue', weightType: 'variable' },
-      ],
-    },
-    { op: 'createFlag', ref: { project }, input: { name: 'pay-later', type: 'kill-switch', owner: 'payments' } },
-  ]);
+/** Creates an admin token unless the store has one that has not expired. */
+async function createFirstToken(flags: Flags): Promise<string | undefined> {
+  const now = new Date().toISOString();
+  const tokens = await flags.listTokens();
+  const isUsable = tokens.some(({ kind, expiresAt }) => kind === 'admin' && (expiresAt === null || expiresAt > now));
+  if (isUsable) return undefined;
+  const isTaken = tokens.some(({ name }) => name === 'first admin');
+  const { secret } = await flags.createToken({ name: isTaken ? `admin of ${now}` : 'first admin', kind: 'admin' });
+  return secret;
 }
