@@ -120,7 +120,8 @@ module.exports = {
     },
     {
       name: 'cli-uses-published-entries',
-      comment: 'The command line is a host: the engine, its drivers, the HTTP API and the admin page as they are published.',
+      comment:
+        'The command line is a host: the engine, its drivers, the HTTP API and the admin page as they are published.',
       severity: 'error',
       from: { path: '^packages/cli/src/' },
       to: {

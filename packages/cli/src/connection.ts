@@ -41,7 +41,7 @@ const PATIENCE = 30_000;
 const LOCAL_BODY_LIMIT = 64 * 1024 * 1024;
 
 export const isAddress = (store: string) => /^https?:\/\//i.test(store);
-export const isPostgres = (store: string) => /^postgres(ql)?:\/\//.test(store);
+const isPostgres = (store: string) => /^postgres(ql)?:\/\//.test(store);
 
 /**
  * Opens a store or a connection to a server.

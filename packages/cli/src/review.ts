@@ -66,7 +66,11 @@ async function applyOnce({ api, options }: CommandSession, changes: readonly Cha
   }
 }
 
-/** Asks for a confirmation if the plan touches an environment that needs one, or deletes a document. */
+/**
+ * Asks for a confirmation if the plan touches an environment that needs one, or deletes a document.
+ *
+ * @public
+ */
 export async function confirmChange(session: CommandSession, plan: WirePlan): Promise<void> {
   const reviewed = await reviewedEnvironments(session);
   const touched = reviewed.filter((environment) => plan.documents.some((one) => isTouched(one, environment)));
@@ -118,7 +122,11 @@ function deletions({ documents }: WirePlan): readonly string[] {
     .map(({ kind, id }) => `${kind} ${id}`);
 }
 
-/** Describes a plan: one line per document, and one per fact. */
+/**
+ * Describes a plan: one line per document, and one per fact.
+ *
+ * @public
+ */
 export function describePlan({ documents }: WirePlan): readonly string[] {
   return documents
     .filter(({ events }) => events.length > 0)
