@@ -1,5 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createFlags, type DefinedFlag, type Definitions, type Flags, memoryStorage } from '../../src/index.js';
+import {
+  createFlags,
+  type DefinedFlag,
+  type Definitions,
+  definitionsSchema,
+  type Flags,
+  memoryStorage,
+} from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
 import { expectConsistent } from '../history/shown-content.js';
 import { STORAGES } from '../storage-kinds.js';
@@ -254,4 +263,9 @@ it('imports 8 MiB without holding up the loop', async () => {
   // Some 20 milliseconds, and more on a busy machine.
   expect(longest).toBeLessThan(250);
   await flags.close();
+});
+
+it('publishes its JSON Schema', () => {
+  const published = JSON.parse(readFileSync(join(__dirname, '../../definitions.schema.json'), 'utf8'));
+  expect(published).toEqual(JSON.parse(JSON.stringify(definitionsSchema())));
 });
