@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isFlagsError } from '@flags/core';
 import { Command, CommanderError } from 'commander';
 import { addCompletionCommand } from './commands/completion.js';
+import { addDefinitionCommands } from './commands/definitions.js';
 import { addFlagCommands } from './commands/flags.js';
 import { addHistoryCommands } from './commands/history.js';
 import { addServeCommand } from './commands/serve.js';
@@ -42,6 +43,7 @@ function createProgram(io: CommandIo): Command {
   addFlagCommands(program, io);
   addHistoryCommands(program, io);
   addTokenCommands(program, io);
+  addDefinitionCommands(program, io);
   addStoreCommands(program, io);
   addServeCommand(program, io);
   addCompletionCommand(program, io);
