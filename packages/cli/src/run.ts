@@ -3,6 +3,7 @@ import { isFlagsError } from '@flags/core';
 import { Command, CommanderError } from 'commander';
 import { addChangeCommands } from './commands/changes.js';
 import { addCompletionCommand } from './commands/completion.js';
+import { addDefinitionCommands } from './commands/definitions.js';
 import { addFlagCommands } from './commands/flags.js';
 import { addHistoryCommands } from './commands/history.js';
 import { addServeCommand } from './commands/serve.js';
@@ -44,6 +45,7 @@ function createProgram(io: CommandIo): Command {
   addChangeCommands(program, io);
   addHistoryCommands(program, io);
   addTokenCommands(program, io);
+  addDefinitionCommands(program, io);
   addStoreCommands(program, io);
   addServeCommand(program, io);
   addCompletionCommand(program, io);
