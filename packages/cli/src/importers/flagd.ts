@@ -59,24 +59,24 @@ const EVERYBODY: DefinedStrategy = { name: 'default' };
 /** The flag is on for contexts whose variant is true. */
 function toSwitch(name: string, { variants, defaultVariant, targeting }: Flag, report: Report): Converted {
   const values = membersOf(variants);
-  const valueOf = (variant: unknown) => values[typeof variant === 'boolean' ? `${variant}` : `${variant}`] === true;
-  const isOnByDefault = valueOf(defaultVariant);
+  const isTrue = (variant: unknown) => values[`${variant}`] === true;
+  const isOnByDefault = isTrue(defaultVariant);
   const otherwise = isOnByDefault ? [EVERYBODY] : [];
   if (targeting === undefined || isEmpty(targeting)) return { variants: [], strategies: otherwise };
   const distribution = distributionOf(targeting);
   if (distribution) {
     const share = distribution.weights
-      .filter(([variant]) => valueOf(variant))
+      .filter(([variant]) => isTrue(variant))
       .reduce((sum, [, weight]) => sum + weight, 0);
     report.add(`${name}: other users are in the share of ${share / 10} %, because another hash chooses them.`);
     const parameters = { rollout: `${Math.round(share / 10)}`, stickiness: distribution.stickiness, groupId: name };
     return { variants: [], strategies: [{ name: 'flexibleRollout', parameters }] };
   }
   const rules = toRules(targeting);
-  const last = rules?.otherwise === undefined ? isOnByDefault : valueOf(rules.otherwise);
+  const last = rules?.otherwise === undefined ? isOnByDefault : isTrue(rules.otherwise);
   const all = rules?.rules ?? [];
   // Strategies switch on only, so no rule may switch off what a later one switches on.
-  const isExpressible = rules !== undefined && all.every(({ variant }) => valueOf(variant)) && !last;
+  const isExpressible = rules !== undefined && all.every(({ variant }) => isTrue(variant)) && !last;
   if (isExpressible)
     return { variants: [], strategies: all.map(({ constraints }) => ({ name: 'default', constraints })) };
   const [only] = all;
@@ -87,7 +87,7 @@ function toSwitch(name: string, { variants, defaultVariant, targeting }: Flag, r
     condition &&
     all.length === 1 &&
     only.constraints.length === 1 &&
-    !valueOf(only.variant) &&
+    !isTrue(only.variant) &&
     last
   ) {
     const constraints = [{ ...condition, inverted: condition.inverted !== true }];
