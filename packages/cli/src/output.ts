@@ -1,4 +1,3 @@
-import Table from 'cli-table3';
 import pico from 'picocolors';
 
 /** The streams and the environment of a command. */
@@ -42,12 +41,13 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
       if (isJson) return;
       const cells = rows.map((row) => row.map((cell) => withoutControls(cell).replaceAll(/\s+/g, ' ')));
       const widths = widthsWithin(isTerminal ? (stdout.columns ?? DEFAULT_COLUMNS) : Infinity, [headings, ...cells]);
-      for (let start = 0; start === 0 || start < cells.length; start += ROWS_PER_TABLE) {
-        const head = start === 0 ? headings.map((heading) => colors.bold(heading)) : [];
-        const table = new Table({ head, colWidths: widths, chars: NO_BORDERS, style: PLAIN });
-        table.push(...cells.slice(start, start + ROWS_PER_TABLE));
-        stdout.write(`${table.toString().replaceAll(/ +$/gm, '')}\n`);
-      }
+      const [head = '', ...lines] = [headings, ...cells].map((row) =>
+        row
+          .map((cell, index) => fit(cell, (widths[index] ?? 0) - GAP))
+          .join(' '.repeat(GAP))
+          .trimEnd(),
+      );
+      stdout.write(`${[colors.bold(head), ...lines].join('\n')}\n`);
     },
     json: (value) => {
       if (isJson) stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -68,21 +68,33 @@ function withoutControls(text: string): string {
   });
 }
 
-/** The time to lay out a table grows with the square of its rows. */
-const ROWS_PER_TABLE = 100;
 const DEFAULT_COLUMNS = 80;
 const GAP = 2;
 const NARROWEST = 8;
 /** Characters that take two columns of a terminal. */
-const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uFF01-\uFF60]/gu;
+const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uFF01-\uFF60]/u;
+const ASCII = /^[ -~]*$/;
+
+function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  return [...text].reduce((sum, character) => sum + (WIDE.test(character) ? 2 : 1), 0);
+}
+
+/** Cuts or fills a text to a width. */
+function fit(text: string, width: number): string {
+  const missing = width - widthOf(text);
+  if (missing >= 0) return text + ' '.repeat(missing);
+  const characters = [...text];
+  while (widthOf(characters.join('')) >= width) characters.pop();
+  return fit(`${characters.join('')}…`, width);
+}
 
 /** Returns the widths of columns, gaps included. Makes the widest columns narrower until a row fits. */
 function widthsWithin(columns: number, rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) {
-      const width = [...cell].length + (cell.match(WIDE)?.length ?? 0) + GAP;
-      widths[index] = Math.max(widths[index] ?? 0, width);
+      widths[index] = Math.max(widths[index] ?? 0, widthOf(cell) + GAP);
     }
   }
   let excess = widths.reduce((sum, width) => sum + width, 0) - columns;
@@ -94,8 +106,3 @@ function widthsWithin(columns: number, rows: readonly (readonly string[])[]): nu
   }
   return widths;
 }
-
-const PLAIN = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
-const BORDERS =
-  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right';
-const NO_BORDERS = Object.fromEntries([...BORDERS.split(' '), 'right-mid', 'middle'].map((name) => [name, '']));

@@ -1,10 +1,9 @@
-import type { FlagDetail } from '../api/types.js';
 import type { Choices, Merge } from '../model/merge.js';
 import { wordsOf } from './timeline.js';
 
 interface ConflictTableProps {
   readonly flag: string;
-  readonly merge: Merge<FlagDetail>;
+  readonly merge: Merge<unknown>;
   readonly choices: Choices;
   readonly onChoose: (path: string, side: 'mine' | 'theirs') => void;
   readonly onDiscard: () => void;

@@ -5,15 +5,17 @@ import { useResource } from '../api/resource.js';
 import { heardAt, liveness } from '../api/stream.js';
 import { href, navigate, path } from '../router.js';
 import { settings } from '../settings.js';
+import { isMac, overlay } from '../state/keys.js';
 import { isLetIn, offers, session } from '../state/session.js';
 import { time } from '../words.js';
 import { Icon } from './icons.js';
+import { Overlay } from './key-help.js';
 import { ReviewDialog } from './review.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
 
-/** The project of the address. */
-function currentProject(): string {
+/** The project of the address, or the last one. */
+export function currentProject(): string {
   return path.value[0] === 'projects' ? (path.value[1] ?? 'default') : lastProject;
 }
 
@@ -42,6 +44,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           </a>
           {isIn && <ProjectPicker />}
           <span class="stretch" />
+          {isIn && <FindButton />}
           {isIn && <ViewAsPicker />}
           {isIn && <LiveDot />}
           <ThemeButton />
@@ -52,7 +55,19 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
       <main id="main">{children}</main>
       <Toasts />
       <ReviewDialog />
+      {isIn && <Overlay />}
     </>
+  );
+}
+
+function FindButton() {
+  const open = () => {
+    overlay.value = 'palette';
+  };
+  return (
+    <button type="button" class="chip" data-palette="none" onClick={open}>
+      <Icon name="search" /> Find <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+    </button>
   );
 }
 
@@ -94,11 +109,18 @@ function ProjectPicker() {
 function Navigation() {
   const project = currentProject();
   const [first, , third] = path.value;
+  const isMembers = first === 'projects' && third === 'members';
+  const rows = [
+    { label: 'Segments', action: 'listSegments', target: ['segments'] },
+    { label: 'Events', action: 'listHistory', target: ['events'] },
+    { label: 'Members', action: 'listMembers', target: ['projects', project, 'members'], isCurrent: isMembers },
+    { label: 'API tokens', action: 'listTokens', target: ['tokens'] },
+  ];
   const items = [
-    { label: 'Flags', target: ['projects', project], isCurrent: first === 'projects' && third !== 'members' },
-    ...(offers('listHistory', project)
-      ? [{ label: 'History', target: ['history'], isCurrent: first === 'history' }]
-      : []),
+    { label: 'Flags', target: ['projects', project], isCurrent: first === 'projects' && !isMembers },
+    ...rows
+      .filter(({ action }) => offers(action, project))
+      .map((row) => ({ ...row, isCurrent: row.isCurrent ?? row.target[0] === first })),
   ];
   return (
     <nav aria-label="Main" class="tabs">
