@@ -8,11 +8,13 @@ import { startTheme } from './parts/layout.js';
 import { startRouter } from './router.js';
 import { version } from './state/changes.js';
 import { applyHint } from './state/flag-list.js';
+import { startKeys } from './state/keys.js';
 import { isLetIn, startSession } from './state/session.js';
 
 startTheme();
 startRouter();
 startSession();
+startKeys();
 
 effect(() => {
   if (!isLetIn.value) return;

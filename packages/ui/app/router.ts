@@ -67,6 +67,8 @@ let shouldFocus = false;
 export function focusHeading(heading: HTMLElement | null): void {
   if (!shouldFocus || heading === null) return;
   shouldFocus = false;
+  // Nothing under a modal dialog takes the focus, and dialogs belong to the screen that is left.
+  for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog:modal')) dialog.close();
   heading.focus({ preventScroll: true });
 }
 

@@ -9,14 +9,19 @@ interface DialogProps {
   readonly size?: 'small' | 'large';
 }
 
-/** A modal dialog of the platform. The focus returns to what opened it. */
+/** A modal dialog of the platform. Its first field gets the focus, which returns to what opened the dialog. */
 export function Dialog({ title, onClose, children, size = 'small' }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const opener = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
+    element?.querySelector<HTMLElement>('.dialog-body :is(input, textarea, select):not(details *)')?.focus();
     return () => {
+      // One that is closed already was left by a navigation, or by an action that has moved the focus itself.
+      if (!element?.open) return;
+      element.close();
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
   }, []);

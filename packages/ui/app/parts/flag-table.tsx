@@ -76,7 +76,12 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
       <tbody ref={body}>
         {first > 0 && <Gap rows={first} columns={columnCount} />}
         {flags.slice(first, end).map((flag, index) => (
-          <tr key={flag.name} aria-rowindex={first + index + 2} class={chosen.value.has(flag.name) ? 'chosen' : ''}>
+          <tr
+            key={flag.name}
+            aria-rowindex={first + index + 2}
+            class={chosen.value.has(flag.name) ? 'chosen' : ''}
+            data-edit={isArchive ? undefined : href(['projects', project, 'flags', flag.name, viewIn.value])}
+          >
             <td class="check">
               <input
                 type="checkbox"

@@ -5,9 +5,11 @@ import { useResource } from '../api/resource.js';
 import { heardAt, liveness } from '../api/stream.js';
 import { href, navigate, path } from '../router.js';
 import { settings } from '../settings.js';
+import { isMac, overlay } from '../state/keys.js';
 import { isLetIn, offers, session } from '../state/session.js';
 import { time } from '../words.js';
 import { Icon } from './icons.js';
+import { Overlay } from './key-help.js';
 import { ReviewDialog } from './review.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
@@ -42,6 +44,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           </a>
           {isIn && <ProjectPicker />}
           <span class="stretch" />
+          {isIn && <FindButton />}
           {isIn && <ViewAsPicker />}
           {isIn && <LiveDot />}
           <ThemeButton />
@@ -52,7 +55,19 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
       <main id="main">{children}</main>
       <Toasts />
       <ReviewDialog />
+      {isIn && <Overlay />}
     </>
+  );
+}
+
+function FindButton() {
+  const open = () => {
+    overlay.value = 'palette';
+  };
+  return (
+    <button type="button" class="chip" data-palette="none" onClick={open}>
+      <Icon name="search" /> Find <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+    </button>
   );
 }
 

@@ -30,6 +30,18 @@ export const reviewed = signal<Proposal | undefined>(undefined);
 /** Increases with every change that the page has made or heard of: evaluations of before are out of date. */
 export const version = signal(0);
 
+/** The change set that the page has made last and that can be taken back. */
+export const latestChange = signal<string | undefined>(undefined);
+
+/** Takes the latest change of this page back. Returns false if there is none. */
+export function undoLatest(): boolean {
+  const id = latestChange.value;
+  if (id === undefined) return false;
+  latestChange.value = undefined;
+  void undo(id);
+  return true;
+}
+
 /** Makes changes, through the review if one of their environments asks for it. */
 export async function propose(proposal: Proposal): Promise<void> {
   const needsReview = proposal.changes.some(({ ref }) => isReviewed(String(ref?.environment ?? '')));
@@ -49,12 +61,7 @@ export async function carryOut(proposal: Proposal, reason?: string): Promise<Api
     const body = { ...(id && { id }), ...(reason && { reason }), changes: proposal.changes };
     const { data } = await applyOnce(body);
     await refresh(data);
-    const undone = data.id;
-    showToast({
-      text: proposal.done,
-      tone: 'done',
-      ...(undone !== null && { action: { label: 'Undo', run: () => void undo(undone) } }),
-    });
+    showDone(proposal.done, data);
     proposal.onApplied?.(data);
     return undefined;
   } catch (error) {
@@ -83,17 +90,17 @@ export async function undo(id: string, reason?: string): Promise<boolean> {
   try {
     const { data } = await call('undoChange', { params: { id }, body: { ...(reason && { reason }) } });
     await refresh(data);
-    const undone = data.id;
-    showToast({
-      text: 'The change was reverted.',
-      tone: 'done',
-      ...(undone !== null && { action: { label: 'Undo', run: () => void undo(undone) } }),
-    });
+    showDone('The change was reverted.', data);
     return true;
   } catch (error) {
     showToast({ text: messageOf(error as ApiError), tone: 'fault' });
     return false;
   }
+}
+
+function showDone(text: string, { id }: ChangeSet): void {
+  latestChange.value = id ?? undefined;
+  showToast({ text, tone: 'done', ...(id !== null && { action: { label: 'Undo', run: () => void undo(id) } }) });
 }
 
 /** Reads again what is out of date after a change set. Single flags of the list are there before the message is. */

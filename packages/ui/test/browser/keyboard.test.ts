@@ -1,0 +1,184 @@
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { describeInBrowser, type Host, seed, startHost } from './host.js';
+
+let host: Host;
+let visited: Visit;
+
+beforeAll(async () => {
+  host = await startHost();
+  await seed(host, 60);
+});
+afterAll(async () => {
+  await disconnectBrowser();
+  await host.close();
+});
+afterEach(() => visited.close());
+
+async function open(path = 'projects/default'): Promise<Visit['page']> {
+  visited = await visit(`${host.page}${path}`);
+  await visited.page.getByRole('heading', { level: 1 }).waitFor();
+  return visited.page;
+}
+
+const press = (...keys: string[]) =>
+  keys.reduce((before, key) => before.then(() => visited.page.keyboard.press(key)), Promise.resolve());
+/** What has the focus: its label, or its text. */
+const focused = () =>
+  visited.page.evaluate(() => {
+    const { activeElement: element } = document;
+    const label = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : element?.textContent;
+    return (element?.getAttribute('aria-label') ?? label ?? '').trim();
+  });
+
+async function isFocused(name: string): Promise<void> {
+  for (let tries = 0; (await focused()) !== name; tries++) {
+    if (tries > 100) throw new Error(`"${await focused()}" has the focus instead of "${name}"`);
+    await visited.page.waitForTimeout(20);
+  }
+}
+
+/** Presses Tab until a control has the focus. */
+async function tabTo(name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 80; presses++) {
+    await press('Tab');
+    if (name.test(await focused())) return;
+  }
+  throw new Error(`Tab does not reach ${name}`);
+}
+
+async function rollout(): Promise<unknown> {
+  const { environments } = await host.flags.getFlag({ project: 'default', flag: 'checkout' });
+  const production = environments.find(({ name }) => name === 'production');
+  return [production?.strategies[0]?.parameters?.rollout, production?.strategies[0]?.constraints.length];
+}
+
+describeInBrowser('the keyboard alone', () => {
+  it('targets, previews, reviews and undoes a change', async () => {
+    const page = await open();
+    await page.getByText('60 flags').waitFor();
+    await press('/');
+    await page.keyboard.type('checkout');
+    await page.getByText('1 of 60 flags').waitFor();
+    await press('Enter');
+    await isFocused('checkout');
+    await press('e');
+    await isFocused('checkout in production');
+    await tabTo(/^Rollout of strategy 1 in percent$/);
+    await page.keyboard.type('50');
+    await tabTo(/^Constraint$/);
+    await press('Enter');
+    await tabTo(/^Constraint 1: field$/);
+    await page.keyboard.type('country');
+    await tabTo(/^Constraint 1: add a value$/);
+    await page.keyboard.type('DE');
+    await press('Enter');
+    await page.getByText(/\d+ become off/).waitFor();
+    await press('Control+k');
+    await page.keyboard.type('review changes');
+    await press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Review changes of checkout' });
+    await dialog.getByText('become off').waitFor();
+    await tabTo(/^Change production$/);
+    await press('Enter');
+    await isFocused('checkout');
+    expect(await rollout()).toEqual([50, 1]);
+    await press('u');
+    await page.getByText('The change was reverted.').waitFor();
+    expect(await rollout()).toEqual([25, 0]);
+  });
+
+  it('creates a flag, and comes back to what opened a dialog', async () => {
+    const page = await open();
+    await press('Control+k');
+    await page.keyboard.type('new flag');
+    await press('Enter');
+    await isFocused('Name');
+    await press('Escape');
+    await isFocused('New flag');
+    await press('Enter');
+    await isFocused('Name');
+    await page.keyboard.type('a-typed-one');
+    await press('Enter');
+    await isFocused('a-typed-one');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+    await host.flags.archiveFlag({ project: 'default', flag: 'a-typed-one' });
+  });
+
+  it('walks the rows, chooses and opens them', async () => {
+    const page = await open();
+    await page.getByRole('link', { name: 'checkout' }).waitFor();
+    await press('j', 'j', 'x');
+    await isFocused('dark-mode');
+    await page.getByText('1 flag chosen').waitFor();
+    await press('k', 'x');
+    await page.getByText('2 flags chosen').waitFor();
+    // Rows that are not in the page yet come in as the focus moves, clear of the bars.
+    for (let row = 3; row < 56; row++) {
+      await isFocused(row === 3 ? 'checkout' : row === 4 ? 'dark-mode' : `flag-${String(row - 2).padStart(5, '0')}`);
+      await press('j');
+    }
+    await isFocused('flag-00054');
+    const place = await page.evaluate(() => document.activeElement?.getBoundingClientRect().bottom ?? 0);
+    expect(place).toBeLessThan(720);
+    await press('Enter');
+    await isFocused('flag-00054');
+    expect(page.url()).toContain('/flags/flag-00054');
+  });
+
+  it('goes to places by two letters, and shows all keys', async () => {
+    const page = await open('projects/default/flags/checkout');
+    await press('g', 'e');
+    await page.getByRole('heading', { level: 1, name: /History|Events/ }).waitFor();
+    await press('g', 'f');
+    await isFocused('Flags');
+    await press('v');
+    await page.getByRole('dialog', { name: 'View as' }).waitFor();
+    await press('Escape');
+    await isFocused('View as…');
+    await press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('has letters that can be switched off, and that are dead in fields and dialogs', async () => {
+    const page = await open();
+    await press('/');
+    await page.keyboard.type('gfvx?');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('gfvx?');
+    await page.goto(`${host.page}projects/default`);
+    await page.getByRole('link', { name: 'checkout' }).waitFor();
+    await press('?');
+    await page.getByLabel('Single-letter keys').waitFor();
+    await press('v', 'Space', 'Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await press('?', 'v', 'j');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.reload();
+    await page.getByRole('link', { name: 'checkout' }).waitFor();
+    await press('v', 'Control+k');
+    await page.getByRole('dialog', { name: 'Find' }).waitFor();
+  });
+
+  it('has a palette with flags, pages and every action of the page', async () => {
+    const page = await open('projects/default/flags/dark-mode');
+    await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
+    await press('Control+k');
+    const option = (name: string | RegExp) => page.getByRole('option', { name });
+    await option(/^flag-000/)
+      .first()
+      .waitFor();
+    for (const name of ['dark-mode in production', 'Edit production', 'Archive…', 'History', 'Keyboard shortcuts'])
+      expect(await option(name).count()).toBeGreaterThan(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.keyboard.type('flag-00042');
+    await option(/^flag-00042/).waitFor();
+    await press('Enter');
+    await isFocused('flag-00042');
+    await press('Control+k');
+    await page.keyboard.type('no such thing');
+    await page.getByText('Nothing found').first().waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await press('Enter', 'Control+k');
+    await isFocused('flag-00042');
+  });
+});
