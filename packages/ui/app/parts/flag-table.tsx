@@ -30,7 +30,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   const context = viewAs.value;
   const explanations = isArchive ? undefined : explanationsFor(project, viewIn.value, version.value);
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
-  const hasUsage = !isArchive && offers('listFlagUsage', project);
+  const hasUsage = !isArchive && offers('listUsage', project);
   const columnCount = columns.length + (context && !isArchive ? 1 : 0) + (hasUsage ? 1 : 0) + (isArchive ? 1 : 0) + 4;
   const toggle = (name: string) => {
     const next = new Set(chosen.value);
