@@ -38,7 +38,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
     chosen.value = next;
   };
   return (
-    <table class="flags" aria-rowcount={flags.length + 1}>
+    <div class="table-frame"><table class="flags" aria-rowcount={flags.length + 1}>
       <caption class="hidden">Flags</caption>
       <thead>
         <tr aria-rowindex={1}>
@@ -115,7 +115,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
         ))}
         {end < flags.length && <Gap rows={flags.length - end} columns={columnCount} />}
       </tbody>
-    </table>
+    </table></div>
   );
 }
 
