@@ -119,6 +119,24 @@ module.exports = {
       to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/(index|integration)\\.(d\\.)?[jt]s$' },
     },
     {
+      name: 'cli-uses-published-entries',
+      comment:
+        'The command line is a host: the engine, its drivers, the HTTP API and the admin page as they are published.',
+      severity: 'error',
+      from: { path: '^packages/cli/src/' },
+      to: {
+        path: '^packages/(core|express|http|openfeature|postgres|ui)/',
+        pathNot: '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/sqlite)\\.(d\\.)?[jt]s$',
+      },
+    },
+    {
+      name: 'cli-stays-outside',
+      comment: 'Services install no command line.',
+      severity: 'error',
+      from: { path: '^packages/(core|express|http|openfeature|postgres|ui)/src/' },
+      to: { path: '^packages/cli/' },
+    },
+    {
       name: 'ui-knows-no-other-package',
       comment: 'The page talks to the API over HTTP: its handler stands alone.',
       severity: 'error',

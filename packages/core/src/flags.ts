@@ -1,4 +1,5 @@
 import type { ChangeHistoryOperations, ChangeSetOperations } from './changes/change-set.types.js';
+import type { DefinitionOperations } from './definitions/definition.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import type { EventOperations } from './events/event.types.js';
 import type { DependencyOperations } from './flags/dependency.types.js';
@@ -61,6 +62,7 @@ export interface Flags
     EventOperations,
     ChangeSetOperations,
     ChangeHistoryOperations,
+    DefinitionOperations,
     MetricsOperations {
   /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;

@@ -2,6 +2,9 @@
 export type * from './changes/change-set.types.js';
 export type * from './common.types.js';
 export { createFlags } from './create-flags.js';
+// Flags as code
+export { definitionsSchema } from './definitions/definition.schema.js';
+export type * from './definitions/definition.types.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
 // Evaluation

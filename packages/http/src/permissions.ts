@@ -80,6 +80,8 @@ export type Action =
   | 'getChange'
   | 'undoChange'
   | 'listHistory'
+  | 'exportDefinitions'
+  | 'importDefinitions'
   | 'moveFlag'
   | 'configureEnvironment'
   | 'getOpenApi';

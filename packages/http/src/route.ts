@@ -102,6 +102,7 @@ export type Tag =
   | 'API tokens'
   | 'Events'
   | 'Change sets'
+  | 'Flags as code'
   | 'Session'
   | 'OpenAPI';
 
@@ -167,6 +168,8 @@ export type ReplySchema =
   | 'ApplicationList'
   | 'ApplicationDetail'
   | 'SeenApps'
+  | 'Definitions'
+  | 'ImportResult'
   | 'TokenList'
   | 'CreatedToken'
   | 'EventList'

@@ -7,7 +7,12 @@ import { EditorScreen } from './screens/editor.js';
 import { FlagScreen } from './screens/flag.js';
 import { FlagsScreen } from './screens/flags.js';
 import { HistoryScreen } from './screens/history.js';
+import { MembersScreen } from './screens/members.js';
+import { SegmentScreen } from './screens/segment.js';
+import { NewSegmentScreen, SegmentEditorScreen } from './screens/segment-editor.js';
+import { SegmentsScreen } from './screens/segments.js';
 import { SignIn } from './screens/sign-in.js';
+import { TokensScreen } from './screens/tokens.js';
 import { isLetIn, loadSession, session, sessionError } from './state/session.js';
 
 export function App() {
@@ -31,12 +36,21 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   const [first, second, third, fourth, fifth, ...rest] = segments;
   if (rest.length > 0) return <NotFound />;
   if (first === undefined) return <FlagsScreen project="default" />;
-  if (first === 'history' && second === undefined) return <HistoryScreen />;
+  if (first === 'tokens' && second === undefined) return <TokensScreen />;
+  if (first === 'events' && second === undefined) return <HistoryScreen />;
+  if (first === 'segments' && fourth === undefined) return <SegmentRoute id={second} page={third} />;
   if (first !== 'projects' || second === undefined) return <NotFound />;
   if (third === undefined) return <FlagsScreen key={second} project={second} />;
+  if (third === 'members' && fourth === undefined) return <MembersScreen key={second} project={second} />;
   if (third !== 'flags' || fourth === undefined) return <NotFound />;
   if (fifth === undefined) return <FlagScreen key={fourth} project={second} flag={fourth} />;
   return <EditorScreen key={`${fourth} ${fifth}`} project={second} flag={fourth} environment={fifth} />;
+}
+
+function SegmentRoute({ id, page }: { readonly id: string | undefined; readonly page: string | undefined }) {
+  if (id === undefined) return <SegmentsScreen />;
+  if (page === undefined) return id === 'new' ? <NewSegmentScreen /> : <SegmentScreen key={id} id={id} />;
+  return page === 'edit' ? <SegmentEditorScreen key={id} id={id} /> : <NotFound />;
 }
 
 function NotFound() {

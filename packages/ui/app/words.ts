@@ -57,6 +57,12 @@ export function strategyName(name: string): string {
   return STRATEGIES[name] ?? name;
 }
 
+const TOKEN_KINDS: Readonly<Record<string, string>> = { admin: 'Admin', client: 'Client', frontend: 'Frontend' };
+
+export function tokenKind(kind: string): string {
+  return TOKEN_KINDS[kind] ?? kind;
+}
+
 const EVENTS: Readonly<Record<string, string>> = {
   'project-created': 'created the project',
   'project-updated': 'changed the project',
@@ -71,7 +77,6 @@ const EVENTS: Readonly<Record<string, string>> = {
   'feature-archived': 'archived the flag',
   'feature-revived': 'revived the flag',
   'feature-deleted': 'deleted the flag',
-  'feature-moved': 'moved the flag',
   'feature-strategy-add': 'added a strategy',
   'feature-strategy-update': 'changed a strategy',
   'feature-strategy-remove': 'removed a strategy',
@@ -84,7 +89,9 @@ const EVENTS: Readonly<Record<string, string>> = {
   'segment-created': 'created a segment',
   'segment-updated': 'changed a segment',
   'segment-deleted': 'deleted a segment',
+  'feature-project-change': 'moved the flag',
   'api-token-created': 'created a token',
+  'api-token-updated': 'rotated a token',
   'api-token-deleted': 'deleted a token',
 };
 

@@ -1,3 +1,5 @@
+import { exportDefinitions } from '../definitions/export.operations.js';
+import { importDefinitions } from '../definitions/import.operations.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import { listEvents } from '../events/event.operations.js';
 import * as dependencies from '../flags/dependencies.operations.js';
@@ -52,6 +54,7 @@ const CHANGE_SETS = {
   plan: changeSets.plan,
   preview,
   undo,
+  importDefinitions,
 } satisfies Partial<OperationTable>;
 
 type ChangeName = keyof typeof CHANGES | keyof typeof CHANGE_SETS;
@@ -74,6 +77,7 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   listEvents,
   history,
   getChangeSet,
+  exportDefinitions,
   registerApplication: reports.registerApplication,
   reportMetrics: reports.reportMetrics,
   reportMetricsInBulk: reports.reportMetricsInBulk,

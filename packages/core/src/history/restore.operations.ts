@@ -15,6 +15,7 @@ import { deleteSegment, type SegmentState, segmentDocuments } from '../segments/
 import { changeRegistry, listUses } from '../segments/segment.operations.js';
 import { assertSegmentsMovable, assertSegmentsUsable } from '../segments/segment-access.js';
 import { restoreRegistry } from '../segments/segment-registry.js';
+import { timeSlice } from '../time-slice.js';
 import { isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { restoreFlag, restoreProject, restoreSegment } from './restore.decide.js';
@@ -44,8 +45,8 @@ export async function restoreDocuments(
   { projects, segments, flags, context }: Restorations & { readonly context: SetContext },
 ): Promise<void> {
   const events = new Map<string, readonly FlagEvent[]>();
-  const names = new Map<string, string | undefined>();
-  for (const { id } of segments) names.set(id, (await copy.read(segmentDocuments, id))?.state.name);
+  const earlier = new Map<string, SegmentState | undefined>();
+  for (const { id } of segments) earlier.set(id, (await copy.read(segmentDocuments, id))?.state);
   for (const { id, target } of projects) if (target) await applyToProject(copy, id, target);
   for (const { id, target } of segments) if (target) await applyToSegment(copy, id, target);
   for (const { id, target, lastSeenAt } of flags) {
@@ -54,11 +55,15 @@ export async function restoreDocuments(
     events.set(id, own);
     if (found && target) await assertStrategies(engine, copy, { flag: found.state, events: own, context });
     await applyToFlag(copy, id, own);
+    if (timeSlice.isOver()) await timeSlice.next();
   }
   for (const { id, target } of segments) if (!target) await applyToSegment(copy, id, undefined);
-  await restoreNames(copy, segments, names);
-  for (const { id, target } of flags) if (events.get(id)?.length) await assertReferences(copy, id, target);
-  for (const { target } of segments) if (target) await assertSegment(copy, target);
+  await restoreNames(copy, segments, earlier);
+  for (const { id, target } of flags) {
+    if (events.get(id)?.length) await assertReferences(copy, id, target);
+    if (timeSlice.isOver()) await timeSlice.next();
+  }
+  for (const { id, target } of segments) if (target) await assertSegment(copy, target, earlier.get(id));
   for (const { id, target } of projects) if (!target) await applyToProject(copy, id, undefined);
 }
 
@@ -92,12 +97,12 @@ async function applyToSegment(copy: WorkingCopy, id: string, target: SegmentStat
 async function restoreNames(
   copy: WorkingCopy,
   segments: Restorations['segments'],
-  names: ReadonlyMap<string, string | undefined>,
+  earlier: ReadonlyMap<string, SegmentState | undefined>,
 ): Promise<void> {
   const released: string[] = [];
   const taken: { readonly id: number; readonly name: string }[] = [];
   for (const { id, target } of segments) {
-    const name = names.get(id);
+    const name = earlier.get(id)?.name;
     if (name === target?.name) continue;
     if (name !== undefined) released.push(name);
     if (target) taken.push(target);
@@ -107,9 +112,15 @@ async function restoreNames(
 }
 
 /** A segment of a project is used by flags of that project only. */
-async function assertSegment(copy: WorkingCopy, { id, project }: SegmentState): Promise<void> {
+async function assertSegment(
+  copy: WorkingCopy,
+  { id, project }: SegmentState,
+  earlier: SegmentState | undefined,
+): Promise<void> {
   if (project === undefined) return;
   await findProject(copy.read, { project });
+  // The other flags of the set have been checked. Those beside it cannot use a new segment.
+  if (!earlier || earlier.project === project) return;
   const others = (await listUses(copy.unchecked, id)).filter((use) => use.project !== project);
   if (others.length === 0) return;
   const message = `The segment ${id} is used by strategies of other projects; take it out of them first.`;
@@ -122,7 +133,8 @@ interface StrategyRestoration {
   readonly context: SetContext;
 }
 
-async function assertStrategies(
+/** Refuses strategies that use segments of other projects, and those that take too long. */
+export async function assertStrategies(
   engine: Engine,
   copy: WorkingCopy,
   { flag, events, context }: StrategyRestoration,

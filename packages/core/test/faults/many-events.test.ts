@@ -119,6 +119,10 @@ describe(`${EVENTS} events`, () => {
       DROP TABLE flags_applications_seen;
       DROP TABLE flags_unknown_names;
       DROP TABLE flags_dropped_names;
+      DROP TABLE flags_usage_now;
+      DROP TABLE flags_usage_hours;
+      DROP TABLE flags_usage_days;
+      DROP TABLE flags_usage_rows;
       UPDATE flags_meta SET value = 1 WHERE name = 'schema_version'`);
     downgrade.close();
     const start = performance.now();

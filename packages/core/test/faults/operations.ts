@@ -1,4 +1,4 @@
-import type { Change, EvaluationOperations, Flags } from '../../src/index.js';
+import type { Change, Definitions, EvaluationOperations, Flags } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
 
 export type Attempt = (flags: Flags) => Promise<unknown>;
@@ -28,6 +28,21 @@ const CHANGES: readonly Change[] = [
   { op: 'enable', ref: PRODUCTION },
   { op: 'deleteSegment', ref: UNUSED },
 ];
+
+/** Changes existing documents, and creates others. */
+const DEFINITIONS: Definitions = {
+  version: 1,
+  projects: [{ id: 'tools' }],
+  segments: [{ name: 'beta', constraints: [] }, { name: 'staff' }],
+  flags: [
+    { name: 'checkout', project: 'default', stale: true },
+    {
+      name: 'drill',
+      project: 'tools',
+      environments: { production: { strategies: [{ name: 'default', segments: ['staff'] }] } },
+    },
+  ],
+};
 
 /** A state in which every operation has something to do. */
 export async function furnish(flags: Flags): Promise<void> {
@@ -147,6 +162,11 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     async (flags) => (await flags.history({})).next,
   ],
   getChangeSet: async (flags) => flags.getChangeSet(await newestSet(flags)),
+  exportDefinitions: (flags) => flags.exportDefinitions(),
+  importDefinitions: [
+    (flags) => flags.importDefinitions(DEFINITIONS, { dryRun: true, prune: true }),
+    (flags) => flags.importDefinitions(DEFINITIONS, { prune: true, reason: 'Release' }),
+  ],
   undo: async (flags) => flags.undo(await newestSet(flags)),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),

@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import type { Aggregate } from '../../src/changes/aggregate.js';
 import { dependencyEdges, flagDocuments } from '../../src/flags/flag-documents.js';
 import { createFlags, type Flags, type MetricsStorage, memoryMetrics } from '../../src/index.js';
@@ -31,12 +32,16 @@ export interface World {
   readonly resetIds: () => void;
 }
 
+afterAll(() => jest.restoreAllMocks());
+
 export async function createWorld(stored: Storage): Promise<World> {
   const { now } = settableClock();
   const told: unknown[] = [];
   const [storage, kept] = [faultyStorage(stored), memoryMetrics()];
   const metrics = faultyMetrics(kept);
   let ids = 0;
+  // Secrets of tokens are random. Here they are as repeatable as the ids.
+  jest.spyOn(crypto, 'randomBytes').mockImplementation(((size: number) => Buffer.alloc(size, ++ids)) as never);
   const newId = () => `id-${++ids}`;
   const flags = await createFlags({ ...SILENT, storage, metrics, now, newId, onError: (error) => told.push(error) });
   await furnish(flags);

@@ -82,6 +82,13 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     take: (flags, input) => flags.updateSegment({ segment: 1 }, input),
   },
   createToken: { input: { name: 'ops', kind: 'admin' }, take: (flags, input) => flags.createToken(input) },
+  rotateToken: {
+    input: { overlap: 1000, expiresAt: null },
+    take: async (flags, input) => {
+      const { token } = await flags.createToken({ name: `rotated ${Math.random()}`, kind: 'admin' });
+      return flags.rotateToken(token.id, input);
+    },
+  },
   registerApplication: {
     input: { appName: 'web', strategies: ['default'], started: STOP, interval: 1 },
     take: (flags, input) => flags.registerApplication(input),

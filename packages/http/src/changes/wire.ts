@@ -1,4 +1,14 @@
-import type { ChangeSet, FlagPreview, HistoryEntry, Plan, PlannedDocument, PlannedEvent, Preview } from '@flags/core';
+import type {
+  ChangeSet,
+  Definitions,
+  FlagPreview,
+  HistoryEntry,
+  ImportResult,
+  Plan,
+  PlannedDocument,
+  PlannedEvent,
+  Preview,
+} from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { eventToWire, eventTypeToWire, toWireState } from '../routes/events.js';
@@ -26,6 +36,21 @@ function plannedDocumentToWire({ kind, id, before, after, events }: PlannedDocum
 function plannedEventToWire({ type, project, flag, environment, data, before }: PlannedEvent) {
   const states = toWireState({ type, data, before });
   return { type: eventTypeToWire(type), project, featureName: flag, environment, ...states };
+}
+
+/** Generates the JSON of definitions in pieces: a store may have many flags of 1 MiB. */
+export function definitionsToWire({ version, projects = [], segments = [], flags = [] }: Definitions): JsonChunks {
+  const asStored = (item: unknown) => item;
+  return jsonObject({
+    version,
+    projects: jsonArray(projects, asStored),
+    segments: jsonArray(segments, asStored),
+    flags: jsonArray(flags, asStored),
+  });
+}
+
+export function importResultToWire({ dryRun, changeSets, differences }: ImportResult): JsonChunks {
+  return jsonObject({ dryRun, changeSets, differences: jsonArray(differences, (difference) => difference) });
 }
 
 /** The maximum length of all payloads in one preview, in characters. Variants beyond it come without their payload. */

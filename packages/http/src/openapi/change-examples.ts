@@ -64,6 +64,31 @@ export const CHANGE_EXAMPLES = {
       },
     ],
   },
+  Definitions: {
+    version: 1,
+    projects: [{ id: 'default', name: 'Default', description: '', createdAt: AT, members: [] }],
+    segments: [],
+    flags: [
+      {
+        name: 'checkout',
+        project: 'default',
+        type: 'release',
+        description: 'The new checkout',
+        environments: { production: { enabled: true, strategies: [{ name: 'default' }] } },
+      },
+    ],
+  },
+  ImportResult: {
+    dryRun: false,
+    changeSets: [{ id: CHANGE_SET, at: AT, documents: ['flag/checkout'] }],
+    differences: [
+      {
+        kind: 'flag',
+        id: 'checkout',
+        parts: [{ path: '/environments/production/enabled', before: false, after: true }],
+      },
+    ],
+  },
   Preview: {
     flags: [
       {

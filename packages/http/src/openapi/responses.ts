@@ -37,7 +37,17 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
 }
 
 const DEFINITION_TAGS: readonly string[] = [
-  ...['Projects', 'Members', 'Flags', 'Strategies', 'Variants', 'Segments', 'Dependencies', 'Change sets'],
+  ...[
+    'Projects',
+    'Members',
+    'Flags',
+    'Strategies',
+    'Variants',
+    'Segments',
+    'Dependencies',
+    'Change sets',
+    'Flags as code',
+  ],
 ];
 
 /** Requests without a body only toggle or delete, so they cannot exceed a size limit. */

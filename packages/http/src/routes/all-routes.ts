@@ -3,6 +3,7 @@ import { archiveRoutes } from './archive.js';
 import { changeRoutes } from './changes.js';
 import { clientRoutes } from './client.js';
 import { clientReportRoutes } from './client-reports.js';
+import { definitionRoutes } from './definitions.js';
 import { dependencyRoutes } from './dependencies.js';
 import { environmentRoutes } from './environments.js';
 import { eventRoutes } from './events.js';
@@ -48,6 +49,7 @@ export const ROUTES: readonly Route[] = [
   ...ofrepRoutes,
   ...changeRoutes,
   ...historyRoutes,
+  ...definitionRoutes,
   ...sessionRoutes,
   ...openApiRoutes,
 ];

@@ -26,7 +26,7 @@ function memberFromWire(params: MemberParams, body: unknown): Member {
   const faults = [
     ...(userId === undefined ? [{ message: 'must be a positive integer', path: '/userId' }] : []),
     ...(roleId === undefined ? [{ message: 'must be a positive integer', path: '/roleId' }] : []),
-    ...contradictions({ ...member, projectId: params.projectId }, body),
+    ...contradictions({ userId, projectId: params.projectId, roleId }, body),
   ];
   if (userId === undefined || roleId === undefined || faults.length > 0) throw invalidInput(faults);
   return { userId, roleId };

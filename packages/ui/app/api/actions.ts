@@ -1,15 +1,21 @@
 import type {
   Application,
+  ApplicationDetail,
+  ApplicationSummary,
   ChangeSet,
+  CreatedToken,
   FlagDetail,
   FlagPage,
   HistoryPage,
   ListedFlag,
+  MemberList,
   Playground,
   Preview,
   Project,
   Segment,
+  SegmentUse,
   Session,
+  Token,
   UsageRow,
   WireEvent,
 } from './types.js';
@@ -25,6 +31,16 @@ export const ACTIONS = {
   getFlag: ['GET', FLAG],
   listProjectArchivedFlags: ['GET', '/api/admin/archive/features/:project'],
   listSegments: ['GET', '/api/admin/segments'],
+  getSegment: ['GET', '/api/admin/segments/:segment'],
+  listSegmentUses: ['GET', '/api/admin/segments/:segment/strategies'],
+  listMembers: ['GET', `${PROJECT}/users`],
+  listTokens: ['GET', '/api/admin/api-tokens'],
+  createToken: ['POST', '/api/admin/api-tokens'],
+  rotateToken: ['POST', '/api/admin/api-tokens/rotate'],
+  deleteToken: ['DELETE', '/api/admin/api-tokens/:token'],
+  listApplications: ['GET', '/api/admin/metrics/applications'],
+  getApplication: ['GET', '/api/admin/metrics/applications/:application'],
+  deleteApplication: ['DELETE', '/api/admin/metrics/applications/:application'],
   listPossibleParents: ['GET', `${FLAG}/parents`],
   listHistory: ['GET', '/api/admin/history'],
   listProjectHistory: ['GET', `${PROJECT}/history`],
@@ -49,6 +65,16 @@ export interface Replies {
   getFlag: FlagDetail;
   listProjectArchivedFlags: { readonly features: readonly (ListedFlag & { readonly archivedAt: string | null })[] };
   listSegments: { readonly segments: readonly Segment[] };
+  getSegment: Segment;
+  listSegmentUses: { readonly strategies: readonly SegmentUse[] };
+  listMembers: MemberList;
+  listTokens: { readonly tokens: readonly Token[] };
+  createToken: CreatedToken;
+  rotateToken: CreatedToken;
+  deleteToken: undefined;
+  listApplications: { readonly applications: readonly ApplicationSummary[] };
+  getApplication: ApplicationDetail;
+  deleteApplication: undefined;
   listPossibleParents: readonly string[];
   listHistory: HistoryPage;
   listProjectHistory: HistoryPage;

@@ -131,6 +131,43 @@ export interface Segment {
   readonly description: string;
   readonly constraints: readonly Constraint[];
   readonly project: string | null;
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+/** A strategy that uses a segment. */
+export interface SegmentUse {
+  readonly id: string;
+  readonly featureName: string;
+  readonly projectId: string;
+  readonly environment: string;
+}
+
+export interface MemberList {
+  readonly roles: readonly { readonly id: number; readonly name: string }[];
+  readonly users: readonly Member[];
+}
+
+export interface Member {
+  readonly id: number;
+  readonly roleId: number;
+  /** Only if the host describes its users. */
+  readonly name?: string;
+}
+
+/** An API token without its secret. */
+export interface Token {
+  readonly id: string;
+  readonly tokenName: string;
+  readonly type: string;
+  readonly projects: readonly string[];
+  readonly environment: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+}
+
+export interface CreatedToken extends Token {
+  readonly secret: string;
 }
 
 export interface WireEvent {
@@ -277,9 +314,31 @@ export interface UsageRow {
   readonly no: number;
 }
 
+/** An application as it has described itself: hostile text. */
 export interface Application {
   readonly appName: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  readonly description?: string;
   readonly url: string;
+  readonly color?: string | null;
+}
+
+export interface ApplicationSummary {
+  readonly appName: string;
+  readonly strategies: readonly string[];
+  readonly createdAt: string;
+}
+
+export interface ApplicationDetail {
+  readonly appName: string;
+  readonly instances: readonly {
+    readonly instanceId: string;
+    readonly clientIp: string | null;
+    readonly lastSeen: string;
+    readonly createdAt: string;
+  }[];
+  readonly strategies: readonly { readonly strategies: readonly string[] }[];
+  readonly seenToggles: readonly string[];
+  readonly droppedNames: number;
 }

@@ -27,12 +27,17 @@ export const OPERATORS: Readonly<
 
 /** Returns what a strategy still lacks, such as the value of a constraint; undefined if it can be saved. */
 export function missingIn(strategies: readonly Strategy[]): string | undefined {
-  for (const [index, { constraints }] of strategies.entries()) {
-    for (const [position, { contextName, operator, values = [], value = '' }] of constraints.entries()) {
-      const place = `Constraint ${position + 1} of strategy ${index + 1}`;
-      if (contextName === '') return `${place} has no field yet.`;
-      if (takesValues(operator) ? values.length === 0 : value === '') return `${place} has no value yet.`;
-    }
+  return strategies
+    .map(({ constraints }, index) => missingConstraint(constraints, ` of strategy ${index + 1}`))
+    .find((missing) => missing !== undefined);
+}
+
+/** Returns what the first incomplete constraint lacks. */
+export function missingConstraint(constraints: readonly Constraint[], owner = ''): string | undefined {
+  for (const [index, { contextName, operator, values = [], value = '' }] of constraints.entries()) {
+    const place = `Constraint ${index + 1}${owner}`;
+    if (contextName === '') return `${place} has no field yet.`;
+    if (takesValues(operator) ? values.length === 0 : value === '') return `${place} has no value yet.`;
   }
   return undefined;
 }

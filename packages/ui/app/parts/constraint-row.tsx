@@ -1,8 +1,7 @@
-import { useState } from 'preact/hooks';
 import type { Constraint } from '../api/types.js';
 import { OPERATORS, takesValues } from '../model/describe.js';
-import { plural } from '../words.js';
 import { Icon } from './icons.js';
+import { ValueList } from './value-list.js';
 
 interface ConstraintRowProps {
   readonly constraint: Constraint;
@@ -93,67 +92,5 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
         <Icon name="close" />
       </button>
     </fieldset>
-  );
-}
-
-/** Values up to this number are a list of chips; more of them are edited as text. */
-const CHIPS = 30;
-
-interface ValueListProps {
-  readonly name: string;
-  readonly values: readonly string[];
-  readonly onChange: (values: readonly string[]) => void;
-}
-
-/** The values of a constraint. Pasted lists are split at commas and lines. */
-function ValueList({ name, values, onChange }: ValueListProps) {
-  const [text, setText] = useState('');
-  const add = (input: string) => {
-    const added = input
-      .split(/[\n,;\t]/)
-      .map((value) => value.trim())
-      .filter(Boolean);
-    setText('');
-    if (added.length > 0) onChange([...new Set([...values, ...added])]);
-  };
-  return (
-    <span class="values">
-      {values.slice(0, CHIPS).map((value) => (
-        <span key={value} class="chip">
-          {value}
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Remove ${value}`}
-            onClick={() => onChange(values.filter((one) => one !== value))}
-          >
-            <Icon name="close" />
-          </button>
-        </span>
-      ))}
-      {values.length > CHIPS && (
-        <span class="muted">and {plural(values.length - CHIPS, 'more value', 'more values')}</span>
-      )}
-      <input
-        aria-label={`${name}: add a value`}
-        placeholder={values.length === 0 ? 'Value, or paste a list' : 'Add…'}
-        value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' || (event.key === ',' && text.trim() !== '')) {
-            event.preventDefault();
-            add(text);
-          }
-          if (event.key === 'Backspace' && text === '' && values.length > 0) onChange(values.slice(0, -1));
-        }}
-        onPaste={(event) => {
-          const pasted = event.clipboardData?.getData('text') ?? '';
-          if (!/[\n,;\t]/.test(pasted)) return;
-          event.preventDefault();
-          add(text + pasted);
-        }}
-        onBlur={() => add(text)}
-      />
-    </span>
   );
 }

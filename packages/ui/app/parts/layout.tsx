@@ -14,8 +14,8 @@ import { ReviewDialog } from './review.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
 
-/** The project of the address. */
-function currentProject(): string {
+/** The project of the address, or the last one. */
+export function currentProject(): string {
   return path.value[0] === 'projects' ? (path.value[1] ?? 'default') : lastProject;
 }
 
@@ -109,11 +109,18 @@ function ProjectPicker() {
 function Navigation() {
   const project = currentProject();
   const [first, , third] = path.value;
+  const isMembers = first === 'projects' && third === 'members';
+  const rows = [
+    { label: 'Segments', action: 'listSegments', target: ['segments'] },
+    { label: 'Events', action: 'listHistory', target: ['events'] },
+    { label: 'Members', action: 'listMembers', target: ['projects', project, 'members'], isCurrent: isMembers },
+    { label: 'API tokens', action: 'listTokens', target: ['tokens'] },
+  ];
   const items = [
-    { label: 'Flags', target: ['projects', project], isCurrent: first === 'projects' && third !== 'members' },
-    ...(offers('listHistory', project)
-      ? [{ label: 'History', target: ['history'], isCurrent: first === 'history' }]
-      : []),
+    { label: 'Flags', target: ['projects', project], isCurrent: first === 'projects' && !isMembers },
+    ...rows
+      .filter(({ action }) => offers(action, project))
+      .map((row) => ({ ...row, isCurrent: row.isCurrent ?? row.target[0] === first })),
   ];
   return (
     <nav aria-label="Main" class="tabs">

@@ -165,7 +165,7 @@ function Viewed({ project, flag, environment }: Pick<PreviewPanelProps, 'project
   );
 }
 
-function SamplesDialog({ onClose }: { readonly onClose: () => void }) {
+export function SamplesDialog({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState(sampleText.value);
   return (
     <Dialog title="Users of the preview" onClose={onClose}>

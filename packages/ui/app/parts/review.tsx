@@ -23,7 +23,7 @@ function Review({ proposal }: { readonly proposal: Proposal }) {
   const [reason, setReason] = useState('');
   const [error, setError] = useState<ApiError>();
   const [isSaving, setSaving] = useState(false);
-  const environments = environmentsOf(proposal.changes);
+  const environments = proposal.environments ?? environmentsOf(proposal.changes);
   const close = () => {
     reviewed.value = undefined;
   };

@@ -156,7 +156,7 @@ interface ConstraintsProps {
 }
 
 /** All constraints have to hold. */
-function Constraints({ constraints, onChange }: ConstraintsProps) {
+export function Constraints({ constraints, onChange }: ConstraintsProps) {
   return (
     <>
       {constraints.map((constraint, index) => (

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Constraint, Segment, Strategy } from '../api/types.js';
 import { describeConstraint, listOf, rolloutOf } from '../model/describe.js';
 import { describeVariant } from '../model/differences.js';
+import { href } from '../router.js';
 import { strategyName } from '../words.js';
 
 interface StrategySummaryProps {
@@ -37,7 +38,7 @@ export function StrategySummary({ strategy, index, segments, children }: Strateg
       <ul class="conditions">
         {(strategy.segments ?? []).map((id) => (
           <li key={`segment ${id}`}>
-            in segment <b>{segments.find((segment) => segment.id === id)?.name ?? id}</b>
+            in segment <a href={href(['segments', id])}>{segments.find((segment) => segment.id === id)?.name ?? id}</a>
           </li>
         ))}
         {constraints.map((constraint, position) => (

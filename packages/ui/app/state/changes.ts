@@ -14,6 +14,8 @@ export interface Proposal {
   readonly changes: readonly Change[];
   /** What differs, for the review. Absent for changes that the title says completely. */
   readonly differences?: readonly Difference[];
+  /** Environments whose users the changes reach. Default: those that the changes name. */
+  readonly environments?: readonly string[];
   /** The message after the change: "checkout is on in production". */
   readonly done: string;
   /** Called after the change. */

@@ -2,20 +2,20 @@ import { signal } from '@preact/signals';
 import type { FlagDetail } from '../api/types.js';
 import { isEqual } from '../model/merge.js';
 
-/** An edit of a flag that is not saved: the state that it began with, and the edited one. */
-export interface Draft {
-  readonly base: FlagDetail;
+/** An edit of a flag or a segment that is not saved: the state that it began with, and the edited one. */
+export interface Draft<T = FlagDetail> {
+  readonly base: T;
   /** The revision of the base. */
   readonly revision: number;
-  readonly mine: FlagDetail;
+  readonly mine: T;
 }
 
 const PREFIX = 'flags-ui:draft:';
 
-/** All drafts of this tab, by flag. They outlive a reload and a sign-in. */
-const drafts = signal<ReadonlyMap<string, Draft>>(new Map(storedDrafts()));
+/** All drafts of this tab, by flag, or by `segment 7`. They outlive a reload and a sign-in. */
+const drafts = signal<ReadonlyMap<string, Draft<unknown>>>(new Map(storedDrafts()));
 
-function* storedDrafts(): Generator<[string, Draft]> {
+function* storedDrafts(): Generator<[string, Draft<unknown>]> {
   for (const key of Object.keys(sessionStorage).filter((name) => name.startsWith(PREFIX))) {
     try {
       yield [key.slice(PREFIX.length), JSON.parse(sessionStorage.getItem(key) ?? '')];
@@ -25,12 +25,12 @@ function* storedDrafts(): Generator<[string, Draft]> {
   }
 }
 
-export function draftOf(flag: string): Draft | undefined {
-  return drafts.value.get(flag);
+export function draftOf<T = FlagDetail>(flag: string): Draft<T> | undefined {
+  return drafts.value.get(flag) as Draft<T> | undefined;
 }
 
 /** Keeps a draft. One that equals its base is none. */
-export function keepDraft(flag: string, draft: Draft): void {
+export function keepDraft<T>(flag: string, draft: Draft<T>): void {
   if (isEqual(draft.base, draft.mine)) {
     discardDraft(flag);
     return;

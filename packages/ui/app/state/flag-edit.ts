@@ -20,7 +20,7 @@ export interface FlagEdit {
 }
 
 export interface Conflict {
-  readonly merge: Merge<FlagDetail>;
+  readonly merge: Merge<unknown>;
   readonly choices: Choices;
   readonly choose: (path: string, side: 'mine' | 'theirs') => void;
   readonly resolve: () => void;

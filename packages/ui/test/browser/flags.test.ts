@@ -167,8 +167,14 @@ describeInBrowser('the list of flags', () => {
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
     await page.reload();
-    await page.getByRole('row', { name: /^Choose checkout/ }).getByText('42 evaluations').waitFor();
-    await page.getByRole('row', { name: /^Choose dark-mode/ }).getByText('0 evaluations').waitFor();
+    await page
+      .getByRole('row', { name: /^Choose checkout/ })
+      .getByText('42 evaluations')
+      .waitFor();
+    await page
+      .getByRole('row', { name: /^Choose dark-mode/ })
+      .getByText('0 evaluations')
+      .waitFor();
     expect(requests.filter((url) => url.includes('/metrics/usage'))).toHaveLength(1);
     await page.getByRole('link', { name: 'checkout' }).click();
     await page.getByText('<script>shop</script>').first().waitFor();

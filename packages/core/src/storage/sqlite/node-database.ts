@@ -14,6 +14,7 @@ export interface NodeStatement {
   run(...parameters: never[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
   get(...parameters: never[]): unknown;
   all(...parameters: never[]): unknown[];
+  setAllowUnknownNamedParameters(enabled: boolean): void;
   setReadBigInts(enabled: boolean): void;
   setReturnArrays(enabled: boolean): void;
 }
@@ -84,6 +85,8 @@ function adapt(database: NodeDatabase): SqliteDatabase {
 }
 
 function adaptStatement(statement: NodeStatement): SqliteStatement {
+  // better-sqlite3 ignores parameters that the statement does not name.
+  statement.setAllowUnknownNamedParameters(true);
   let isPlucked = false;
   const first = (row: unknown) => (row as readonly unknown[] | undefined)?.[0];
   const adapted: SqliteStatement = {

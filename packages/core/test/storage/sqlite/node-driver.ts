@@ -21,7 +21,15 @@ function Database(path: string, options: Options = {}): object {
   const defaultSafeIntegers = (toggle = true) => {
     integers.areBig = toggle;
   };
-  return Object.assign(database, { defaultSafeIntegers });
+  const transaction = (work: () => void) => () => {
+    database.exec('BEGIN');
+    work();
+    database.exec('COMMIT');
+  };
+  const { backup } = database;
+  const backUp: typeof backup = (target, { progress } = { progress: () => 100 }) =>
+    Promise.resolve(backup?.(target, { progress }));
+  return Object.assign(database, { defaultSafeIntegers, transaction, backup: backUp });
 }
 
 /** Calls `verbose` with every statement that runs. */

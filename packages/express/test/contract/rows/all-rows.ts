@@ -4,6 +4,7 @@ import { bulkRows } from './bulk.js';
 import { changeRows } from './changes.js';
 import { clientRows } from './client.js';
 import { clientReadingRows } from './client-reading.js';
+import { definitionRows } from './definitions.js';
 import { dependencyRows } from './dependencies.js';
 import { eventRows } from './events.js';
 import { featureRows } from './features.js';
@@ -47,5 +48,6 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...tokenRows,
   ...eventRows,
   ...changeRows,
+  ...definitionRows,
   ...pageRows,
 ];

@@ -29,7 +29,26 @@ const ofSegment = (rest: string) =>
 const faultyChanges = () => within('{"changes":[', () => '{}', ']}');
 const HISTORY = '/api/admin/projects/default/features/eventful';
 
+/** As many small flags as a body may have. */
+const defining = (name: string, rest = '') =>
+  within('{"definitions":{"version":1,"flags":[', (n) => `{"name":"${name}-${n}","project":"default"}`, `]}${rest}}`);
+
 export const CHANGE_ROWS = {
+  exportDefinitions: [{ name: 'one project', path: '/api/admin/export?project=default', ...granted }],
+  importDefinitions: [
+    { name: 'many new flags', body: () => defining('imported'), ...granted },
+    { name: 'a plan of many new flags', body: () => defining('planned-import', ',"dryRun":true'), ...granted },
+    { name: 'faulty flags', body: () => within('{"definitions":{"version":1,"flags":[', () => '0', ']}}') },
+    {
+      name: 'many members',
+      body: () =>
+        within(
+          '{"definitions":{"version":1,"projects":[{"id":"default","members":[',
+          (n) => `{"userId":${n},"roleId":4}`,
+          ']}]}}',
+        ),
+    },
+  ],
   applyChanges: [
     { name: '500 new flags', body: () => manyChanges(creating('applied')), ...granted },
     { name: '500 descriptions', body: () => manyChanges(describing) },

@@ -126,6 +126,7 @@ const BODY_MEMBERS: Partial<Record<Operation, readonly string[]>> = {
   addDependency: ['feature', 'enabled', 'variants'],
   createSegment: SEGMENT,
   applyChanges: ['id', 'reason', 'ifRevision', 'changes'],
+  importDefinitions: ['definitions', 'prune', 'dryRun', 'reason'],
   previewChanges: ['changes', 'environment', 'contexts'],
   updateSegment: SEGMENT,
   explainFlags: ['environment', 'project', 'flag', 'context'],

@@ -1,3 +1,4 @@
+import { definitionsSchema } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { WIRE_EVENT_TYPES } from '../../routes/events.js';
 import { boolean, count, listOf, mapOf, referTo, strictObject, text, timestamp, version } from './common.js';
@@ -68,6 +69,8 @@ const flagPreview = strictObject({
   contexts: { ...listOf(contextPreview), description: 'In the order of the request.' },
 });
 
+const { $schema: _$schema, ...openDefinitions } = definitionsSchema();
+
 export const changeSchemas = {
   ChangeSet: strictObject(changeSet),
 
@@ -85,6 +88,14 @@ export const changeSchemas = {
   ),
 
   Plan: strictObject({ documents: listOf(plannedDocument) }),
+
+  Definitions: openDefinitions,
+
+  ImportResult: strictObject({
+    dryRun: boolean,
+    changeSets: listOf(strictObject({ id: text, at: timestamp, documents: listOf(text) })),
+    differences: listOf(strictObject({ kind: text, id: text, parts: listOf(difference) })),
+  }),
 
   Preview: strictObject({ flags: listOf(flagPreview) }),
 

@@ -1,0 +1,75 @@
+import type { Definitions } from '@flags/core';
+import { type Command, Option } from 'commander';
+import { stringify } from 'yaml';
+import { applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
+import { EXIT } from '../errors.js';
+import type { CommandIo } from '../output.js';
+import { toSchemaSource } from '../schema-source.js';
+import { type CommandSession, listEnvironments, withSession } from '../session.js';
+
+/** Adds the commands for flags as code: `export`, `import`, `plan`, `apply` and `types`. */
+export function addDefinitionCommands(program: Command, io: CommandIo): void {
+  program
+    .command('export')
+    .description('write projects, segments and flags to standard output, as one document')
+    .addOption(new Option('--format <format>', 'form of the document').choices(['yaml', 'json']).default('yaml'))
+    .action((_options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), (session) => writeExport(session, command.opts().format)),
+    );
+  program
+    .command('plan')
+    .description('show what a document would change; exit code 2 if there are changes')
+    .argument('<file>', 'YAML or JSON; - for standard input')
+    .option('--prune', 'archive the flags that the document lacks')
+    .action((file: string, _options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), async (session) => {
+        const differences = await planDocument(session, await readDefinitions(io, file), command.opts());
+        session.output.json({ changed: false, differences });
+        if (differences.length > 0) program.setOptionValue('exitCode', EXIT.changes);
+      }),
+    );
+  program
+    .command('apply')
+    .description('bring the flags to the state of a document')
+    .argument('<file>', 'YAML or JSON; - for standard input')
+    .option('--prune', 'archive the flags that the document lacks')
+    .action((file: string, _options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), async (session) =>
+        applyDocument(session, await readDefinitions(io, file), command.opts()),
+      ),
+    );
+  program
+    .command('import')
+    .description('import a document; keeps flags that it lacks')
+    .argument('<file>', 'YAML or JSON; - for standard input')
+    .action((file: string, _options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), async (session) =>
+        applyDocument(session, await readDefinitions(io, file)),
+      ),
+    );
+  program
+    .command('types')
+    .description('write the source of a typed schema to standard output')
+    .action((_options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), async (session) =>
+        session.output.raw(toSchemaSource(await exportFrom(session), await listEnvironments(session.api))),
+      ),
+    );
+}
+
+async function readDefinitions(io: CommandIo, file: string): Promise<Definitions> {
+  const document = await readDocument(io, file);
+  assertDefinitions(document, file);
+  return document;
+}
+
+function exportFrom({ api, options: { project } }: CommandSession): Promise<Definitions> {
+  return api.get('/export', { project });
+}
+
+async function writeExport(session: CommandSession, format: 'yaml' | 'json'): Promise<void> {
+  const { output } = session;
+  const document = await exportFrom(session);
+  const isJson = format === 'json' || output.isJson;
+  output.raw(isJson ? `${JSON.stringify(document, null, 2)}\n` : stringify(document, { aliasDuplicateObjects: false }));
+}

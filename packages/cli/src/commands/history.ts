@@ -1,0 +1,161 @@
+import type { Command } from 'commander';
+import { describeConstraint, describeEvent, subjectOf } from '../describe.js';
+import { CommandError, usageError } from '../errors.js';
+import type { CommandIo } from '../output.js';
+import { confirmOrRefuse, isAffected, reviewedEnvironments, type WireChangeSet } from '../review.js';
+import { type CommandSession, environmentOf, findFlag, withSession } from '../session.js';
+
+interface WireHistory {
+  readonly changes: readonly WireChangeSet[];
+  readonly next?: string;
+}
+
+interface WirePlayground {
+  readonly features: readonly WireExplanation[];
+}
+
+interface WireExplanation {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly reason: string;
+  readonly variant: { readonly name: string };
+  readonly dependencies: readonly { readonly dependency: { readonly flag: string }; readonly holds: boolean }[];
+  readonly strategies: readonly {
+    readonly name: string;
+    readonly holds: boolean;
+    readonly disabled: boolean;
+    readonly constraints: readonly { readonly constraint: unknown; readonly value?: string; readonly holds: boolean }[];
+    readonly segments: readonly { readonly id: number; readonly holds: boolean }[];
+    readonly rollout?: { readonly bucket?: number; readonly rollout: number; readonly random?: boolean };
+  }[];
+}
+
+/** Adds the commands about the past, and about reasons. */
+export function addHistoryCommands(program: Command, io: CommandIo): void {
+  program
+    .command('history')
+    .description('list change sets, newest first: of one flag, a project, or all')
+    .argument('[flag]')
+    .option('--limit <number>', 'at most this many', '20')
+    .action((flag: string | undefined, _options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), (session) => showHistory(session, flag, command.opts().limit)),
+    );
+  program
+    .command('undo')
+    .description('take a change set back, with a change set of its own')
+    .argument('<id>', 'the id that the change or the history shows')
+    .action((id: string, _options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), (session) => undo(session, id)),
+    );
+  program
+    .command('why')
+    .description('explain why a flag is on or off for a user')
+    .argument('<flag>')
+    .option('--user <id>', 'userId of the context')
+    .option('--session <id>', 'sessionId of the context')
+    .option('--context <properties...>', 'properties of the context: country=DE plan=pro')
+    .action((flag: string, _options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), (session) => explain(session, flag, command.opts())),
+    );
+}
+
+async function showHistory(session: CommandSession, flag: string | undefined, limit: string): Promise<void> {
+  const { api, output, options } = session;
+  const path =
+    flag !== undefined
+      ? `/projects/${(await findFlag(session, flag)).project}/features/${flag}/history`
+      : options.project !== undefined
+        ? `/projects/${encodeURIComponent(options.project)}/history`
+        : '/history';
+  const { changes } = await api.get<WireHistory>(path, { limit });
+  output.json(changes);
+  if (changes.length === 0) output.line('No changes.');
+  for (const { id, at, actor, reason, events } of changes) {
+    output.line(`${output.colors.bold(at)}  ${actor}  ${output.colors.dim(id ?? '')}`);
+    if (reason) output.line(`  ${reason}`);
+    for (const event of events) {
+      output.line(`  ${subjectOf(event)} ${describeEvent(event)}`);
+    }
+  }
+}
+
+async function undo(session: CommandSession, id: string): Promise<void> {
+  const { api, output, options } = session;
+  const path = `/changes/${encodeURIComponent(id)}`;
+  const { at, actor, events } = await api.get<WireChangeSet>(path);
+  output.line(`The change set of ${at} by ${actor}:`);
+  for (const event of events) output.line(`  ${subjectOf(event)} ${describeEvent(event)}`);
+  if (options.dryRun === true) {
+    output.line('Nothing has changed: the command would take this back.');
+    output.json({ changed: false, events });
+    return;
+  }
+  const reviewed = (await reviewedEnvironments(session)).filter((environment) => isAffected(events, environment));
+  const created = events.filter(({ type }) => /-created$/.test(type)).map((event) => subjectOf(event));
+  const subjects = [...reviewed, ...created.map((name) => `${name}, which is deleted`)];
+  if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}. Go on?`);
+  const { reason } = options;
+  const changeSet = await api.post<WireChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
+  output.json({ changed: changeSet.id !== null, changeSet });
+  const done = output.colors.green(`Taken back. To take that back: flags undo ${changeSet.id ?? ''}`);
+  output.line(changeSet.id === null ? 'Nothing to take back.' : done);
+}
+
+interface ContextOptions {
+  readonly user?: string;
+  readonly session?: string;
+  readonly context?: readonly string[];
+}
+
+async function explain(session: CommandSession, flag: string, given: ContextOptions): Promise<void> {
+  const { api, output } = session;
+  await findFlag(session, flag);
+  const environment = await environmentOf(session);
+  const properties = Object.fromEntries((given.context ?? []).map(splitProperty));
+  const context = {
+    ...(given.user !== undefined && { userId: given.user }),
+    ...(given.session !== undefined && { sessionId: given.session }),
+    ...(Object.keys(properties).length > 0 && { properties }),
+  };
+  const { features } = await api.post<WirePlayground>('/playground', { environment, flag, context });
+  const [explanation] = features;
+  if (!explanation) throw new CommandError(`${flag} is archived: it is off everywhere.`);
+  output.json(explanation);
+  const { enabled, reason, variant, dependencies, strategies } = explanation;
+  const state = enabled ? output.colors.green('on') : output.colors.red('off');
+  output.line(`${flag} is ${state} in ${environment}: ${REASONS[reason] ?? reason.replaceAll('_', ' ')}`);
+  if (variant.name !== 'disabled') output.line(`variant ${variant.name}`);
+  for (const { dependency, holds } of dependencies) output.line(`  ${mark(holds)} depends on ${dependency.flag}`);
+  for (const strategy of strategies) {
+    output.line(
+      `  ${mark(strategy.holds)} ${strategy.name}${strategy.disabled ? ' (disabled)' : ''}${rolloutOf(strategy)}`,
+    );
+    for (const { constraint, value, holds } of strategy.constraints) {
+      output.line(`    ${mark(holds)} ${describeConstraint(constraint)} (${value === undefined ? 'absent' : value})`);
+    }
+    for (const { id, holds } of strategy.segments) output.line(`    ${mark(holds)} segment ${id}`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  no_strategy_holds: 'no strategy holds',
+  strategy: 'a strategy holds',
+};
+
+/** Describes the position of the context in a gradual rollout. */
+function rolloutOf({ rollout }: WireExplanation['strategies'][number]): string {
+  if (rollout == null) return '';
+  const { bucket, rollout: percentage, random } = rollout;
+  if (random === true) return `: ${percentage}%, at random, because the context has no id`;
+  return bucket == null ? `: ${percentage}%` : `: ${percentage}%, and this context is at ${bucket}`;
+}
+
+function splitProperty(text: string): [string, string] {
+  const place = text.indexOf('=');
+  if (place < 1) throw usageError(`${text} is no property. Write it as country=DE.`);
+  return [text.slice(0, place), text.slice(place + 1)];
+}
+
+function mark(holds: boolean): string {
+  return holds ? '✓' : '✗';
+}

@@ -1,0 +1,127 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Flags } from '@flags/core';
+import { createFlagsApi, toNodeHandler } from '@flags/http';
+import { createFlagsUi } from '@flags/ui';
+import { type Command, Option } from 'commander';
+import { isAddress, nameOf, openFlags } from '../connection.js';
+import { CommandError, usageError } from '../errors.js';
+import { type CommandIo, createOutput } from '../output.js';
+import { createSamples } from '../samples.js';
+import { type CommonOptions, namesIn } from '../session.js';
+
+interface ServeOptions extends CommonOptions {
+  readonly port: string;
+  readonly host: string;
+  readonly auth?: 'token' | 'none';
+}
+
+/** Adds `serve`: the API and the admin page on this machine, in memory unless a store is named. */
+export function addServeCommand(program: Command, io: CommandIo): void {
+  program
+    .command('serve')
+    .description('serve the API and the admin page; in memory with sample flags unless a store is named')
+    .option('--port <port>', 'port; 0 for any free one', '4242')
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .addOption(new Option('--auth <mode>', 'default: none in memory, token for a store').choices(['token', 'none']))
+    .action((_options, command: Command) => serve(io, command.optsWithGlobals<ServeOptions>()));
+}
+
+async function serve(io: CommandIo, options: ServeOptions): Promise<void> {
+  const store = options.store || ':memory:';
+  if (isAddress(store)) throw usageError('serve needs a store, not an address: --store FILE, or --store :memory:');
+  if (!/^\d{1,5}$/.test(options.port)) throw usageError(`--port is a number from 0 to 65535, not ${options.port}.`);
+  const isEphemeral = store === ':memory:';
+  const auth = options.auth ?? (isEphemeral ? 'none' : 'token');
+  if (options.dryRun === true) throw usageError('serve has no --dry-run. It changes no flags of a store.');
+  const environments = namesIn(options.environments);
+  const flags = await openFlags(store, { environments, create: true }, {});
+  const api = createFlagsApi(flags, { auth });
+  const handle = toNodeHandler(api);
+  const page = createFlagsUi({
+    ...(options.reviewIn !== undefined && { reviewIn: namesIn(options.reviewIn) ?? [] }),
+    ...(isEphemeral && { banner: { text: 'In memory: everything is gone when the command ends.' } }),
+  });
+  const server = createServer((request, response) => {
+    if (request.url === '/') response.writeHead(302, { location: 'ui/' }).end();
+    else page(request, response, () => void handle(request, response));
+  });
+  try {
+    if (isEphemeral) await createSamples(flags);
+    await listen(server, options);
+    const secret = auth === 'token' ? await createFirstToken(flags) : undefined;
+    announce(io, { options, auth, secret, server, store });
+    await untilStopped();
+    createOutput(io, options.json === true).line('Stopped.');
+  } finally {
+    api.close();
+    await closeServer(server);
+    await flags.close();
+  }
+}
+
+interface Served {
+  readonly options: ServeOptions;
+  readonly auth: 'token' | 'none';
+  readonly secret: string | undefined;
+  readonly server: Server;
+  readonly store: string;
+}
+
+/** Writes the addresses, and the secret of a token that was created. */
+function announce(io: CommandIo, { options, auth, secret, server, store }: Served): void {
+  const output = createOutput(io, options.json === true);
+  const { port } = server.address() as AddressInfo;
+  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  const page = `${url}/ui/`;
+  output.json({ url, page, auth, ...(secret !== undefined && { token: secret }) });
+  const isEphemeral = store === ':memory:';
+  output.line(isEphemeral ? 'Sample flags, in memory: they are gone afterwards.' : `The flags of ${nameOf(store)}.`);
+  output.line(`Admin page  ${output.colors.bold(page)}`);
+  output.line(`API         ${url}/api/admin`);
+  if (secret !== undefined) output.line(`Admin token, shown only now: ${secret}`);
+  if (auth === 'token' && secret === undefined) output.line('The store has an admin token already.');
+  const isLocal = ['127.0.0.1', 'localhost', '::1'].includes(options.host);
+  if (auth === 'none' && !isLocal)
+    output.line('Everybody who reaches this address can change the flags: see --auth token.');
+  const token = auth === 'none' ? '' : ` --token ${secret ?? 'SECRET'}`;
+  output.line(`In another terminal: flags list --store ${url}${token}`);
+  output.line('Stop with Ctrl-C.');
+}
+
+function listen(server: Server, { port, host }: ServeOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === 'EADDRINUSE';
+      const advice = isTaken ? `Port ${port} is in use. Choose another one: --port 0` : undefined;
+      reject(new CommandError(advice ?? `${host}:${port} cannot be listened on: ${error.message}`));
+    });
+    if (Number(port) > 65_535) reject(usageError(`--port is a number from 0 to 65535, not ${port}.`));
+    else server.listen(Number(port), host, resolve);
+  });
+}
+
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+}
+
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}
+
+/** Creates an admin token unless the store has one that has not expired. */
+async function createFirstToken(flags: Flags): Promise<string | undefined> {
+  const now = new Date().toISOString();
+  const tokens = await flags.listTokens();
+  const isUsable = tokens.some(({ kind, expiresAt }) => kind === 'admin' && (expiresAt === null || expiresAt > now));
+  if (isUsable) return undefined;
+  const isTaken = tokens.some(({ name }) => name === 'first admin');
+  const { secret } = await flags.createToken({ name: isTaken ? `admin of ${now}` : 'first admin', kind: 'admin' });
+  return secret;
+}

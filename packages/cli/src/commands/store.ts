@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { sqliteStorage } from '@flags/core/sqlite';
+import type { Command } from 'commander';
+import { isAddress, isFile, nameOf, openFlags, reasonOf } from '../connection.js';
+import { CommandError, usageError } from '../errors.js';
+import { type CommandIo, createOutput } from '../output.js';
+import { type CommonOptions, namesIn } from '../session.js';
+
+/** Adds the commands for a store itself: `migrate` and `backup`. */
+export function addStoreCommands(program: Command, io: CommandIo): void {
+  program
+    .command('migrate')
+    .description('create a store, or bring one of an older release up to date')
+    .action(async (_options, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>();
+      const output = createOutput(io, options.json === true);
+      const store = storeOf(options, 'A running server migrates its own store when it starts.');
+      if (store === ':memory:') throw usageError('A store in memory is always new: it needs no migration.');
+      const isNew = isFile(store) && !existsSync(store);
+      const name = nameOf(store);
+      if (options.dryRun === true) {
+        output.line(isNew ? `Would create ${name}.` : `Would bring ${name} up to date.`);
+        output.json({ changed: false });
+        return;
+      }
+      const flags = await openFlags(store, { environments: namesIn(options.environments), create: true });
+      const projects = await flags.listProjects();
+      await flags.close();
+      output.json({ store: name, created: isNew, projects: projects.length });
+      const count = `${projects.length} ${projects.length === 1 ? 'project' : 'projects'}`;
+      output.line(isNew ? `Created ${name}.` : `${name} is up to date: ${count}.`);
+    });
+  program
+    .command('backup')
+    .description('copy a SQLite store to a new file, while others use it')
+    .argument('<file>')
+    .action(async (file: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>();
+      const output = createOutput(io, options.json === true);
+      const store = storeOf(options, 'Back up the store of a running server on its machine.');
+      if (!isFile(store)) throw usageError('Only a SQLite file can be copied. For PostgreSQL, use pg_dump.');
+      if (options.dryRun === true) {
+        if (!existsSync(store)) throw new CommandError(`There is no file ${store}.`);
+        output.line(`Would copy ${store} to ${file}.`);
+        output.json({ changed: false });
+        return;
+      }
+      await backUp(store, file);
+      output.json({ backup: file });
+      output.line(`Copied ${store} to ${file}.`);
+    });
+}
+
+function storeOf({ store }: CommonOptions, advice: string): string {
+  if (store === undefined || store === '') throw usageError('Name the store: --store FILE or FLAGS_STORE.');
+  if (isAddress(store)) throw usageError(`This command needs a store, not an address. ${advice}`);
+  return store;
+}
+
+async function backUp(store: string, file: string): Promise<void> {
+  // Opens the engine first, because it refuses a missing file and migrates an old one.
+  const flags = await openFlags(store, {});
+  await flags.close();
+  const storage = await sqliteStorage(store);
+  try {
+    await storage.backup(file);
+  } catch (error) {
+    throw new CommandError(`${file} cannot be written: ${reasonOf(error)}`);
+  } finally {
+    await storage.close();
+  }
+}

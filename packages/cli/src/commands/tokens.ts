@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import { CommandError, usageError } from '../errors.js';
+import type { CommandIo, Output } from '../output.js';
+import { confirmOrRefuse } from '../review.js';
+import { type CommandSession, type CommonOptions, withSession } from '../session.js';
+
+interface WireToken {
+  readonly id: string;
+  readonly tokenName: string;
+  readonly type: string;
+  readonly projects: readonly string[];
+  readonly environment: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly secret?: string;
+}
+
+interface NewTokenOptions extends CommonOptions {
+  readonly kind: string;
+  readonly expiresAt?: string;
+}
+
+/** Adds the commands for API tokens. */
+export function addTokenCommands(program: Command, io: CommandIo): void {
+  const tokens = program.command('tokens').description('list, create, rotate and delete API tokens');
+  tokens
+    .command('list', { isDefault: true })
+    .description('list tokens, without their secrets')
+    .action((_options, command: Command) => withSession(io, command.optsWithGlobals(), listTokens));
+  tokens
+    .command('create')
+    .description('create a token, and show its secret once')
+    .argument('<name>')
+    .option('--kind <kind>', 'client, frontend or admin', 'client')
+    .option('--expires-at <time>', 'ISO 8601')
+    .action((name: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<NewTokenOptions>();
+      return withSession(io, options, (session) => createToken(session, name, options));
+    });
+  tokens
+    .command('rotate')
+    .description('replace a token by a new one; the old one works until the overlap is over')
+    .argument('<token>', 'its id or name')
+    .option('--overlap <time>', 'how long the old secret works: 30s, 15m, 12h, 7d, or 0', '1d')
+    .action((token: string, _options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), (session) => rotateToken(session, token, command.opts().overlap)),
+    );
+  tokens
+    .command('delete')
+    .description('delete a token; it stops working at once')
+    .argument('<token>', 'its id or name')
+    .action((token: string, _options, command: Command) =>
+      withSession(io, command.optsWithGlobals(), (session) => deleteToken(session, token)),
+    );
+}
+
+async function listTokens({ api, output }: CommandSession): Promise<void> {
+  const { tokens } = await api.get<{ tokens: readonly WireToken[] }>('/api-tokens');
+  output.json(tokens);
+  if (tokens.length === 0) output.line('There are no tokens.');
+  else {
+    output.table(
+      ['Id', 'Name', 'Kind', 'Projects', 'Environment', 'Expires'],
+      tokens.map((one) => [
+        one.id,
+        one.tokenName,
+        one.type,
+        one.projects.join(', '),
+        one.environment,
+        one.expiresAt ?? 'never',
+      ]),
+    );
+  }
+}
+
+async function createToken({ api, output, options }: CommandSession, tokenName: string, given: NewTokenOptions) {
+  const { kind, expiresAt } = given;
+  const isAdmin = kind === 'admin';
+  if (options.dryRun === true) return showPlanned(output, `Would create the ${kind} token ${tokenName}.`);
+  const created = await api.post<WireToken>('/api-tokens', {
+    tokenName,
+    type: kind,
+    ...(!isAdmin && options.project !== undefined && { project: options.project }),
+    ...(!isAdmin && options.environment !== undefined && { environment: options.environment }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  });
+  showSecret(output, created);
+}
+
+function showSecret(output: Output, created: WireToken): void {
+  output.json(created);
+  const { tokenName, type, projects, environment, id, secret } = created;
+  const scope = type === 'admin' ? '' : ` for ${environment}, projects ${projects.join(', ')}`;
+  output.line(`The ${type} token ${tokenName}${scope} has the id ${id}. Its secret is shown only now:`);
+  output.line(secret);
+}
+
+function showPlanned(output: Output, text: string): void {
+  output.line(text);
+  output.json({ changed: false });
+}
+
+const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Returns the milliseconds of a time such as `12h`. */
+function millisecondsOf(time: string): number {
+  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(time) ?? [];
+  const factor = MILLISECONDS[unit];
+  if (time === '0') return 0;
+  if (factor === undefined) throw usageError(`--overlap is a time such as 30s, 15m, 12h or 7d, not ${time}.`);
+  return Number(amount) * factor;
+}
+
+/** Finds a token by its id, or by its name if only one token has the name. */
+async function findToken({ api }: CommandSession, idOrName: string): Promise<WireToken> {
+  const { tokens } = await api.get<{ tokens: readonly WireToken[] }>('/api-tokens');
+  const found = tokens.filter(({ id, tokenName }) => id === idOrName || tokenName === idOrName);
+  const [token] = found;
+  if (!token) throw new CommandError(`There is no token ${idOrName}. List the tokens: flags tokens list`);
+  if (found.length === 1) return token;
+  throw new CommandError(`${idOrName} names several tokens. Use the id: ${found.map(({ id }) => id).join(', ')}`);
+}
+
+async function rotateToken(session: CommandSession, idOrName: string, time: string): Promise<void> {
+  const overlap = millisecondsOf(time);
+  const { output, options } = session;
+  const { id, tokenName } = await findToken(session, idOrName);
+  const effect =
+    overlap === 0 ? 'The old secret stops working at once.' : `The old secret stops working after ${time}.`;
+  if (options.dryRun === true) return showPlanned(output, `Would replace the token ${tokenName}. ${effect}`);
+  await confirmOrRefuse(session, `Replace the token ${tokenName}? ${effect}`);
+  showSecret(output, await session.api.post<WireToken>('/api-tokens/rotate', { id, overlap }));
+  output.line(effect);
+}
+
+async function deleteToken(session: CommandSession, idOrName: string): Promise<void> {
+  const { output, options } = session;
+  const { id, tokenName } = await findToken(session, idOrName);
+  if (options.dryRun === true) return showPlanned(output, `Would delete the token ${tokenName}.`);
+  await confirmOrRefuse(session, `Delete the token ${tokenName}? Programs that use it get 401.`);
+  await session.api.delete(`/api-tokens/${encodeURIComponent(id)}`);
+  output.json({ changed: true, deleted: id });
+  output.line(`Deleted the token ${tokenName}.`);
+}

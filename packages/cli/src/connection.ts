@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { createFlags, type Flags, type FlagsOptions, isFlagsError, memoryStorage, type Storage } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
+import { createFlagsApi, toFetchHandler } from '@flags/http';
+import { postgresStorage } from '@flags/postgres';
+import { CommandError, usageError } from './errors.js';
+
+/** The flags that a command works on: a store that it opens itself, or a running server. */
+export interface Connection {
+  /** Sends a request to the admin API. Paths are relative to the mount path of the API. */
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  /** The engine on the store; undefined for a running server. */
+  readonly flags: Flags | undefined;
+  /** The store or address, without a password. */
+  readonly name: string;
+  /** How to answer a server that does not let the caller in. */
+  readonly refusal: string;
+  close(): Promise<void>;
+}
+
+/** The options that select the flags. */
+export interface ConnectionOptions {
+  /** A SQLite file, `:memory:`, `postgres://…`, or the address below which a server serves the API. */
+  readonly store?: string | undefined;
+  /** The API token for a running server. */
+  readonly token?: string | undefined;
+  /** The actor of changes in a store. Default: `cli:` and the name of the operating system's user. */
+  readonly actor?: string | undefined;
+  /** The environments of a store, which are configuration and not stored. Default: development and production. */
+  readonly environments?: readonly string[] | undefined;
+  /** Create the file if it does not exist. */
+  readonly create?: boolean;
+}
+
+/** The origin of requests to a store of this process. It never leaves the process. */
+const LOCAL_ORIGIN = 'http://localhost';
+/** How long a command waits for an answer of a server, in milliseconds. */
+const PATIENCE = 30_000;
+/** In bytes. A store is opened by its owner: only the limits of the engine hold. */
+const LOCAL_BODY_LIMIT = 64 * 1024 * 1024;
+
+export const isAddress = (store: string) => /^https?:\/\//i.test(store);
+const isPostgres = (store: string) => /^postgres(ql)?:\/\//.test(store);
+
+/**
+ * Opens a store or a connection to a server.
+ *
+ * Every command sends requests to the admin API. For a store, the API runs in this process, so each command has one
+ * implementation.
+ *
+ * @throws CommandError
+ */
+export async function connect(options: ConnectionOptions): Promise<Connection> {
+  const { store } = options;
+  if (store === undefined || store === '') {
+    throw usageError('Name the flags: --store FILE, --store postgres://…, --store https://…, or FLAGS_STORE.');
+  }
+  return isAddress(store) ? connectToServer(store, options.token) : openStore(store, options);
+}
+
+function connectToServer(address: string, token: string | undefined): Connection {
+  if (!URL.canParse(address)) throw usageError(`${address} is no address. Write it as http://127.0.0.1:4242.`);
+  const url = new URL(address);
+  // People paste the address of the admin page or of the API.
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/(ui|api\/admin)$/, '')}`;
+  const authorization = token === undefined || token === '' ? undefined : { authorization: token };
+  return {
+    name: base,
+    flags: undefined,
+    refusal: authorization
+      ? 'refuses the token. Give another admin token: --token or FLAGS_TOKEN.'
+      : 'asks for a token. Give an admin token: --token or FLAGS_TOKEN.',
+    fetch: async (path, init = {}) => {
+      try {
+        const signal = AbortSignal.timeout(PATIENCE);
+        return await fetch(`${base}${path}`, { ...init, signal, headers: { ...init.headers, ...authorization } });
+      } catch (error) {
+        throw new CommandError(`${base} cannot be reached (${reasonOf(error)}). Is the server running?`);
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+async function openStore(store: string, options: ConnectionOptions): Promise<Connection> {
+  const flags = await openFlags(store, options);
+  const actor = { name: options.actor ?? `cli:${userName()}` };
+  const api = createFlagsApi<typeof actor, Request>(flags, { auth: () => actor, bodyLimit: LOCAL_BODY_LIMIT });
+  const handle = toFetchHandler(api);
+  return {
+    name: nameOf(store),
+    flags,
+    refusal: 'refuses the request.',
+    fetch: async (path, init) => handle(new Request(`${LOCAL_ORIGIN}${path}`, init)),
+    close: async () => {
+      api.close();
+      await flags.close();
+    },
+  };
+}
+
+/** Opens the engine on a store. A command does not poll for other processes' changes. */
+export async function openFlags(
+  store: string,
+  { environments, create = false }: Pick<ConnectionOptions, 'environments' | 'create'>,
+  settings: Partial<FlagsOptions> = { pollInterval: 0, usageInterval: 0 },
+): Promise<Flags> {
+  if (!create && isFile(store) && !existsSync(store)) {
+    throw new CommandError(
+      `There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`,
+    );
+  }
+  try {
+    const configured = environments && { environments: environments.map((name) => ({ name })) };
+    return await createFlags({ ...settings, ...configured, storage: await openStorage(store, create) });
+  } catch (error) {
+    const advice = isPostgres(store) && !create ? ` ${adviceFor(error)}` : '';
+    throw new CommandError(`${nameOf(store)} cannot be opened: ${reasonOf(error).replace(/\.$/, '')}.${advice}`);
+  }
+}
+
+/** Creates or migrates the tables of a database on a server only if `create` is set: others may use it. */
+async function openStorage(store: string, create: boolean): Promise<Storage> {
+  if (store === ':memory:') return memoryStorage();
+  return isPostgres(store) ? postgresStorage({ connectionString: store, migrate: create }) : sqliteStorage(store);
+}
+
+function adviceFor(error: unknown): string {
+  const isUnsupported = isFlagsError(error) && error.code === 'storage_unsupported';
+  return isUnsupported ? 'Create or migrate the tables: flags migrate.' : 'Is the database running?';
+}
+
+export function isFile(store: string): boolean {
+  return store !== ':memory:' && !isPostgres(store) && !isAddress(store);
+}
+
+/** Returns the name of a store without a password. */
+export function nameOf(store: string): string {
+  if (!isPostgres(store)) return store;
+  if (!URL.canParse(store)) return 'The PostgreSQL database';
+  const url = new URL(store);
+  return `postgres://${url.host}${url.pathname}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Returns the message of an error, and of its cause: `fetch` hides the reason there. */
+export function reasonOf(error: unknown): string {
+  const { name, message, cause } = Object(error) as Partial<Error>;
+  const { message: reason } = Object(cause) as Partial<Error>;
+  return reason || message || name || String(error);
+}

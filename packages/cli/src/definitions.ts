@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises';
+import { text as readText } from 'node:stream/consumers';
+import {
+  createFlags,
+  type DefinedFlag,
+  type Definitions,
+  type FlagType,
+  type ImportedDifference,
+  type ImportResult,
+  isFlagsError,
+  memoryStorage,
+  type Role,
+} from '@flags/core';
+import { parse as parseYaml } from 'yaml';
+import { reasonOf } from './connection.js';
+import { CommandError, usageError } from './errors.js';
+import type { CommandIo } from './output.js';
+import { confirmChange, type WirePlan } from './review.js';
+import type { CommandSession } from './session.js';
+
+/** Reads a YAML or JSON file; `-` is the standard input. */
+export async function readDocument({ stdin }: CommandIo, file: string): Promise<unknown> {
+  let source: string;
+  try {
+    source = file === '-' ? await readText(stdin) : await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${reasonOf(error)}`);
+  }
+  try {
+    return /^\s*[{[]/.test(source) ? JSON.parse(source) : parseYaml(source, { maxAliasCount: 100 });
+  } catch (error) {
+    throw new CommandError(`${file} is not valid YAML or JSON: ${reasonOf(error)}`);
+  }
+}
+
+export interface ApplyChoices {
+  readonly prune?: boolean;
+}
+
+/** Shows what a document changes. Returns the differences. */
+export async function planDocument(
+  session: CommandSession,
+  document: Definitions,
+  { prune = false }: ApplyChoices = {},
+): Promise<readonly ImportedDifference[]> {
+  const { differences } = isSmall(document)
+    ? await session.api.post<ImportResult>('/import', { definitions: document, prune, dryRun: true })
+    : await planInMemory(session, document, prune);
+  for (const { kind, id, parts } of differences) {
+    session.output.line(`${kind} ${id}`);
+    for (const line of describeParts(parts)) session.output.line(`  ${line}`);
+  }
+  if (differences.length === 0) session.output.line('Nothing to change.');
+  return differences;
+}
+
+/** Shows what a document changes, asks for a confirmation where one is needed, and imports the document. */
+export async function applyDocument(
+  session: CommandSession,
+  document: Definitions,
+  { prune = false }: ApplyChoices = {},
+): Promise<void> {
+  const { api, output, options } = session;
+  const differences = await planDocument(session, document, { prune });
+  if (differences.length === 0 || options.dryRun === true) {
+    if (differences.length > 0) output.line('Nothing has changed: this is what the command would do.');
+    output.json({ changed: false, changeSets: [], differences });
+    return;
+  }
+  await confirmChange(session, toPlan(differences));
+  const { reason } = options;
+  const rest = reason === undefined ? {} : { reason };
+  const changeSets: ImportResult['changeSets'][number][] = [];
+  const parts = isSmall(document) ? [document] : toParts(document, prune ? findPruned(document, differences) : []);
+  for (const part of parts) {
+    const isWhole = part === document;
+    const body = { definitions: part, ...(isWhole && { prune }), ...rest };
+    changeSets.push(...(await api.post<ImportResult>('/import', body)).changeSets);
+  }
+  output.json({ changed: changeSets.length > 0, changeSets, differences });
+  const ids = changeSets.map(({ id }) => id).reverse();
+  output.line(output.colors.green(`Changed. To take it back: ${ids.map((id) => `flags undo ${id}`).join('; ')}`));
+}
+
+/** A request has at most 1 MiB. */
+const LARGEST_BODY = 900_000;
+
+function isSmall(document: unknown): boolean {
+  return sizeOf(document) <= LARGEST_BODY;
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}
+
+interface WireSettings {
+  readonly environments?: readonly { readonly name: string }[];
+  readonly types?: readonly FlagType[];
+  readonly roles?: readonly Role[];
+}
+
+/** Plans on a copy of the store, because a request cannot hold the document. */
+async function planInMemory({ api }: CommandSession, document: Definitions, prune: boolean): Promise<ImportResult> {
+  const { environments, types, roles } = await api.get<WireSettings>('/session');
+  const current = await api.get<Definitions>('/export');
+  const flags = await createFlags({
+    storage: memoryStorage(),
+    ...(environments && { environments: environments.map(({ name }) => ({ name })) }),
+    ...(types && { flagTypes: types }),
+    ...(roles && { roles }),
+  });
+  try {
+    await flags.importDefinitions(current);
+    return await flags.importDefinitions(document, { dryRun: true, prune });
+  } catch (error) {
+    if (!isFlagsError(error)) throw error;
+    const details = error.details.map(({ path = '', message }) => `\n  ${path}: ${message}`);
+    throw new CommandError(`${error.message}${details.join('')}`);
+  } finally {
+    await flags.close();
+  }
+}
+
+function findPruned({ flags = [] }: Definitions, differences: readonly ImportedDifference[]): readonly DefinedFlag[] {
+  const present = new Set(flags.map(({ name }) => name));
+  const absent = differences.filter(({ kind, id }) => kind === 'flag' && !present.has(id));
+  return absent.map(({ id }) => ({ name: id, archived: true }));
+}
+
+/** Divides a document. Parents come before children, and flags to archive last. */
+function toParts({ projects = [], segments = [], flags = [] }: Definitions, pruned: readonly DefinedFlag[]) {
+  const isChild = ({ dependencies = [] }: DefinedFlag) => dependencies.length > 0;
+  const live = flags.filter(({ archived }) => archived !== true);
+  const archived = flags.filter((flag) => flag.archived === true);
+  const items = [
+    ...projects.map((item) => ({ member: 'projects' as const, item })),
+    ...segments.map((item) => ({ member: 'segments' as const, item })),
+    ...[...live.filter((flag) => !isChild(flag)), ...live.filter(isChild)]
+      .concat(
+        archived.filter(isChild),
+        archived.filter((flag) => !isChild(flag)),
+        pruned,
+      )
+      .map((item) => ({ member: 'flags' as const, item })),
+  ];
+  const parts: Definitions[] = [];
+  let part: { version: 1; projects: unknown[]; segments: unknown[]; flags: unknown[] } | undefined;
+  let size = 0;
+  for (const { member, item } of items) {
+    size += sizeOf(item) + 1;
+    if (!part || size > LARGEST_BODY) {
+      part = { version: 1, projects: [], segments: [], flags: [] };
+      parts.push(part as unknown as Definitions);
+      size = sizeOf(item);
+    }
+    part[member].push(item);
+  }
+  return parts;
+}
+
+/** Converts differences to a plan, for the question. A flag that is archived asks like a deletion. */
+function toPlan(differences: readonly ImportedDifference[]): WirePlan {
+  return {
+    documents: differences.map(({ kind, id, parts }) => {
+      const isArchived = parts.some(({ path, after }) => path === '/archived' && after === true);
+      const environments = new Set(parts.flatMap(environmentsIn));
+      const events = [...environments].map((environment) => ({ type: 'feature-updated', environment }));
+      const isShared = kind === 'segment' || parts.some(({ path }) => /^\/(variants|dependencies|project)/.test(path));
+      const shared = isShared && parts[0]?.before !== null ? [{ type: 'segment-updated', environment: null }] : [];
+      return { kind, id, before: {}, after: isArchived ? null : {}, events: [...events, ...shared] };
+    }),
+  };
+}
+
+interface NewDocument {
+  readonly environments?: readonly { readonly name: string; readonly enabled?: boolean }[];
+}
+
+/** Returns the environments that a part is about. A new flag is about those in which it is on. */
+function environmentsIn({ path, after }: ImportedDifference['parts'][number]): readonly string[] {
+  if (path === '') {
+    const { environments = [] } = Object(after) as NewDocument;
+    return environments.flatMap(({ name, enabled }) => (enabled ? [name] : []));
+  }
+  const [, first, name] = path.split('/');
+  return first === 'environments' && name !== undefined ? [name] : [];
+}
+
+/** Throws unless a file has the members of definitions. The server validates the rest. */
+export function assertDefinitions(document: unknown, file: string): asserts document is Definitions {
+  const { version } = Object(document) as { readonly version?: unknown };
+  if (version === 1) return;
+  throw usageError(
+    `${file} has no "version: 1". For a file of another product, name it: --from unleash, flagd or flipper.`,
+  );
+}
+
+const LONGEST = 60;
+
+function describeParts(parts: ImportedDifference['parts']): readonly string[] {
+  return parts.map(({ path, before, after }) => {
+    if (path === '') return before === null ? 'created' : 'deleted';
+    return `${path.slice(1)}: ${before === null ? '' : `${shorten(before)} → `}${after === null ? 'none' : shorten(after)}`;
+  });
+}
+
+function shorten(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+}

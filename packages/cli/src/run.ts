@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { isFlagsError } from '@flags/core';
+import { Command, CommanderError } from 'commander';
+import { addCompletionCommand } from './commands/completion.js';
+import { addDefinitionCommands } from './commands/definitions.js';
+import { addFlagCommands } from './commands/flags.js';
+import { addHistoryCommands } from './commands/history.js';
+import { addServeCommand } from './commands/serve.js';
+import { addStoreCommands } from './commands/store.js';
+import { addTokenCommands } from './commands/tokens.js';
+import { CommandError, EXIT } from './errors.js';
+import type { CommandIo } from './output.js';
+import { addCommonOptions } from './session.js';
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 refused or failed, 2 \`plan\` found changes, 3 not confirmed, 64 wrong command line.`;
+
+/** Runs a command line. Resolves to the exit code; errors are written to standard error. */
+export async function run(args: readonly string[], io: CommandIo): Promise<number> {
+  const program = createProgram(io);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCodeOf(program);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (!(error instanceof CommandError) && !isFlagsError(error)) throw error;
+    io.stderr.write(`${error.message}\n`);
+    return error instanceof CommandError ? error.exitCode : EXIT.failed;
+  }
+}
+
+function createProgram(io: CommandIo): Command {
+  const program = new Command('flags')
+    .description('Feature flags in a SQLite file, a PostgreSQL database, or a running server')
+    .version(versionOf())
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+    });
+  addCommonOptions(program, io);
+  addFlagCommands(program, io);
+  addHistoryCommands(program, io);
+  addTokenCommands(program, io);
+  addDefinitionCommands(program, io);
+  addStoreCommands(program, io);
+  addServeCommand(program, io);
+  addCompletionCommand(program, io);
+  for (const command of program.commands) inheritSettings(command, program);
+  return program;
+}
+
+function versionOf(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+/** Subcommands that exist before `exitOverride` keep their own settings, so every one gets the program's. */
+function inheritSettings(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inheritSettings(child, command);
+}
+
+/** A command that succeeds may set another exit code, as `plan` does. */
+function exitCodeOf(program: Command): number {
+  const { exitCode } = program.opts<{ exitCode?: number }>();
+  return exitCode ?? EXIT.done;
+}

@@ -1,0 +1,195 @@
+import type { Command } from 'commander';
+import { type Api, createApi } from './api.js';
+import { connect } from './connection.js';
+import { CommandError, usageError } from './errors.js';
+import { type CommandIo, createOutput, type Output } from './output.js';
+
+/** The options that all commands share. */
+export interface CommonOptions {
+  readonly store?: string;
+  readonly token?: string;
+  readonly project?: string;
+  readonly environment?: string;
+  readonly environments?: string;
+  readonly actor?: string;
+  readonly reason?: string;
+  readonly reviewIn?: string;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** What a command works with. */
+export interface CommandSession {
+  readonly io: CommandIo;
+  readonly options: CommonOptions;
+  readonly output: Output;
+  readonly api: Api;
+}
+
+/** The environment variables that give defaults. They are no defaults of the options, because the help would show a secret. */
+const VARIABLES = {
+  store: 'FLAGS_STORE',
+  token: 'FLAGS_TOKEN',
+  environment: 'FLAGS_ENVIRONMENT',
+  environments: 'FLAGS_ENVIRONMENTS',
+  actor: 'FLAGS_ACTOR',
+  reviewIn: 'FLAGS_REVIEW_IN',
+} as const;
+
+/** Adds the options that all commands share. */
+export function addCommonOptions(program: Command, { env }: CommandIo): void {
+  program
+    .option('--store <store>', 'SQLite file, postgres://…, or the address of a server (FLAGS_STORE)')
+    .option('--token <token>', 'admin token for a server (FLAGS_TOKEN)')
+    .option('--project <project>', 'project of the flag; found by the name of the flag if absent')
+    .option('--environment <name>', 'environment of the change (FLAGS_ENVIRONMENT); production if absent')
+    .option('--environments <names>', 'environments of a store, separated by commas (FLAGS_ENVIRONMENTS)')
+    .option('--actor <name>', 'author of changes in a store (FLAGS_ACTOR)')
+    .option('--reason <text>', 'why the change is made; the history shows it')
+    .option(
+      '--review-in <names>',
+      'environments whose changes need a confirmation (FLAGS_REVIEW_IN); production, else the last one',
+    )
+    .option('--json', 'write JSON for programs')
+    .option('--yes', 'do not ask for a confirmation')
+    .option('--dry-run', 'show what would change, and change nothing')
+    .hook('preAction', () => {
+      const given = program.opts<CommonOptions>();
+      for (const [option, variable] of Object.entries(VARIABLES)) {
+        const value = env[variable];
+        const isAbsent = given[option as keyof CommonOptions] === undefined;
+        if (isAbsent && value) program.setOptionValueWithSource(option, value, 'env');
+      }
+    });
+}
+
+/** Runs a command on the flags that its options name, and closes them afterwards. */
+export async function withSession<T>(
+  io: CommandIo,
+  options: CommonOptions,
+  work: (session: CommandSession) => Promise<T>,
+  { create = false }: { readonly create?: boolean } = {},
+): Promise<T> {
+  const { store, token, actor } = options;
+  const environments = namesIn(options.environments);
+  const connection = await connect({ store, token, actor, environments, create });
+  try {
+    return await work({ io, options, output: createOutput(io, options.json === true), api: createApi(connection) });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Returns the names in a list separated by commas. */
+export function namesIn(list: string | undefined): readonly string[] | undefined {
+  const names = list?.split(',').map((one) => one.trim());
+  return names?.filter((one) => one !== '');
+}
+
+/** The environment that evaluations use when the host configures no other one. */
+const PREFERRED_ENVIRONMENT = 'production';
+
+/** Returns the environment that the options name, or the one that evaluations use by default. */
+export async function environmentOf({ api, options }: CommandSession): Promise<string> {
+  const names = await listEnvironments(api);
+  const { environment } = options;
+  if (environment === undefined) return defaultEnvironment(names);
+  if (names.includes(environment)) return environment;
+  const advice = api.connection.flags
+    ? ' A store needs the names of others: --environments or FLAGS_ENVIRONMENTS.'
+    : '';
+  throw usageError(`There is no environment ${environment}; there are: ${names.join(', ')}.${advice}`);
+}
+
+/** Returns the environment whose changes need a confirmation: production, or else the last one. */
+export function reviewedEnvironment(names: readonly string[]): string {
+  return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names.at(-1) ?? PREFERRED_ENVIRONMENT);
+}
+
+function defaultEnvironment(names: readonly string[]): string {
+  return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names[0] ?? PREFERRED_ENVIRONMENT);
+}
+
+export async function listEnvironments(api: Api): Promise<readonly string[]> {
+  const { environments } = await api.get<{ environments?: readonly { name: string }[] }>('/session');
+  // The session of a caller who is not let in has no environments. The command's own request then tells why.
+  if (!environments) await api.get('/projects');
+  return (environments ?? []).map(({ name }) => name);
+}
+
+/** A row of `GET /features`. */
+export interface ListedFlag {
+  readonly name: string;
+  readonly project: string;
+  readonly description: string | null;
+  readonly type: string;
+  readonly stale: boolean;
+  readonly archived: boolean;
+  readonly labels: readonly string[];
+  readonly owner: string | null;
+  readonly revision: number;
+  readonly lastSeenAt: string | null;
+  readonly environments: readonly {
+    readonly name: string;
+    readonly enabled: boolean;
+    readonly strategyCount: number;
+    readonly rollout: number | null;
+    readonly hasVariants: boolean;
+  }[];
+}
+
+export interface FlagPage {
+  readonly features: readonly ListedFlag[];
+  readonly total: number;
+}
+
+/**
+ * Finds a flag, archived or not, by its exact name.
+ *
+ * @throws CommandError that names the closest flags
+ */
+export async function findFlag({ api, options }: CommandSession, name: string): Promise<ListedFlag> {
+  const { project } = options;
+  for (const archived of [undefined, 'true']) {
+    const { features } = await api.get<FlagPage>('/features', { namePrefix: name, project, archived, limit: 1 });
+    const found = features.find((one) => one.name === name);
+    if (found) return found;
+  }
+  const { features } = await api.get<FlagPage>('/features', { project });
+  const close = closestTo(
+    name,
+    features.map((one) => one.name),
+  );
+  const advice = close.length === 0 ? 'List the flags: flags list' : `Did you mean ${close.join(' or ')}?`;
+  throw new CommandError(`There is no flag ${name}${project === undefined ? '' : ` in project ${project}`}. ${advice}`);
+}
+
+const MOST_NAMES_COMPARED = 20_000;
+const MOST_NAMES_SHOWN = 3;
+
+/** Returns the most similar names, the closest first. */
+function closestTo(name: string, names: readonly string[]): readonly string[] {
+  const wanted = name.slice(0, 100).toLowerCase();
+  return names
+    .slice(0, MOST_NAMES_COMPARED)
+    .map((one) => ({ one, distance: distanceBetween(wanted, one.toLowerCase()) }))
+    .filter(({ distance }) => distance <= Math.max(2, Math.floor(wanted.length / 3)))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, MOST_NAMES_SHOWN)
+    .map(({ one }) => one);
+}
+
+/** The Levenshtein distance. */
+function distanceBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,248 @@
+import { existsSync } from 'node:fs';
+import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
+
+const path = temporaryFolder();
+const server = runningServer();
+
+type Command = (...args: string[]) => Promise<Result>;
+
+/** The command on a new SQLite file. */
+async function onFile(): Promise<Command> {
+  const store = path('flags.db');
+  await flagsCommand(['migrate', '--store', store]);
+  return (...args) => flagsCommand([...args, '--store', store]);
+}
+
+/** The command on a running server. */
+async function onServer({ url, secret }: RunningServer = server()): Promise<Command> {
+  return (...args) => flagsCommand([...args, '--store', url, '--token', secret]);
+}
+
+async function jsonOf<T>(result: Promise<Result>): Promise<T> {
+  const { out, err } = await result;
+  if (out === '') throw new Error(err);
+  return JSON.parse(out) as T;
+}
+
+describe.each([
+  ['a SQLite file', () => onFile()],
+  ['a running server', () => onServer()],
+])('on %s', (_name, open) => {
+  it('creates a flag, switches it, sets a rollout and variants, and shows all of it', async () => {
+    const flags = await open();
+    const created = await flags(
+      'create',
+      'checkout',
+      '--description',
+      'The new one',
+      '--label',
+      'shop',
+      '--owner',
+      'ada',
+    );
+    expect(created).toMatchObject({ code: 0, err: '' });
+    expect(created.out).toMatch(/^flag checkout\n {2}created, off in every environment \(.*labels shop.*\)\nChanged\./);
+
+    const on = await flags('on', 'checkout', '--yes');
+    expect(on.out).toMatch(/production: strategy added \(.*rollout 100.*\)\n {2}production: switched on\n/);
+    expect((await flags('rollout', 'checkout', '25%', '--yes')).out).toContain('rollout 100 → 25');
+    expect((await flags('variants', 'checkout', 'red=25', 'blue=75', '--yes')).out).toContain('red 25%, blue 75%');
+    expect((await flags('variants', 'checkout')).out).toBe('Variant  Weight\nred      25%\nblue     75%\n');
+
+    const shown = await flags('show', 'checkout');
+    expect(shown.out).toMatch(/^checkout {2}release {2}project default\nThe new one\nlabels shop, owner ada/);
+    expect(shown.out).toMatch(/development: off\n {2}no strategies/);
+    expect(shown.out).toMatch(/production: on\n {2}flexibleRollout: rollout 25/);
+    expect((await flags('list')).out).toMatch(/^checkout +default +release +off +on 25% variants +never +shop +ada$/m);
+
+    expect((await flags('off', 'checkout', '--yes')).out).toContain('production: switched off');
+    expect((await flags('off', 'checkout', '--yes')).out).toBe('Nothing to change.\n');
+  });
+
+  it('takes a change back, and says what that changes', async () => {
+    const flags = await open();
+    await flags('create', 'checkout');
+    await flags('on', 'checkout', '--yes', '--reason', 'Launch');
+    const [last] = await jsonOf<{ id: string; reason: string }[]>(flags('history', 'checkout', '--json'));
+    expect(last?.reason).toBe('Launch');
+    expect((await flags('history')).out).toMatch(/Launch\n {2}checkout production: strategy added/);
+    const id = last?.id ?? '';
+    expect((await flags('undo', id, '--dry-run')).out).toContain(
+      'Nothing has changed: the command would take this back.',
+    );
+    expect(await flags('undo', id)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('This changes production.'),
+    });
+    expect((await flags('undo', id, '--yes')).out).toMatch(/checkout production: switched on\nTaken back\./);
+    expect((await flags('show', 'checkout')).out).toContain('production: off\n  no strategies');
+  });
+
+  it('explains a flag for a user', async () => {
+    const flags = await open();
+    await flags('create', 'checkout');
+    await flags('rollout', 'checkout', '0', '--yes');
+    const why = await flags('why', 'checkout', '--user', '7', '--context', 'country=DE', 'plan=pro');
+    expect(why.out).toMatch(
+      /^checkout is off in production: no strategy holds\n {2}✗ flexibleRollout: 0%, and this context is at \d+\n$/,
+    );
+    await flags('rollout', 'checkout', '100', '--yes');
+    expect(await jsonOf(flags('why', 'checkout', '--json'))).toMatchObject({ name: 'checkout', enabled: true });
+    expect(await flags('why', 'checkout', '--context', 'country')).toMatchObject({ code: 64 });
+  });
+
+  it('creates, rotates and deletes tokens', async () => {
+    const flags = await open();
+    const created = await jsonOf<{ id: string; secret: string }>(flags('tokens', 'create', 'web', '--json'));
+    expect(created).toMatchObject({ tokenName: 'web', type: 'client', environment: 'production' });
+    expect((await flags('tokens')).out).toMatch(/^\w+ +web +client +\* +production +never$/m);
+    expect(await flags('tokens', 'rotate', 'web')).toMatchObject({ code: 3 });
+    const rotated = await flags('tokens', 'rotate', created.id, '--overlap', '12h', '--yes');
+    expect(rotated.out).toMatch(/Its secret is shown only now:\n\S+\nThe old secret stops working after 12h\.\n$/);
+    expect(await flags('tokens', 'delete', 'web', '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/names several tokens/),
+    });
+    expect(await flags('tokens', 'delete', created.id, '--yes')).toMatchObject({
+      code: 0,
+      out: 'Deleted the token web.\n',
+    });
+    const left = await jsonOf<{ tokenName: string }[]>(flags('tokens', 'list', '--json'));
+    expect(left.filter(({ tokenName }) => tokenName === 'web')).toHaveLength(1);
+  });
+
+  it('changes nothing with --dry-run', async () => {
+    const flags = await open();
+    await flags('create', 'checkout');
+    const before = (await flags('history', '--json')).out;
+    for (const args of [
+      ['on', 'checkout'],
+      ['rollout', 'checkout', '5'],
+      ['variants', 'checkout', 'a'],
+      ['create', 'b'],
+    ]) {
+      expect(await flags(...args, '--dry-run')).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/Nothing has changed: /),
+      });
+    }
+    expect((await flags('tokens', 'create', 'x', '--dry-run')).out).toBe('Would create the client token x.\n');
+    expect(await jsonOf(flags('on', 'checkout', '--dry-run', '--json'))).toMatchObject({
+      changed: false,
+      documents: [{ kind: 'flag', id: 'checkout' }],
+    });
+    expect((await flags('history', '--json')).out).toBe(before);
+    expect((await flags('tokens', '--json')).out).not.toContain('"x"');
+  });
+
+  it('writes the documented JSON', async () => {
+    const flags = await open();
+    const set = { id: expect.any(String), at: expect.any(String), reason: null, revisions: { 'flag/a': 1 } };
+    expect(await jsonOf(flags('create', 'a', '--json'))).toMatchObject({ changed: true, changeSet: set });
+    expect(await jsonOf(flags('off', 'a', '--json'))).toEqual({ changed: false, documents: [] });
+    expect(await jsonOf(flags('list', '--json'))).toMatchObject([
+      { name: 'a', project: 'default', environments: [{}, {}] },
+    ]);
+    expect(await jsonOf(flags('show', 'a', '--json'))).toMatchObject({
+      name: 'a',
+      environments: [{ strategies: [] }, {}],
+    });
+    expect(await jsonOf(flags('variants', 'a', '--json'))).toEqual([]);
+  });
+
+  it('names the closest flags for an unknown one', async () => {
+    const flags = await open();
+    for (const name of ['checkout', 'checkouts', 'banner']) await flags('create', name);
+    for (const command of ['show', 'on', 'why', 'history']) {
+      const { code, err, out } = await flags(command, 'chekout');
+      expect({ code, err, out }).toEqual({
+        code: 1,
+        err: 'There is no flag chekout. Did you mean checkout or checkouts?\n',
+        out: '',
+      });
+    }
+    expect((await flags('show', 'zzzzzzzz')).err).toContain('List the flags: flags list');
+  });
+});
+
+describe('confirmation', () => {
+  it('refuses production without a terminal, and says how to confirm', async () => {
+    const flags = await onFile();
+    await flags('create', 'checkout');
+    const refused = await flags('on', 'checkout');
+    expect(refused.code).toBe(3);
+    expect(refused.err).toBe(
+      'This changes production. Go on? Nobody is there to confirm. Nothing has changed. Repeat the command with --yes.\n',
+    );
+    expect(await flags('on', 'checkout', '--environment', 'development')).toMatchObject({ code: 0 });
+    expect(await flags('on', 'checkout', '--review-in', 'development')).toMatchObject({ code: 0 });
+    expect(await flags('off', 'checkout', '--environment', 'development', '--review-in', 'development')).toMatchObject({
+      code: 3,
+    });
+  });
+
+  it('asks on a terminal', async () => {
+    await (await onFile())('create', 'checkout');
+    const args = ['on', 'checkout', '--store', path('flags.db')];
+    const no = await flagsCommand(args, { keys: 'n\n' });
+    expect(no).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/This changes production\. Go on\?[\s\S]*Nothing has changed\.\n$/),
+    });
+    const yes = await flagsCommand(args, { keys: 'y\n' });
+    expect(yes).toMatchObject({ code: 0, out: expect.stringMatching(/switched on\nChanged\./) });
+    expect(
+      await flagsCommand(['off', 'checkout', '--json', '--store', path('flags.db')], { keys: 'y\n' }),
+    ).toMatchObject({ code: 3 });
+  });
+
+  it('reviews variants of a flag that is on in production, and the last environment where there is no production', async () => {
+    const flags = await onFile();
+    await flags('create', 'checkout');
+    expect(await flags('variants', 'checkout', 'red', 'blue')).toMatchObject({ code: 0 });
+    await flags('on', 'checkout', '--yes');
+    expect(await flags('variants', 'checkout', '--clear')).toMatchObject({ code: 3 });
+    const others = ['--environments', 'test,live'];
+    expect(await flags('on', 'checkout', ...others, '--environment', 'test')).toMatchObject({ code: 0 });
+    expect(await flags('on', 'checkout', ...others, '--environment', 'live')).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/This changes live\./),
+    });
+  });
+});
+
+describe('stores', () => {
+  it('creates a store, says so, and keeps an existing one', async () => {
+    const store = path('new.db');
+    expect(await flagsCommand(['migrate', '--dry-run', '--store', store])).toMatchObject({
+      out: `Would create ${store}.\n`,
+    });
+    expect(existsSync(store)).toBe(false);
+    expect(await flagsCommand(['migrate', '--store', store])).toMatchObject({ code: 0, out: `Created ${store}.\n` });
+    expect((await flagsCommand(['migrate', '--store', store])).out).toBe(`${store} is up to date: 1 project.\n`);
+  });
+
+  it('copies a store to a file that can be used', async () => {
+    const flags = await onFile();
+    await flags('create', 'checkout');
+    const copy = path('copy.db');
+    expect((await flags('backup', copy, '--dry-run')).out).toMatch(/^Would copy /);
+    expect(await flags('backup', copy)).toMatchObject({ code: 0, out: expect.stringMatching(/^Copied /) });
+    expect(await flags('backup', copy)).toMatchObject({ code: 1, err: expect.stringMatching(/overwrites nothing/) });
+    expect((await flagsCommand(['list', '--store', copy])).out).toContain('checkout');
+  });
+
+  it('reads its options from the environment, and the author of changes too', async () => {
+    const env = {
+      FLAGS_STORE: path('flags.db'),
+      FLAGS_ACTOR: 'ada',
+      FLAGS_ENVIRONMENT: 'development',
+      FLAGS_TOKEN: 'secret',
+    };
+    await flagsCommand(['migrate'], { env });
+    await flagsCommand(['create', 'a'], { env });
+    expect((await flagsCommand(['on', 'a'], { env })).out).toContain('development: switched on');
+    expect((await flagsCommand(['history'], { env })).out).toMatch(/ ada /);
+    expect((await flagsCommand(['--help'], { env })).out).not.toContain('secret');
+  });
+});

@@ -1,0 +1,110 @@
+import { writeFileSync } from 'node:fs';
+import type { DefinedFlag, Definitions } from '@flags/core';
+import { parse } from 'yaml';
+import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
+
+const path = temporaryFolder();
+const server = runningServer();
+
+type Command = (...args: string[]) => Promise<Result>;
+
+async function onFile(): Promise<Command> {
+  const store = path('flags.db');
+  await flagsCommand(['migrate', '--store', store]);
+  return (...args) => flagsCommand([...args, '--store', store]);
+}
+
+async function onServer({ url, secret }: RunningServer = server()): Promise<Command> {
+  return (...args) => flagsCommand([...args, '--store', url, '--token', secret]);
+}
+
+function written(name: string, content: string): string {
+  writeFileSync(path(name), content);
+  return path(name);
+}
+
+const YAML = `version: 1
+segments:
+  - name: beta
+    constraints:
+      - { contextName: userId, operator: IN, values: ['7'] }
+flags:
+  - name: checkout
+    description: The new checkout
+    variants: [{ name: red, payload: { type: json, value: '{"color":"#f00","sizes":[1,2]}' } }, { name: blue }]
+    environments:
+      production:
+        enabled: true
+        strategies: [{ name: default, segments: [beta] }]
+`;
+
+describe.each([
+  ['a SQLite file', () => onFile()],
+  ['a running server', () => onServer()],
+])('flags as code on %s', (_name, open) => {
+  it('plans, applies once, and exports the same', async () => {
+    const flags = await open();
+    const file = written('flags.yaml', YAML);
+    const plan = await flags('plan', file);
+    expect(plan).toMatchObject({ code: 2, err: '' });
+    expect(plan.out).toBe('segment 1\n  created\nflag checkout\n  created\n');
+    expect(await flags('apply', file)).toMatchObject({ code: 3, err: expect.stringContaining('production') });
+    expect(await flags('apply', file, '--dry-run')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing') });
+    expect(await flags('apply', file, '--yes')).toMatchObject({ code: 0, out: expect.stringContaining('flags undo') });
+    expect(await flags('plan', file)).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
+    const { out } = await flags('export');
+    expect(parse(out)).toMatchObject({ version: 1, flags: [{ name: 'checkout' }] });
+    expect(parse(out)).toEqual(JSON.parse((await flags('export', '--format', 'json')).out));
+    expect(await flags('import', written('again.yaml', out))).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
+  });
+
+  it('archives what a document lacks only with --prune', async () => {
+    const flags = await open();
+    await flags('create', 'old');
+    const file = written('flags.json', JSON.stringify({ version: 1, flags: [{ name: 'new' }] }));
+    expect((await flags('apply', file)).code).toBe(0);
+    expect(await flags('apply', file, '--prune')).toMatchObject({ code: 3, err: expect.stringContaining('flag old') });
+    expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
+    const { flags: all } = JSON.parse((await flags('export', '--json')).out) as Definitions;
+    expect(all?.map(({ name, archived }) => [name, archived])).toEqual([
+      ['new', false],
+      ['old', true],
+    ]);
+  });
+
+  it('takes documents that are larger than a request', async () => {
+    const flags = await open();
+    const all = Array.from({ length: 40 }, (_, index): DefinedFlag => {
+      return { name: `f${index}`, description: 'x'.repeat(50_000), dependencies: index === 0 ? [] : [{ flag: 'f0' }] };
+    });
+    await flags('create', 'old');
+    const file = written('large.json', JSON.stringify({ version: 1, flags: all }));
+    expect((await flags('plan', file)).code).toBe(2);
+    expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
+    expect(await flags('plan', file, '--prune')).toMatchObject({ code: 0 });
+    expect((await flags('list', '--json')).out).not.toContain('"old"');
+  });
+
+  it('writes the source of a typed schema', async () => {
+    const flags = await open();
+    await flags('apply', written('flags.yaml', YAML), '--yes');
+    expect((await flags('types')).out).toBe(`import { defineFlags } from '@flags/core';
+
+export const schema = defineFlags(
+  {
+    checkout: { type: 'release', description: 'The new checkout', variants: { red: { color: 'string', sizes: 'number[]' }, blue: null } },
+  },
+  { environments: ['development', 'production'] },
+);
+`);
+  });
+
+  it('names the place of a fault', async () => {
+    const flags = await open();
+    const faulty = written('flags.yaml', 'version: 1\nflags:\n  - name: a\n    project: moon\n');
+    expect(await flags('plan', faulty)).toMatchObject({ code: 1, err: expect.stringContaining('/flags/0/project') });
+    expect(await flags('plan', written('no.yaml', 'a: ['))).toMatchObject({ code: 1 });
+    expect(await flags('plan', written('other.yaml', 'features: []'))).toMatchObject({ code: 64 });
+    expect(await flags('plan', path('none.yaml'))).toMatchObject({ code: 1 });
+  });
+});

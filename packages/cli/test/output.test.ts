@@ -1,0 +1,97 @@
+import { flagsCommand, runningServer } from './command-line.js';
+
+const server = runningServer();
+
+function onServer(args: readonly string[], columns?: number) {
+  const { url, secret } = server();
+  return flagsCommand([...args, '--store', url, '--token', secret], columns === undefined ? {} : { columns });
+}
+
+const LONG_NAME = `a-${'long-'.repeat(19)}`;
+const FLAGS = 10_000;
+const CHANGES = 500;
+
+async function createMany(): Promise<void> {
+  const { flags } = server();
+  const names = Array.from({ length: FLAGS }, (_, index) => (index === 0 ? LONG_NAME : `flag-${index}`));
+  const ref = { project: 'default' };
+  for (let start = 0; start < FLAGS; start += CHANGES) {
+    const part = names.slice(start, start + CHANGES);
+    await flags.apply(part.map((name) => ({ op: 'createFlag', ref, input: { name } }) as const));
+  }
+}
+
+it('lists 10,000 flags: a page on a terminal that fits its width, all of them in a pipe', async () => {
+  await createMany();
+  const shown = await onServer(['list'], 80);
+  const lines = shown.out.trimEnd().split('\n');
+  expect(lines).toHaveLength(102);
+  expect(lines.at(-1)).toBe(`100 of ${FLAGS} flags. Narrow them: flags list TEXT, or --limit.`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with one
+  expect(Math.max(...lines.map((line) => line.replaceAll(/\u001b\[\d+m/g, '').length))).toBeLessThanOrEqual(80);
+  expect(shown.out).toMatch(/a-long-.*…/);
+
+  const piped = await onServer(['list']);
+  expect(piped.out.trimEnd().split('\n')).toHaveLength(FLAGS + 1);
+  expect(piped.out).toContain(LONG_NAME);
+  const asJson = await onServer(['list', '--json']);
+  expect(asJson.err).toBe('');
+  expect(JSON.parse(asJson.out)).toHaveLength(FLAGS);
+  expect((await onServer(['list', '--limit', '2000'], 80)).out.split('\n')).toHaveLength(2_003);
+  expect((await onServer(['show', 'flag-9998x'])).err).toContain('Did you mean flag-9998');
+});
+
+it('uses colors on terminals only, and never with NO_COLOR', async () => {
+  const { url, secret } = server();
+  const args = ['tokens', '--store', url, '--token', secret];
+  const color = '\u001b[';
+  expect((await flagsCommand(args, { columns: 80 })).out).toContain(color);
+  expect((await flagsCommand(args, { columns: 80, env: { NO_COLOR: '1' } })).out).not.toContain(color);
+  expect((await flagsCommand(args)).out).not.toContain(color);
+});
+
+it('removes control characters of stored texts', async () => {
+  const { flags } = server();
+  await flags.createFlag(
+    { project: 'default' },
+    { name: 'a', description: 'red \u001b]0;title\u0007 \u001b[2J text', owner: 'x\ny' },
+  );
+  for (const args of [['show', 'a'], ['list'], ['history', 'a']]) {
+    const { out } = await onServer(args);
+    expect(out).not.toMatch(/(?!\n)\p{Cc}/u);
+  }
+  expect((await onServer(['list'])).out).toContain('x y');
+});
+
+it('filters lists', async () => {
+  const { flags } = server();
+  await flags.createFlag({ project: 'default' }, { name: 'a', labels: ['shop'], owner: 'ada', type: 'experiment' });
+  await flags.createFlag({ project: 'default' }, { name: 'b' });
+  for (const filter of [
+    ['--label', 'shop'],
+    ['--owner', 'ada'],
+    ['--type', 'experiment'],
+    ['shop'],
+    ['--limit', '1'],
+  ]) {
+    expect(JSON.parse((await onServer(['list', '--json', ...filter])).out)).toMatchObject([{ name: 'a' }]);
+  }
+  expect((await onServer(['list', '--stale'])).out).toBe('No flag matches.\n');
+  await flags.archiveFlag({ project: 'default', flag: 'b' });
+  expect((await onServer(['list', '--archived'])).out).toMatch(/^b /m);
+  expect((await onServer(['show', 'b'])).out).toContain('archived');
+});
+
+it.each(['bash', 'zsh', 'fish'])('prints a completion script for %s', async (shell) => {
+  const { code, out } = await flagsCommand(['completion', shell]);
+  expect(code).toBe(0);
+  for (const word of ['rollout', 'tokens', 'environment', 'rotate']) expect(out).toContain(word);
+});
+
+it('prints help and version, and explains every exit code', async () => {
+  const { code, out } = await flagsCommand(['--help']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/Exit codes: 0 .*1 .*2 .*3 .*64 /);
+  expect(await flagsCommand(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(await flagsCommand([])).toMatchObject({ code: 64, err: expect.stringMatching(/Usage: flags/) });
+});

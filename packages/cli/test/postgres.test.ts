@@ -1,0 +1,14 @@
+import { ownDatabase } from '../../postgres/test/own-database.js';
+import { flagsCommand } from './command-line.js';
+
+const { url } = ownDatabase();
+
+it('works on a PostgreSQL database, and creates its tables only when asked', async () => {
+  const flags = (...args: string[]) => flagsCommand(args, { env: { FLAGS_STORE: url() } });
+  expect(await flags('list')).toMatchObject({ code: 1, err: expect.stringContaining('flags migrate') });
+  expect(await flags('migrate')).toMatchObject({ code: 0, out: expect.stringContaining('is up to date: 1 project.') });
+  expect(await flags('create', 'checkout')).toMatchObject({ code: 0, err: '' });
+  expect(await flags('rollout', 'checkout', '25', '--yes')).toMatchObject({ code: 0 });
+  expect((await flags('list')).out).toMatch(/^checkout +default +release +off +on 25%/m);
+  expect(await flags('backup', 'copy')).toMatchObject({ code: 64, err: expect.stringContaining('pg_dump') });
+});

@@ -1,0 +1,88 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { startServer } from '../../../examples/server/test/server-process.js';
+import { temporaryFolder } from './command-line.js';
+
+const BIN = join(__dirname, '../dist/main.js');
+const path = temporaryFolder();
+const running = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Runs the built command as a process of its own. */
+function flagsProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    const options = { env: { PATH: process.env.PATH, ...env } };
+    execFile(process.execPath, [BIN, ...args], options, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
+
+it('works on a SQLite file as a process', async () => {
+  const env = { FLAGS_STORE: path('flags.db') };
+  expect(await flagsProcess(['list'], env)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('There is no file'),
+  });
+  expect(await flagsProcess(['migrate'], env)).toMatchObject({ code: 0, err: '' });
+  expect(await flagsProcess(['create', 'checkout'], env)).toMatchObject({ code: 0, err: '' });
+  expect(await flagsProcess(['on', 'checkout'], env)).toMatchObject({
+    code: 3,
+    out: expect.stringContaining('switched on'),
+  });
+  expect((await flagsProcess(['list'], env)).out).toMatch(/^checkout +default +release +off +off/m);
+});
+
+it('works on the reference server', async () => {
+  const secret = 'operator-secret-of-at-least-32-characters';
+  const server = await startServer({ PORT: '0', FLAGS_DB: ':memory:', FLAGS_ADMIN_TOKEN: secret });
+  const env = { FLAGS_STORE: server.url, FLAGS_TOKEN: secret };
+  expect(await flagsProcess(['create', 'checkout'], env)).toMatchObject({ code: 0, err: '' });
+  expect(await flagsProcess(['on', 'checkout', '--yes'], env)).toMatchObject({ code: 0 });
+  expect((await flagsProcess(['list'], { ...env, FLAGS_STORE: `${server.url}/ui` })).out).toMatch(/^checkout .* on /m);
+  await server.end('SIGTERM');
+});
+
+it('serves sample flags and the admin page at once, and ends cleanly on SIGINT', async () => {
+  const child = spawn(process.execPath, [BIN, 'serve', '--port', '0'], { env: { PATH: process.env.PATH } });
+  running.add(child);
+  let out = '';
+  const exit = once(child, 'exit');
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+    out += String(chunk);
+    if (out.includes('Ctrl-C')) break;
+  }
+  const [, url = ''] = /Admin page {2}(\S+)ui\/$/m.exec(out) ?? [];
+  const page = await fetch(`${url}ui/`);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
+  expect((await fetch(url)).url).toBe(`${url}ui/`);
+  const { features } = (await (await fetch(`${url}api/admin/features`)).json()) as { features: { name: string }[] };
+  expect(features.map(({ name }) => name)).toEqual(['banner', 'checkout', 'pay-later']);
+  const usage = await fetch(`${url}api/admin/metrics/usage?flag=checkout&hours=24`);
+  expect(((await usage.json()) as { usage: unknown[] }).usage.length).toBeGreaterThan(40);
+  child.kill('SIGINT');
+  expect(await exit).toEqual([0, null]);
+});
+
+it('serves a store with a token that is created once', async () => {
+  const store = path('flags.db');
+  const tokens: unknown[] = [];
+  for (let start = 0; start < 2; start++) {
+    const child = spawn(process.execPath, [BIN, 'serve', '--port', '0', '--json', '--store', store]);
+    running.add(child);
+    const exit = once(child, 'exit');
+    const [text] = await once(child.stdout, 'data');
+    const { url, auth, token } = JSON.parse(String(text)) as Record<string, string>;
+    tokens.push(token);
+    expect(auth).toBe('token');
+    expect((await fetch(`${url}/api/admin/features`)).status).toBe(401);
+    const headers = { authorization: tokens[0] as string };
+    expect((await fetch(`${url}/api/admin/features`, { headers })).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await exit).toEqual([0, null]);
+  }
+  expect(tokens).toEqual([expect.any(String), undefined]);
+});

@@ -1,0 +1,172 @@
+import type { ChangeContext } from '../common.types.js';
+import type { EventType } from '../events/event.types.js';
+import type { DependencyInput } from '../flags/dependency.types.js';
+import type { StrategyInput } from '../flags/strategy.types.js';
+import type { VariantInput } from '../flags/variant.types.js';
+import type { Member } from '../projects/project.types.js';
+import type { NewSegment } from '../segments/segment.types.js';
+
+/**
+ * Projects, segments and flags as one JSON document. In an import, absent members of an existing item stay unchanged, and
+ * those of a new one get their defaults.
+ */
+export interface Definitions {
+  readonly version: 1;
+  readonly projects?: readonly DefinedProject[];
+  readonly segments?: readonly DefinedSegment[];
+  readonly flags?: readonly DefinedFlag[];
+}
+
+export interface DefinedProject {
+  readonly id: string;
+  /** Default: the id. */
+  readonly name?: string;
+  readonly description?: string;
+  /** Of a new project. Default: the time of the import. */
+  readonly createdAt?: string;
+  /** Replaces all members. */
+  readonly members?: readonly Member[];
+}
+
+export interface DefinedSegment extends Partial<NewSegment> {
+  /** Of a new segment, unless it is taken. Default: the next one. */
+  readonly id?: number;
+  /** Identifies the segment. */
+  readonly name: string;
+  readonly createdAt?: string;
+  readonly createdBy?: string;
+}
+
+export interface DefinedFlag {
+  /** Identifies the flag. */
+  readonly name: string;
+  /** Default: `default`. */
+  readonly project?: string;
+  readonly type?: string;
+  readonly description?: string | null;
+  readonly labels?: readonly string[];
+  readonly owner?: string | null;
+  readonly stale?: boolean;
+  readonly impressionData?: boolean;
+  readonly archived?: boolean;
+  /** null if it is not known. Default: the time of the import. */
+  readonly archivedAt?: string | null;
+  readonly createdAt?: string;
+  /** Replaces all variants. */
+  readonly variants?: readonly VariantInput[];
+  /** Replaces all dependencies. */
+  readonly dependencies?: readonly DependencyInput[];
+  /** By name. Environments that are not named stay unchanged. */
+  readonly environments?: Readonly<Record<string, DefinedEnvironment>>;
+}
+
+export interface DefinedEnvironment {
+  readonly enabled?: boolean;
+  /** Replaces all strategies. */
+  readonly strategies?: readonly DefinedStrategy[];
+}
+
+export interface DefinedStrategy extends Omit<StrategyInput, 'segments'> {
+  /** Default: the id of an equal strategy, or of one of the same name, or a new one. */
+  readonly id?: string;
+  /** Names of segments, or ids in the document or the store. */
+  readonly segments?: readonly (string | number)[];
+}
+
+export interface ExportQuery {
+  /** Only these projects, with their flags and segments, and the segments of the instance. Default: all. */
+  readonly project?: string | readonly string[];
+  /**
+   * Returns whether the caller may read a project; null: segments of the instance. False leaves out the project and
+   * everything in it. Default: all.
+   */
+  readonly canRead?: (project: string | null) => boolean | PromiseLike<boolean>;
+}
+
+export interface ImportOptions {
+  /** Archives the flags that are absent, in the projects that the document names. Deletes nothing. Default: false. */
+  readonly prune?: boolean;
+  /** Changes nothing, and returns the differences. Default: false. */
+  readonly dryRun?: boolean;
+  readonly actor?: string;
+  /** Why, at most 1000 characters. */
+  readonly reason?: string;
+  /**
+   * Called for every document that the import changes, also in a dry run, before the commit. An error refuses the
+   * change. May be called again for the same document.
+   */
+  readonly onChange?: (change: ImportedChange) => void | Promise<void>;
+  /** As in {@link ChangeContext}. */
+  readonly onSegmentUse?: ChangeContext['onSegmentUse'];
+}
+
+/** A document that an import changes. */
+export interface ImportedChange {
+  readonly kind: 'project' | 'segment' | 'flag';
+  readonly id: string;
+  /** The projects of the document before and after; null: the instance. */
+  readonly projects: readonly (string | null)[];
+  readonly isNew: boolean;
+  /** The types of the events, each once. For a new document, also those that would bring an empty one to its state. */
+  readonly events: readonly EventType[];
+}
+
+export interface ImportResult {
+  readonly dryRun: boolean;
+  /** The change sets of the import, in their order. Empty if nothing changed. */
+  readonly changeSets: readonly ImportedChangeSet[];
+  /** What changes, or would change in a dry run. */
+  readonly differences: readonly ImportedDifference[];
+}
+
+/** How an import changes a document. */
+export interface ImportedDifference {
+  readonly kind: 'project' | 'segment' | 'flag';
+  readonly id: string;
+  readonly parts: readonly {
+    /** A JSON Pointer; empty for a whole new document. */
+    readonly path: string;
+    /** null if the part did not exist. */
+    readonly before: unknown;
+    /** null if the part does not exist any more. */
+    readonly after: unknown;
+  }[];
+}
+
+export interface ImportedChangeSet {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** The changed documents, as `kind/id`. */
+  readonly documents: readonly string[];
+}
+
+export interface DefinitionOperations {
+  /**
+   * Exports projects with their members, segments, and flags with all configured environments, each by name or id. Reads
+   * in slices of some milliseconds. Concurrent changes may be partly included.
+   *
+   * @throws FlagsError `project_not_found`, `invalid_input`
+   * @example
+   * await writeFile('flags.json', JSON.stringify(await flags.exportDefinitions(), null, 2));
+   */
+  exportDefinitions(query?: ExportQuery): Promise<Definitions>;
+
+  /**
+   * Brings projects, segments and flags to the state of a document. Idempotent: commits the differences only.
+   *
+   * Commits one change set, if the differences fit (500 documents, 6 MiB). Otherwise it commits several: projects and segments,
+   * then flags, parents before children. After an error, the earlier sets stay. Repeat the import to continue it.
+   *
+   * Flags and projects are identified by name and id, segments by name, or by id and creation time together. Safe to call
+   * concurrently: a set that loses a race is decided again.
+   *
+   * @throws FlagsError `invalid_input`: `details[].path` are JSON Pointers into the document, and nothing has changed. And the
+   * refusals of single operations: `flag_has_children`, `segment_in_use`, `segment_exists`, `dependency_too_deep`,
+   * `dependency_cycle`, `parent_not_found`, `last_owner`, `change_set_too_large`
+   * @example
+   * const { differences } = await flags.importDefinitions(document, { dryRun: true });
+   * await flags.importDefinitions(document, { reason: 'Release 7', prune: true });
+   */
+  importDefinitions(document: Definitions, options?: ImportOptions): Promise<ImportResult>;
+}

@@ -1,0 +1,126 @@
+import type { Engine } from '../changes/engine.js';
+import { findProject } from '../flags/find.js';
+import { dependenciesOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { type ProjectState, projectDocuments } from '../projects/project.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { timeSlice } from '../time-slice.js';
+import { invalidInput } from '../validation/validator.js';
+import type {
+  DefinedEnvironment,
+  DefinedFlag,
+  DefinedSegment,
+  DefinedStrategy,
+  Definitions,
+  ExportQuery,
+} from './definition.types.js';
+
+/** Documents in one read. A document may have 1 MiB. */
+const DOCUMENTS_PER_READ = 50;
+
+export async function exportDefinitions(engine: Engine, query: ExportQuery = {}): Promise<Definitions> {
+  const isIncluded = await createFilter(engine, query);
+  const projects: ProjectState[] = [];
+  for await (const project of readAll<ProjectState>(engine, projectDocuments.kind)) {
+    if (await isIncluded(project.id)) projects.push(project);
+  }
+  const segments: SegmentState[] = [];
+  // The names of all segments, because a flag of release 0.1 may use a segment of another project.
+  const names = new Map<number, string>();
+  for await (const segment of readAll<SegmentState>(engine, segmentDocuments.kind)) {
+    names.set(segment.id, segment.name);
+    if (await isIncluded(segment.project ?? null)) segments.push(segment);
+  }
+  const included = new Set(segments.map(({ id }) => id));
+  const nameOf = (id: number) => (included.has(id) ? (names.get(id) ?? id) : id);
+  const environments = engine.settings.environments.map(({ name }) => name);
+  const flags: DefinedFlag[] = [];
+  for await (const flag of readAll<FlagState>(engine, flagDocuments.kind)) {
+    if (await isIncluded(flag.project)) flags.push(toFlagDefinition(flag, { environments, nameOf }));
+  }
+  segments.sort((one, other) => one.id - other.id);
+  return { version: 1, projects, segments: segments.map(toSegmentDefinition), flags };
+}
+
+/** Yields the documents of a kind in the order of their ids, in slices. */
+export async function* readAll<State>({ storage }: Pick<Engine, 'storage'>, kind: string): AsyncGenerator<State> {
+  let after: string | undefined;
+  for (;;) {
+    const page = await storage.list({
+      kind,
+      part: 'body',
+      limit: DOCUMENTS_PER_READ,
+      ...(after !== undefined && { after }),
+    });
+    for (const { content } of page) yield content as State;
+    after = page.at(-1)?.key.id;
+    if (page.length < DOCUMENTS_PER_READ) return;
+    await timeSlice.next();
+  }
+}
+
+type Filter = (project: string | null) => Promise<boolean>;
+
+async function createFilter({ read }: Engine, { project, canRead }: ExportQuery): Promise<Filter> {
+  if (canRead !== undefined && typeof canRead !== 'function') {
+    throw invalidInput([{ message: 'must be a function', path: '/canRead' }]);
+  }
+  const named = project === undefined ? undefined : [project].flat();
+  for (const id of named ?? []) await findProject(read, { project: id });
+  const answers = new Map<string | null, Promise<boolean>>();
+  return (id) => {
+    if (named && id !== null && !named.includes(id)) return Promise.resolve(false);
+    const answer = answers.get(id) ?? Promise.resolve(canRead?.(id) ?? true);
+    answers.set(id, answer);
+    return answer;
+  };
+}
+
+function toSegmentDefinition({ id, name, description, constraints, project, createdAt, createdBy }: SegmentState) {
+  const definition: DefinedSegment = {
+    id,
+    name,
+    description,
+    project: project ?? null,
+    constraints,
+    createdAt,
+    createdBy,
+  };
+  return definition;
+}
+
+interface FlagContext {
+  /** The configured environments. */
+  readonly environments: readonly string[];
+  readonly nameOf: (segment: number) => string | number;
+}
+
+function toFlagDefinition(flag: FlagState, { environments, nameOf }: FlagContext): DefinedFlag {
+  const { name, project, type, description, stale, impressionData, archived, archivedAt, createdAt, variants } = flag;
+  const configured = flag.environments.filter((environment) => environments.includes(environment.name));
+  return {
+    name,
+    project,
+    type,
+    description,
+    ...ownershipOf(flag),
+    stale,
+    impressionData,
+    archived,
+    ...(archived && { archivedAt: archivedAt ?? null }),
+    createdAt,
+    variants,
+    dependencies: dependenciesOf(flag),
+    environments: Object.fromEntries(
+      configured.map(({ name, enabled, strategies }): [string, DefinedEnvironment] => [
+        name,
+        {
+          enabled,
+          strategies: strategies.map(({ segments, ...strategy }): DefinedStrategy => {
+            return { ...strategy, ...(segments && { segments: segments.map(nameOf) }) };
+          }),
+        },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,239 @@
+import type { Engine } from '../changes/engine.js';
+import { readReason } from '../changes/read-changes.js';
+import type { PreparedChange, SetContext } from '../changes/set-runner.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
+import { isFlagsError } from '../errors.js';
+import type { EventType } from '../events/event.types.js';
+import { assertUsersAffordable } from '../flags/affordable.js';
+import type { FlagState } from '../flags/flag.js';
+import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
+import { readLastSeen } from '../flags/flag-views.js';
+import { assertStrategies, restoreDocuments } from '../history/restore.operations.js';
+import { assertOwnerStays } from '../projects/members.decide.js';
+import { ownerOf } from '../projects/members.operations.js';
+import { DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { timeSlice } from '../time-slice.js';
+import { isSameJson } from '../validation/json.js';
+import { LIMITS } from '../validation/limits.js';
+import { invalidInput } from '../validation/validator.js';
+import { readDefinitions } from './check-definitions.js';
+import type {
+  Definitions,
+  ImportedChangeSet,
+  ImportedDifference,
+  ImportOptions,
+  ImportResult,
+} from './definition.types.js';
+import { readAll } from './export.operations.js';
+import { detach, type Planned, type Step, toSets, widen } from './order.decide.js';
+import {
+  contentsOf,
+  differencesOf,
+  eventsOf,
+  type ImportPlan,
+  type Item,
+  planImport,
+  readTarget,
+  segmentsFor,
+} from './plan-import.js';
+import type { KnownSegment } from './segment-ids.js';
+
+/** Leaves room for the index documents of a set. */
+const SET_LIMITS = { documents: LIMITS.changesPerSet, bytes: 6_291_456 };
+
+export async function importDefinitions(
+  engine: Engine,
+  document: Definitions,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const { prune, dryRun, actor, reason, onChange, onSegmentUse } = readOptions(options);
+  const definitions = await readDefinitions(engine, document);
+  const archived = prune ? await findAbsent(engine, definitions) : [];
+  const plan = await planImport(engine, {
+    definitions: { ...definitions, flags: [...definitions.flags, ...archived] },
+    given: definitions.flags.length,
+    known: await readKnownSegments(engine),
+    actor: actor ?? '',
+  });
+  for (const { planned } of plan.items) await report(onChange, planned);
+  const differences: ImportedDifference[] = [];
+  for (const { planned } of plan.items) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    differences.push(differencesOf(planned));
+  }
+  const sets = toSets(plan.items, SET_LIMITS);
+  const context = {
+    ...(actor !== undefined && { actor }),
+    ...(reason !== undefined && { reason }),
+    ...(onSegmentUse && { onSegmentUse }),
+  };
+  if (dryRun) {
+    // Later sets would need the documents of earlier ones.
+    const [only] = sets;
+    if (only && sets.length === 1)
+      await engine.plan([await toChange(engine, plan, { steps: only, onChange })], context);
+    return { dryRun, changeSets: [], differences };
+  }
+  const changeSets: ImportedChangeSet[] = [];
+  for (const steps of sets) {
+    const { id, at } = await engine.run([await toChange(engine, plan, { steps, onChange })], context);
+    if (id === null) continue;
+    changeSets.push({ id, at, documents: steps.map(({ item: { planned } }) => `${planned.kind}/${idOf(planned)}`) });
+  }
+  return { dryRun, changeSets, differences };
+}
+
+function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {
+  const { onChange } = rest;
+  for (const [name, value] of Object.entries({ prune, dryRun })) {
+    if (typeof value !== 'boolean') throw invalidInput([{ message: 'must be boolean', path: `/${name}` }]);
+  }
+  if (onChange !== undefined && typeof onChange !== 'function') {
+    throw invalidInput([{ message: 'must be a function', path: '/onChange' }]);
+  }
+  return { ...rest, prune, dryRun, reason: reason === undefined ? undefined : readReason(reason) };
+}
+
+/** Returns definitions that archive the live flags which are absent, in the projects that the document names. */
+async function findAbsent(
+  { storage, read }: Engine,
+  { projects, flags }: Required<Definitions>,
+): Promise<Required<Definitions>['flags']> {
+  const present = new Set(flags.map(({ name }) => name));
+  const named = new Set(projects.map(({ id }) => id));
+  for (const { name, project } of flags) {
+    named.add(project ?? (await read(flagDocuments, name))?.state.project ?? DEFAULT_PROJECT);
+  }
+  const absent: { readonly name: string; readonly archived: true }[] = [];
+  for (const project of named) {
+    const listed = await storage.list({ kind: flagDocuments.kind, parent: project, part: 'summary' });
+    for (const { key, content } of listed) {
+      if (!(content as StoredFlagSummary).archived && !present.has(key.id))
+        absent.push({ name: key.id, archived: true });
+    }
+    if (timeSlice.isOver()) await timeSlice.next();
+  }
+  return absent;
+}
+
+async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[]> {
+  const known: KnownSegment[] = [];
+  for await (const { id, name, createdAt } of readAll<SegmentState>(engine, segmentDocuments.kind)) {
+    known.push({ id, name, createdAt });
+  }
+  return known;
+}
+
+interface ImportedSet {
+  readonly steps: readonly Step<Item>[];
+  readonly onChange: ImportOptions['onChange'];
+}
+
+/** Prepares one change set. It decides on the states at the time of the commit. */
+async function toChange(engine: Engine, plan: ImportPlan, { steps, onChange }: ImportedSet): Promise<PreparedChange> {
+  const names = steps.flatMap(({ item: { planned } }) =>
+    planned.kind === 'flag' ? [{ name: planned.target.name }] : [],
+  );
+  const lastSeen = await readLastSeen(engine.metrics, names);
+  return {
+    subject: { kind: projectDocuments.kind, id: '' },
+    async decide(copy, context) {
+      const segments = await segmentsFor(copy, plan, await readKnownSegments(engine));
+      const planned: Planned[] = [];
+      for (const { item, extent } of steps) {
+        if (timeSlice.isOver()) await timeSlice.next();
+        const found = await readTarget(engine, copy.read, { item, plan, segments, actor: context.actor });
+        if (found) planned.push(extent === 'whole' ? found : reduce(found, extent));
+      }
+      await restoreAll(engine, copy, { planned, steps, context, lastSeen, onChange });
+    },
+    result: () => undefined,
+  };
+}
+
+/** Returns the state of an intermediate step. */
+function reduce(planned: Planned, extent: Step<Item>['extent']): Planned {
+  if (planned.kind === 'flag' && planned.current && extent === 'detach') {
+    return { ...planned, target: detach(planned.current, planned.target) };
+  }
+  return planned.kind === 'segment' && extent === 'widen' ? { ...planned, target: widen(planned.target) } : planned;
+}
+
+interface Restored extends ImportedSet {
+  readonly planned: readonly Planned[];
+  readonly context: SetContext;
+  readonly lastSeen: (flag: string) => string | null;
+}
+
+async function restoreAll(
+  engine: Engine,
+  copy: WorkingCopy,
+  { planned, steps, context, lastSeen, onChange }: Restored,
+): Promise<void> {
+  const paths = new Map(steps.map(({ item: { planned: one, path } }) => [`${one.kind}/${idOf(one)}`, path]));
+  const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) ?? '';
+  for (const one of planned) {
+    await report(onChange, one);
+    if (one.kind === 'project') assertOwnerStays(one.current, one.target, ownerOf(engine));
+    if (one.kind !== 'segment' || isSameJson(one.current?.constraints, one.target.constraints)) continue;
+    const { id, constraints } = one.target;
+    if (one.current) locate(pathOf(one), () => assertUsersAffordable(engine, { copy, id, constraints }));
+  }
+  await restoreDocuments(engine, copy, {
+    projects: planned.flatMap((one) => (one.kind === 'project' ? [{ id: one.target.id, target: one.target }] : [])),
+    segments: planned.flatMap((one) => (one.kind === 'segment' ? [{ id: idOf(one), target: one.target }] : [])),
+    flags: planned.flatMap((one) => {
+      if (one.kind !== 'flag') return [];
+      return [{ id: one.target.name, target: one.target, lastSeenAt: lastSeen(one.target.name) }];
+    }),
+    context,
+  });
+  for (const one of planned) {
+    if (one.kind !== 'flag' || one.current) continue;
+    if (timeSlice.isOver()) await timeSlice.next();
+    await assertNewStrategies(engine, copy, { flag: one.target, context });
+  }
+}
+
+/** The strategies of a new flag have no events of their own. */
+async function assertNewStrategies(
+  engine: Engine,
+  copy: WorkingCopy,
+  { flag, context }: { readonly flag: FlagState; readonly context: SetContext },
+): Promise<void> {
+  const events = flag.environments.flatMap(({ name, strategies }) =>
+    strategies.map((data) => ({ type: 'strategy-added' as const, environment: name, data, before: null })),
+  );
+  if (events.length > 0) await assertStrategies(engine, copy, { flag: { ...flag, environments: [] }, events, context });
+}
+
+/** Adds the place in the document to a refusal. */
+function locate(path: string, assert: () => void): void {
+  try {
+    assert();
+  } catch (error) {
+    if (!isFlagsError(error) || error.code !== 'invalid_input') throw error;
+    throw invalidInput(error.details.map((detail) => ({ ...detail, path: `${path}${detail.path ?? ''}` })));
+  }
+}
+
+function idOf({ kind, target }: Planned): string {
+  if (kind === 'flag') return target.name;
+  return `${target.id}`;
+}
+
+async function report(onChange: ImportOptions['onChange'], planned: Planned): Promise<void> {
+  if (!onChange) return;
+  const events = eventsOf(planned);
+  if (events.length === 0) return;
+  const { kind, current, target } = planned;
+  const projects = kind === 'project' ? [target.id] : [current ?? target, target].map((one) => one.project ?? null);
+  await onChange({
+    kind,
+    id: idOf(planned),
+    projects: [...new Set(projects)],
+    isNew: current === undefined,
+    events: [...new Set([...events, ...contentsOf(planned)].map(({ type }) => type as EventType))],
+  });
+}

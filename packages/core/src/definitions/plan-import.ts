@@ -1,0 +1,250 @@
+import type { Engine } from '../changes/engine.js';
+import type { DocumentReader, Read } from '../changes/reader.js';
+import type { DomainEvent } from '../events/event.types.js';
+import { dependenciesOf, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { compareStates } from '../history/differences.decide.js';
+import { restoreFlag, restoreProject, restoreSegment } from '../history/restore.decide.js';
+import { projectDocuments } from '../projects/project.js';
+import { segmentDocuments } from '../segments/segment.js';
+import { timeSlice } from '../time-slice.js';
+import { LIMITS } from '../validation/limits.js';
+import { Issues } from './check-definitions.js';
+import type {
+  DefinedFlag,
+  DefinedProject,
+  DefinedSegment,
+  Definitions,
+  ImportedDifference,
+} from './definition.types.js';
+import type { Planned } from './order.decide.js';
+import { findSegmentIds, type KnownSegment, type SegmentIds } from './segment-ids.js';
+import { flagTarget, projectTarget, segmentTarget } from './targets.decide.js';
+
+/** A definition and its place in the document. */
+export type Definition = { readonly path: string } & (
+  | { readonly kind: 'project'; readonly definition: DefinedProject }
+  | { readonly kind: 'segment'; readonly definition: DefinedSegment }
+  | { readonly kind: 'flag'; readonly definition: DefinedFlag; readonly isPruned: boolean }
+);
+
+/** A definition that differs from the store. */
+export type Item = Definition & { readonly planned: Planned; readonly bytes: number };
+
+export interface ImportPlan {
+  readonly items: readonly Item[];
+  readonly segments: readonly DefinedSegment[];
+  /** Creation time of new documents. */
+  readonly now: string;
+  readonly newId: (place: string) => string;
+}
+
+interface ImportInput {
+  readonly definitions: Required<Definitions>;
+  /** The number of flags in the document. The others are pruned. */
+  readonly given: number;
+  readonly known: readonly KnownSegment[];
+  readonly actor: string;
+}
+
+/**
+ * Compares a document with the store.
+ *
+ * @throws FlagsError `invalid_input`
+ */
+export async function planImport(engine: Engine, input: ImportInput): Promise<ImportPlan> {
+  const { definitions, given, known, actor } = input;
+  const plan = { segments: definitions.segments, now: engine.now().toISOString(), newId: rememberIds(engine.newId) };
+  const segments = await segmentsFor(engine, plan, known);
+  const issues = new Issues();
+  const references = createReferences(engine, definitions, segments);
+  const items: Item[] = [];
+  for (const one of toList(definitions, given)) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    if (issues.isFull) break;
+    const problems = await references.check(one);
+    for (const { path, message } of problems) issues.add(`${one.path}${path}`, message);
+    if (problems.length > 0) continue;
+    const planned = await readTarget(engine, engine.read, { item: one, plan, segments, actor });
+    if (!planned) continue;
+    for (const { path, message } of findTargetIssues(one, planned)) issues.add(`${one.path}${path}`, message);
+    const events = eventsOf(planned);
+    if (events.length === 0) continue;
+    const document = Buffer.byteLength(JSON.stringify(planned.target));
+    if (document > LIMITS.documentBytes) {
+      issues.add(one.path, `would have ${document} bytes, and may have ${LIMITS.documentBytes}`);
+    }
+    const facts = events.map(({ data, before }) => [data, before]);
+    items.push({ ...one, planned, bytes: document + Buffer.byteLength(JSON.stringify(facts)) });
+  }
+  issues.assertNone();
+  return { ...plan, items };
+}
+
+function* toList({ projects, segments, flags }: Required<Definitions>, given: number): Generator<Definition> {
+  for (const [index, definition] of projects.entries()) {
+    yield { kind: 'project', path: `/projects/${index}`, definition };
+  }
+  for (const [index, definition] of segments.entries()) {
+    yield { kind: 'segment', path: `/segments/${index}`, definition };
+  }
+  for (const [index, definition] of flags.entries()) {
+    const isPruned = index >= given;
+    yield { kind: 'flag', path: isPruned ? '' : `/flags/${index}`, definition, isPruned };
+  }
+}
+
+export function segmentsFor(
+  documents: Pick<DocumentReader, 'read'>,
+  { segments }: Pick<ImportPlan, 'segments'>,
+  known: readonly KnownSegment[],
+): Promise<SegmentIds> {
+  return findSegmentIds(documents, known, segments);
+}
+
+interface TargetInput {
+  readonly item: Definition;
+  readonly plan: Pick<ImportPlan, 'now' | 'newId'>;
+  readonly segments: SegmentIds;
+  readonly actor: string;
+}
+
+/** Reads the current state, and returns it with the wanted one. Undefined for a pruned flag that is gone. */
+export async function readTarget(
+  engine: Engine,
+  read: Read,
+  { item, plan, segments, actor }: TargetInput,
+): Promise<Planned | undefined> {
+  const { now, newId } = plan;
+  if (item.kind === 'project') {
+    const current = (await read(projectDocuments, item.definition.id))?.state;
+    return { kind: 'project', current, target: projectTarget(item.definition, current, { now }) };
+  }
+  if (item.kind === 'segment') {
+    const id = segments.of(item.definition);
+    const current = (await read(segmentDocuments, `${id}`))?.state;
+    return { kind: 'segment', current, target: segmentTarget(item.definition, current, { id, now, actor }) };
+  }
+  const current = (await read(flagDocuments, item.definition.name))?.state;
+  if (item.isPruned && !current) return undefined;
+  const types = engine.settings.flagTypes.map(({ name }) => name);
+  const defaultType = types.includes('release') ? 'release' : (types[0] ?? 'release');
+  const segmentId = (reference: string | number) => segments.resolve(reference) ?? 0;
+  const target = flagTarget(item.definition, current, { now, actor, newId, defaultType, segmentId });
+  return { kind: 'flag', current, target };
+}
+
+export function eventsOf(planned: Planned): readonly DomainEvent[] {
+  if (planned.kind === 'project') return restoreProject(planned.current, planned.target);
+  if (planned.kind === 'segment') return restoreSegment(planned.current, planned.target);
+  return restoreFlag(planned.current, planned.target, null);
+}
+
+/** Returns the events that would bring an empty document to a new one. */
+export function contentsOf({ kind, current, target }: Planned): readonly DomainEvent[] {
+  if (current || kind === 'segment') return [];
+  if (kind === 'project') return restoreProject({ ...target, members: [] }, target);
+  const empty = { ...target, stale: false, archived: false, variants: [], dependencies: [], environments: [] };
+  return restoreFlag(empty, target, null);
+}
+
+export function differencesOf({ kind, current, target }: Planned): ImportedDifference {
+  const id = kind === 'flag' ? target.name : `${target.id}`;
+  const shown = kind === 'flag' && current ? [withLists(current), withLists(target)] : [current, target];
+  return { kind, id, parts: compareStates(shown[0], shown[1]) };
+}
+
+/** Flags of older releases lack these members. */
+function withLists(flag: FlagState): FlagState {
+  return { ...flag, ...ownershipOf(flag), dependencies: dependenciesOf(flag) };
+}
+
+type Problem = { readonly path: string; readonly message: string };
+
+/** Checks that references name something in the document or in the store. */
+function createReferences(engine: Engine, { projects, flags }: Required<Definitions>, segments: SegmentIds) {
+  const { settings, read } = engine;
+  const types = settings.flagTypes.map(({ name }) => name);
+  const projectIds = new Set(projects.map(({ id }) => id));
+  const flagNames = new Set(flags.map(({ name }) => name));
+
+  async function checkProject(project: string | null | undefined): Promise<Problem[]> {
+    if (project === null || project === undefined || projectIds.has(project)) return [];
+    if (await read(projectDocuments, project)) {
+      projectIds.add(project);
+      return [];
+    }
+    return [{ path: '/project', message: `names the project ${project}, which exists neither here nor in the store` }];
+  }
+
+  async function checkMembers({ id, members = [] }: DefinedProject): Promise<Problem[]> {
+    const current = (await read(projectDocuments, id))?.state.members ?? [];
+    const problems: Problem[] = [];
+    for (const [index, { userId, roleId }] of members.entries()) {
+      const known = current.find((member) => member.userId === userId);
+      if (known?.roleId === roleId) continue;
+      if (!settings.roles.some((role) => role.id === roleId)) {
+        const roles = settings.roles.map((role) => `${role.id} ${role.name}`).join(', ');
+        problems.push({ path: `/members/${index}/roleId`, message: `must be a configured role: ${roles}` });
+      }
+      if (!known && !(await engine.isUser(userId))) {
+        problems.push({ path: `/members/${index}/userId`, message: `names the user ${userId}, who does not exist` });
+      }
+    }
+    return problems;
+  }
+
+  async function checkFlag(flag: DefinedFlag): Promise<Problem[]> {
+    const { type, dependencies = [], environments = {} } = flag;
+    const problems = await checkProject(flag.project);
+    if (type !== undefined && !types.includes(type)) {
+      const current = (await read(flagDocuments, flag.name))?.state.type;
+      if (current !== type) problems.push({ path: '/type', message: `must be one of ${types.join(', ')}` });
+    }
+    for (const [index, { flag: parent }] of dependencies.entries()) {
+      if (flagNames.has(parent) || flag.archived || (await read(flagDocuments, parent))) continue;
+      const message = `names the flag ${parent}, which exists neither here nor in the store`;
+      problems.push({ path: `/dependencies/${index}/flag`, message });
+    }
+    for (const [name, { strategies = [] }] of Object.entries(environments)) {
+      for (const [index, strategy] of strategies.entries()) {
+        for (const [place, reference] of (strategy.segments ?? []).entries()) {
+          if (segments.resolve(reference) !== undefined) continue;
+          const path = `/environments/${name}/strategies/${index}/segments/${place}`;
+          problems.push({
+            path,
+            message: `names the segment ${reference}, which exists neither here nor in the store`,
+          });
+        }
+      }
+    }
+    return problems;
+  }
+
+  return {
+    check(item: Definition): Promise<Problem[]> {
+      if (item.kind === 'project') return checkMembers(item.definition);
+      return item.kind === 'segment' ? checkProject(item.definition.project) : checkFlag(item.definition);
+    },
+  };
+}
+
+function findTargetIssues(item: Definition, planned: Planned): readonly Problem[] {
+  if (item.kind !== 'flag' || planned.kind !== 'flag') return [];
+  const problems: Problem[] = [];
+  for (const [name, { enabled }] of Object.entries(item.definition.environments ?? {})) {
+    if (!enabled || environmentOf(planned.target, name).enabled) continue;
+    problems.push({ path: `/environments/${name}/enabled`, message: 'must be false without a strategy' });
+  }
+  return problems;
+}
+
+/** Returns a function that makes one id for each place. Repeated decisions get the same ids. */
+function rememberIds(newId: () => string): (place: string) => string {
+  const ids = new Map<string, string>();
+  return (place) => {
+    const id = ids.get(place) ?? newId();
+    ids.set(place, id);
+    return id;
+  };
+}

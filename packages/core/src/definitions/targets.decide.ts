@@ -1,0 +1,193 @@
+import type { DependencyInput } from '../flags/dependency.types.js';
+import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { toStrategy } from '../flags/strategies.decide.js';
+import type { Strategy } from '../flags/strategy.types.js';
+import { setVariants } from '../flags/variants.decide.js';
+import { DEFAULT_PROJECT, type ProjectState } from '../projects/project.js';
+import type { SegmentState } from '../segments/segment.js';
+import { isSameJson } from '../validation/json.js';
+import { toTimestamp } from '../validation/primitives.js';
+import type {
+  DefinedEnvironment,
+  DefinedFlag,
+  DefinedProject,
+  DefinedSegment,
+  DefinedStrategy,
+} from './definition.types.js';
+
+/** Values of new documents. */
+export interface Origin {
+  readonly now: string;
+  readonly actor: string;
+  /** Returns the id of a new strategy. Repeated calls for one place return the same id. */
+  readonly newId: (place: string) => string;
+}
+
+/** Returns the state that a definition asks for. Absent members keep the current values. */
+export function projectTarget(
+  { id, name, description, createdAt, members }: DefinedProject,
+  current: ProjectState | undefined,
+  { now }: Pick<Origin, 'now'>,
+): ProjectState {
+  const given = members?.map(({ userId, roleId }) => ({ userId, roleId }));
+  return {
+    id,
+    name: name ?? current?.name ?? id,
+    description: description ?? current?.description ?? '',
+    createdAt: current?.createdAt ?? timeOf(createdAt, now),
+    members: given?.sort((one, other) => one.userId - other.userId) ?? current?.members ?? [],
+  };
+}
+
+/** @param id of a new segment */
+export function segmentTarget(
+  definition: DefinedSegment,
+  current: SegmentState | undefined,
+  { id, now, actor }: Pick<Origin, 'now' | 'actor'> & { readonly id: number },
+): SegmentState {
+  const { name, description, constraints, createdAt, createdBy } = definition;
+  const project = definition.project === undefined ? current?.project : (definition.project ?? undefined);
+  return {
+    id: current?.id ?? id,
+    name,
+    description: description ?? current?.description ?? '',
+    constraints: constraints ?? current?.constraints ?? [],
+    ...(project !== undefined && { project }),
+    createdAt: current?.createdAt ?? timeOf(createdAt, now),
+    createdBy: current?.createdBy ?? createdBy ?? actor,
+  };
+}
+
+export interface FlagOrigin extends Origin {
+  readonly defaultType: string;
+  /** Returns the id of a segment in the store. */
+  readonly segmentId: (reference: string | number) => number;
+}
+
+export function flagTarget(definition: DefinedFlag, current: FlagState | undefined, origin: FlagOrigin): FlagState {
+  const { name, labels, owner, archived = current?.archived ?? false, variants } = definition;
+  const base: FlagState = current ?? {
+    name,
+    project: DEFAULT_PROJECT,
+    description: '',
+    type: origin.defaultType,
+    stale: false,
+    impressionData: false,
+    archived: false,
+    createdAt: timeOf(definition.createdAt, origin.now),
+    variants: [],
+    environments: [],
+  };
+  const ownership = ownershipOf(base);
+  const dependencies = definition.dependencies?.map(toDependency);
+  const { archivedAt: _archivedAt, ...kept } = base;
+  return {
+    ...kept,
+    project: definition.project ?? base.project,
+    description: definition.description === undefined ? base.description : definition.description,
+    type: definition.type ?? base.type,
+    stale: definition.stale ?? base.stale,
+    impressionData: definition.impressionData ?? base.impressionData,
+    labels: labels ?? ownership.labels,
+    owner: owner === undefined ? ownership.owner : owner,
+    variants: variants ? variantsOf(base, variants) : base.variants,
+    ...(dependencies && (dependencies.length > 0 || dependenciesOf(base).length > 0) && { dependencies }),
+    ...archiveOf(definition, base, { archived, now: origin.now }),
+    environments: environmentsOf(definition, archived ? base : revived(base), origin),
+  };
+}
+
+function archiveOf(
+  { archivedAt }: DefinedFlag,
+  current: FlagState,
+  { archived, now }: { readonly archived: boolean; readonly now: string },
+): Pick<FlagState, 'archived' | 'archivedAt'> {
+  if (!archived) return { archived };
+  const known = current.archived ? current.archivedAt : now;
+  // The time stays, because a difference in the time alone is not worth a change.
+  const time =
+    current.archived || archivedAt === undefined ? known : archivedAt === null ? undefined : toTimestamp(archivedAt);
+  return { archived, ...(time !== undefined && { archivedAt: time }) };
+}
+
+/** A revived flag is off everywhere, unless the definition says otherwise. */
+function revived(flag: FlagState): FlagState {
+  if (!flag.archived) return flag;
+  return { ...flag, environments: flag.environments.map((environment) => ({ ...environment, enabled: false })) };
+}
+
+function variantsOf(flag: FlagState, variants: NonNullable<DefinedFlag['variants']>): FlagState['variants'] {
+  const [event] = setVariants({ ...flag, archived: false }, variants);
+  return event?.type === 'variants-updated' ? event.data.variants : flag.variants;
+}
+
+function toDependency({ flag, enabled = true, variants = [] }: DependencyInput) {
+  return { flag, enabled, variants };
+}
+
+/** New environments follow the present ones, in the order of the definition. */
+function environmentsOf(
+  { name, environments = {} }: DefinedFlag,
+  current: FlagState,
+  origin: FlagOrigin,
+): readonly EnvironmentState[] {
+  const given = new Map(Object.entries(environments));
+  const kept = current.environments.map((environment) => {
+    const definition = given.get(environment.name);
+    given.delete(environment.name);
+    return definition ? environmentTarget(definition, environment, { ...origin, place: name }) : environment;
+  });
+  const added = [...given].map(([environment, definition]) =>
+    environmentTarget(definition, environmentOf(current, environment), { ...origin, place: name }),
+  );
+  return [...kept, ...added];
+}
+
+interface Place extends FlagOrigin {
+  readonly place: string;
+}
+
+function environmentTarget(
+  { enabled, strategies }: DefinedEnvironment,
+  current: EnvironmentState,
+  origin: Place,
+): EnvironmentState {
+  const { name } = current;
+  const place = `${origin.place}/${name}`;
+  const next = strategies ? strategiesOf(strategies, current.strategies, { ...origin, place }) : current.strategies;
+  const isEnabled = enabled ?? current.enabled;
+  // As after the removal of the last strategy.
+  return { name, enabled: isEnabled && next.length > 0, strategies: next };
+}
+
+/** A strategy without an id takes that of an equal current one, or else of one with the same name, or a new one. */
+function strategiesOf(
+  definitions: readonly DefinedStrategy[],
+  current: readonly Strategy[],
+  origin: Place,
+): readonly Strategy[] {
+  const wanted = definitions.map((definition) => fromDefinition(definition, origin));
+  const free = new Map(current.map((strategy) => [strategy.id, strategy]));
+  for (const { id } of definitions) if (id !== undefined) free.delete(id);
+  const take = (isMatch: (strategy: Strategy) => boolean) => {
+    const found = [...free.values()].find(isMatch);
+    if (found) free.delete(found.id);
+    return found?.id;
+  };
+  const equal = wanted.map((one, index) =>
+    definitions[index]?.id === undefined ? take((other) => isSameJson({ ...one, id: other.id }, other)) : undefined,
+  );
+  return wanted.map((one, index) => {
+    const known = definitions[index]?.id ?? equal[index] ?? take((other) => other.name === one.name);
+    return { ...one, id: known ?? origin.newId(`${origin.place}/${index}`) };
+  });
+}
+
+function fromDefinition({ id: _id, segments, ...rest }: DefinedStrategy, { segmentId }: FlagOrigin): Strategy {
+  const ids = segments && [...new Set(segments.map(segmentId))];
+  return toStrategy('', { ...rest, ...(ids && { segments: ids }) });
+}
+
+function timeOf(given: string | undefined, now: string): string {
+  return given === undefined ? now : toTimestamp(given);
+}

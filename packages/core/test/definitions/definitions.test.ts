@@ -1,0 +1,271 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import {
+  createFlags,
+  type DefinedFlag,
+  type Definitions,
+  definitionsSchema,
+  type Flags,
+  memoryStorage,
+} from '../../src/index.js';
+import type { Storage } from '../../src/storage/port.js';
+import { expectConsistent } from '../history/shown-content.js';
+import { STORAGES } from '../storage-kinds.js';
+
+const DEFAULT = { project: 'default' };
+const CHECKOUT = { ...DEFAULT, flag: 'checkout' };
+const PRODUCTION = { ...CHECKOUT, environment: 'production' };
+
+const DOCUMENT: Definitions = {
+  version: 1,
+  projects: [{ id: 'shop', name: 'Shop', members: [{ userId: 7, roleId: 4 }] }],
+  segments: [{ name: 'beta', constraints: [{ contextName: 'userId', operator: 'IN', values: ['7'] }] }],
+  flags: [
+    {
+      name: 'checkout',
+      project: 'shop',
+      labels: ['payments'],
+      variants: [{ name: 'red' }, { name: 'blue' }],
+      dependencies: [{ flag: 'payments' }],
+      environments: {
+        production: { enabled: true, strategies: [{ name: 'default', segments: ['beta'] }, { name: 'default' }] },
+      },
+    },
+    { name: 'payments', project: 'shop' },
+  ],
+};
+
+describe.each(STORAGES)('definitions on $name', ({ open }) => {
+  let storage: Storage;
+  let flags: Flags;
+  let dispose: () => Promise<void>;
+
+  beforeEach(async () => {
+    ({ storage, dispose } = await open());
+    flags = await createFlags({ storage, pollInterval: 0 });
+  });
+
+  afterEach(async () => {
+    await expectConsistent(storage);
+    await flags.close();
+    await dispose();
+  });
+
+  const importing = (document: unknown, options = {}) => flags.importDefinitions(document as Definitions, options);
+  const flagsOnly = (...all: readonly DefinedFlag[]): Definitions => ({ version: 1, flags: all });
+
+  it('imports a document in one change set, once', async () => {
+    const result = await importing(DOCUMENT, { actor: 'ada', reason: 'Launch' });
+    expect(result.changeSets).toHaveLength(1);
+    expect(result.differences.map(({ kind, id }) => `${kind}/${id}`)).toEqual([
+      ...['project/shop', 'segment/1', 'flag/checkout', 'flag/payments'],
+    ]);
+    const { actor, reason } = await flags.getChangeSet(`${result.changeSets[0]?.id}`);
+    expect({ actor, reason }).toEqual({ actor: 'ada', reason: 'Launch' });
+    expect(await importing(DOCUMENT)).toEqual({ dryRun: false, changeSets: [], differences: [] });
+    expect(await flags.getFlag({ project: 'shop', flag: 'checkout' })).toMatchObject({
+      labels: ['payments'],
+      dependencies: [{ flag: 'payments', enabled: true, variants: [] }],
+      environments: [{ enabled: false }, { enabled: true, strategies: [{ segments: [1] }, { name: 'default' }] }],
+    });
+    await flags.undo(`${result.changeSets[0]?.id}`);
+    expect(await flags.listProjects()).toHaveLength(1);
+  });
+
+  it('keeps what a definition does not name', async () => {
+    await flags.createFlag(DEFAULT, { name: 'checkout', description: 'Kept', owner: 'ada' });
+    const strategy = await flags.addStrategy(PRODUCTION, { name: 'default' });
+    await flags.enable(PRODUCTION);
+    const before = await flags.getFlag(CHECKOUT);
+    await importing(flagsOnly({ name: 'checkout', createdAt: '2020-01-01T00:00:00.000Z' }));
+    expect(await flags.getFlag(CHECKOUT)).toEqual(before);
+    const { differences } = await importing(
+      flagsOnly({
+        name: 'checkout',
+        labels: ['new'],
+        environments: { production: { strategies: [{ name: 'default', title: 'All' }] } },
+      }),
+    );
+    expect(differences[0]?.parts.map(({ path }) => path)).toEqual([
+      `/environments/production/strategies/${strategy.id}/title`,
+      '/labels',
+    ]);
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({
+      description: 'Kept',
+      owner: 'ada',
+      environments: [{}, { enabled: true, strategies: [{ id: strategy.id, title: 'All' }] }],
+    });
+  });
+
+  it('shows a plan and changes nothing in a dry run', async () => {
+    const before = await storage.list({ kind: 'flag', part: 'body' });
+    const { changeSets, differences } = await importing(DOCUMENT, { dryRun: true });
+    expect(changeSets).toEqual([]);
+    expect(differences).toHaveLength(4);
+    expect(await storage.list({ kind: 'flag', part: 'body' })).toEqual(before);
+  });
+
+  it('archives absent flags of the named projects only, children before parents', async () => {
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    await flags.createFlag({ project: 'shop' }, { name: 'elsewhere' });
+    for (const name of ['a-parent', 'child', 'kept']) await flags.createFlag(DEFAULT, { name });
+    await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'a-parent' });
+    await importing(flagsOnly({ name: 'kept' }), { prune: true });
+    expect((await flags.listArchivedFlags()).map(({ name }) => name)).toEqual(['a-parent', 'child']);
+  });
+
+  it('revives a flag, off unless the document says otherwise', async () => {
+    await importing(
+      flagsOnly({
+        name: 'checkout',
+        environments: { production: { enabled: true, strategies: [{ name: 'default' }] } },
+      }),
+    );
+    await importing(flagsOnly({ name: 'checkout', archived: true }));
+    await importing(flagsOnly({ name: 'checkout', archived: false }));
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ archived: false, environments: [{}, { enabled: false }] });
+    await importing(flagsOnly({ name: 'checkout', environments: { production: { enabled: true } } }));
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ environments: [{}, { enabled: true }] });
+  });
+
+  it('gives segments of another store new ids, and renames those of this one', async () => {
+    await flags.createSegment({ name: 'premium', constraints: [] });
+    await importing({
+      version: 1,
+      segments: [{ id: 1, name: 'beta', createdAt: '2020-01-01T00:00:00.000Z' }],
+      flags: [{ name: 'checkout', environments: { production: { strategies: [{ name: 'default', segments: [1] }] } } }],
+    });
+    expect((await flags.listSegments()).map(({ id, name }) => [id, name])).toEqual([
+      [1, 'premium'],
+      [2, 'beta'],
+    ]);
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ environments: [{}, { strategies: [{ segments: [2] }] }] });
+    const { segments = [] } = await flags.exportDefinitions();
+    await importing({ version: 1, segments: segments.map((one) => (one.id === 1 ? { ...one, name: 'gold' } : one)) });
+    expect((await flags.listSegments()).map(({ name }) => name)).toEqual(['gold', 'beta']);
+  });
+
+  it.each<[unknown, string]>([
+    [{ version: 2 }, '/version'],
+    [{ version: 1, flags: {} }, '/flags'],
+    [flagsOnly({ name: 'not a name' }), '/flags/0/name'],
+    [flagsOnly({ name: 'a' }, { name: 'a' }), '/flags/1'],
+    [flagsOnly({ name: 'a', project: 'moon' }), '/flags/0/project'],
+    [flagsOnly({ name: 'a', type: 'moon' }), '/flags/0/type'],
+    [flagsOnly({ name: 'a', labels: ['x', 'x'] }), '/flags/0/labels/1'],
+    [flagsOnly({ name: 'a', variants: [{ name: 'x', weightType: 'fix', weight: 5 }] }), '/flags/0/variants'],
+    [flagsOnly({ name: 'a', dependencies: [{ flag: 'moon' }] }), '/flags/0/dependencies/0/flag'],
+    [flagsOnly({ name: 'a', environments: { moon: {} } }), '/flags/0/environments/moon'],
+    [
+      flagsOnly({ name: 'a', environments: { production: { enabled: true } } }),
+      '/flags/0/environments/production/enabled',
+    ],
+    [
+      flagsOnly({ name: 'a', environments: { production: { strategies: [{ name: 'default', segments: ['moon'] }] } } }),
+      '/flags/0/environments/production/strategies/0/segments/0',
+    ],
+    [
+      flagsOnly({
+        name: 'a',
+        environments: {
+          production: {
+            strategies: [{ name: 'default', constraints: [{ contextName: 'a', operator: 'NUM_GT', value: 'x' }] }],
+          },
+        },
+      }),
+      '/flags/0/environments/production/strategies/0/constraints/0/value',
+    ],
+    [{ version: 1, segments: [{ name: 'a', project: 'moon' }] }, '/segments/0/project'],
+    [{ version: 1, projects: [{ id: 'a', members: [{ userId: 1, roleId: 99 }] }] }, '/projects/0/members/0/roleId'],
+    [{ version: 1, projects: [{ id: 'a', unknown: 1 }] }, '/projects/0/unknown'],
+  ])('refuses %j at %s', async (document, path) => {
+    const before = await flags.exportDefinitions();
+    await expect(importing(document)).rejects.toMatchObject({
+      code: 'invalid_input',
+      details: [expect.objectContaining({ path })],
+    });
+    expect(await flags.exportDefinitions()).toEqual(before);
+  });
+
+  it.each<[string, Definitions]>([
+    ['dependency_cycle', flagsOnly({ name: 'a', dependencies: [{ flag: 'a' }] })],
+    [
+      'dependency_too_deep',
+      flagsOnly(
+        { name: 'a', dependencies: [{ flag: 'b' }] },
+        { name: 'b', dependencies: [{ flag: 'c' }] },
+        { name: 'c' },
+      ),
+    ],
+    ['parent_not_found', flagsOnly({ name: 'a', dependencies: [{ flag: 'b' }] }, { name: 'b', archived: true })],
+  ])('refuses %s, in a dry run too', async (code, document) => {
+    await expect(importing(document, { dryRun: true })).rejects.toMatchObject({ code });
+    await expect(importing(document)).rejects.toMatchObject({ code });
+  });
+
+  it('asks about every change before the commit', async () => {
+    const refusing = importing(DOCUMENT, {
+      onChange({ id }: { id: string }) {
+        if (id === 'payments') throw new Error('no');
+      },
+    });
+    await expect(refusing).rejects.toThrow('no');
+    expect(await flags.listProjects()).toHaveLength(1);
+  });
+
+  it('commits a large document in several sets, and continues after an error', async () => {
+    const all = Array.from({ length: 1_200 }, (_, index): DefinedFlag => {
+      const isChild = index % 3 === 0;
+      return { name: `f${index}`, ...(isChild && { dependencies: [{ flag: `f${index + 1}` }] }) };
+    });
+    let asked = 0;
+    const failing = importing(flagsOnly(...all), {
+      onChange() {
+        asked += 1;
+        if (asked === 2_300) throw new Error('stop');
+      },
+    });
+    await expect(failing).rejects.toThrow('stop');
+    const { differences, changeSets } = await importing(flagsOnly(...all));
+    expect(differences.length).toBeLessThan(1_200);
+    expect(changeSets.length).toBeGreaterThan(0);
+    expect((await importing(flagsOnly(...all))).differences).toEqual([]);
+    // Every parent becomes a child, and the other way round.
+    const turned = all.map(({ name }, index): DefinedFlag => {
+      const isChild = index % 3 === 1;
+      return { name, dependencies: isChild ? [{ flag: `f${index - 1}` }] : [] };
+    });
+    expect((await importing(flagsOnly(...turned))).changeSets.length).toBeGreaterThan(1);
+    expect((await importing(flagsOnly(...turned))).differences).toEqual([]);
+  });
+});
+
+it('imports 8 MiB without holding up the loop', async () => {
+  const flags = await createFlags({ storage: memoryStorage() });
+  const value = 'x'.repeat(20_000);
+  const all = Array.from({ length: 400 }, (_, index): DefinedFlag => {
+    return {
+      name: `f${index}`,
+      description: value,
+      environments: { production: { strategies: [{ name: 'default' }] } },
+    };
+  });
+  let [latest, longest] = [performance.now(), 0];
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - latest);
+    latest = performance.now();
+  }, 1);
+  const { changeSets } = await flags.importDefinitions({ version: 1, flags: all });
+  await flags.exportDefinitions();
+  clearInterval(timer);
+  expect(changeSets.length).toBeGreaterThan(1);
+  // Some 20 milliseconds, and more on a busy machine.
+  expect(longest).toBeLessThan(250);
+  await flags.close();
+});
+
+it('publishes its JSON Schema', () => {
+  const published = JSON.parse(readFileSync(join(__dirname, '../../definitions.schema.json'), 'utf8'));
+  expect(published).toEqual(JSON.parse(JSON.stringify(definitionsSchema())));
+});

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
+import type { Definitions, Flags } from '../../src/index.js';
+import { isFlagsError } from '../../src/index.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
+import { expectConsistent } from '../history/shown-content.js';
+import { engineOn } from '../properties/engine-under-test.js';
+import { carryOut, operations } from '../properties/random-operations.js';
+
+jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
+
+async function furnished(sequence: readonly Parameters<typeof carryOut>[1][]) {
+  const storage = memoryStorage();
+  const flags = await engineOn(storage);
+  for (const one of sequence) await carryOut(flags, one).catch(() => undefined);
+  return { storage, flags };
+}
+
+/** Through JSON text, as in a file. */
+async function exported(flags: Flags): Promise<Definitions> {
+  return JSON.parse(JSON.stringify(await flags.exportDefinitions()));
+}
+
+/** The default project exists in every store, with its own creation time. */
+function shown({ projects = [], ...rest }: Definitions) {
+  return { ...rest, projects: projects.map((one) => (one.id === 'default' ? { ...one, createdAt: '' } : one)) };
+}
+
+describe('export and import of any store', () => {
+  it('gives the same documents in an empty store', async () => {
+    await fc.assert(
+      fc.asyncProperty(operations, async (sequence) => {
+        const { flags } = await furnished(sequence);
+        const document = await exported(flags);
+        const storage = memoryStorage();
+        const copy = await engineOn(storage);
+        await copy.importDefinitions(document);
+        expect(shown(await exported(copy))).toEqual(shown(document));
+        expect(await copy.importDefinitions(document)).toMatchObject({ changeSets: [], differences: [] });
+        await expectConsistent(storage);
+        await Promise.all([flags.close(), copy.close()]);
+      }),
+      { numRuns: extent({ short: 40, full: 1000 }), seed: 15 },
+    );
+  });
+
+  it('changes a used store to the document, or refuses and changes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(operations, operations, async (sequence, other) => {
+        const [{ flags }, { flags: used, storage }] = [await furnished(sequence), await furnished(other)];
+        const document = await exported(flags);
+        const before = await exported(used);
+        const plan = await used.importDefinitions(document, { dryRun: true, prune: true }).catch((error) => error);
+        expect(await exported(used)).toEqual(before);
+        const result = await used.importDefinitions(document, { prune: true }).catch((error) => error);
+        if (isFlagsError(result)) {
+          expect(isFlagsError(plan) && plan.code).toBe(result.code);
+          expect(await exported(used)).toEqual(before);
+        } else {
+          const names = (differences: readonly { kind: string; id: string }[]) =>
+            differences.map(({ kind, id }) => [kind, id]);
+          expect(names(result.differences)).toEqual(names(plan.differences));
+          expect(await used.importDefinitions(document, { prune: true })).toMatchObject({ changeSets: [] });
+          const live = ({ flags: all = [] }: Definitions) =>
+            all.filter(({ archived }) => !archived).map(({ name }) => name);
+          const named = new Set(document.projects?.map(({ id }) => id));
+          const after = await exported(used);
+          const kept = after.flags?.filter(({ project = '' }) => named.has(project)) ?? [];
+          expect(live({ ...after, flags: kept })).toEqual(live(document));
+        }
+        await expectConsistent(storage);
+        await Promise.all([flags.close(), used.close()]);
+      }),
+      { numRuns: extent({ short: 30, full: 600 }), seed: 16 },
+    );
+  });
+});

@@ -1,0 +1,175 @@
+import { type Definitions, definitionsSchema, type ErrorCode, type EventType, type ImportedChange } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
+import { definitionsToWire, importResultToWire } from '../changes/wire.js';
+import { isPermitted } from '../permission.js';
+import type { Action } from '../permissions.js';
+import { type Route, type RouteRequest, route } from '../route.js';
+import { unchecked } from '../schema-properties.js';
+import { createProjectFilter } from './changes.js';
+import { withSegmentPermission } from './strategies.js';
+
+const IMPORT_ERRORS: readonly ErrorCode[] = [
+  'invalid_input',
+  'parent_not_found',
+  'flag_has_children',
+  'segment_in_use',
+  'dependency_cycle',
+  'dependency_too_deep',
+  'last_owner',
+  'change_set_too_large',
+];
+
+const { $schema: _$schema, ...definitions } = definitionsSchema();
+
+const body: JsonSchema = {
+  type: 'object',
+  properties: {
+    definitions,
+    prune: {
+      type: 'boolean',
+      description: 'Archives the flags of the named projects that are absent. Default: false.',
+    },
+    dryRun: { type: 'boolean', description: 'Changes nothing. Default: false.' },
+    reason: { type: 'string', maxLength: 1000, description: 'Shown in the history.' },
+  },
+  required: ['definitions'],
+};
+
+export const definitionRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/admin/export',
+    action: 'exportDefinitions',
+    permissionBy: 'anyProject',
+    summary: 'Projects, segments and flags as one document',
+    tag: 'Flags as code',
+    access: 'admin',
+    query: [
+      {
+        name: 'project',
+        description: 'Only this project. Default: all that the caller may export.',
+        schema: () => ({ type: 'string', minLength: 1, maxLength: 100 }),
+      },
+    ],
+    reply: { status: 200, schema: 'Definitions' },
+    errors: ['invalid_input', 'project_not_found'],
+    async handle({ flags, principal, query: { project } }) {
+      const canRead = createProjectFilter(principal, 'exportDefinitions');
+      const named = typeof project === 'string' ? { project } : {};
+      if (typeof project === 'string') await principal.check('exportDefinitions', project);
+      return { chunks: definitionsToWire(await flags.exportDefinitions({ ...named, canRead })) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/admin/import',
+    action: 'importDefinitions',
+    permissionBy: 'handler',
+    summary: 'Bring projects, segments and flags to the state of a document; commits the differences only',
+    tag: 'Flags as code',
+    access: 'admin',
+    body: { required: true, schema: () => body, checkedBy: 'core' },
+    reply: { status: 200, schema: 'ImportResult' },
+    errors: IMPORT_ERRORS,
+    async handle({ flags, principal, check, body: given }) {
+      const { definitions: document, ...options } = unchecked<WireImport>(Object(given));
+      const { prune, dryRun, reason } = options;
+      await checkNamedProjects(principal, document);
+      const created = new Set<string | null>();
+      const asked = new Set<string>();
+      const ask = async (action: Action, project: string | null) => {
+        const question = JSON.stringify([action, project]);
+        if (!asked.has(question)) await check(action, project);
+        asked.add(question);
+      };
+      const result = await flags.importDefinitions(document, {
+        ...withSegmentPermission({}, check),
+        ...(prune !== undefined && { prune }),
+        ...(dryRun !== undefined && { dryRun }),
+        ...(reason !== undefined && { reason }),
+        async onChange(change) {
+          // The content of a new project needs no further permission.
+          const isNew = change.kind === 'project' && change.isNew;
+          if (isNew) created.add(change.id);
+          const projects = isNew ? [null] : change.projects.filter((project) => !created.has(project));
+          for (const project of projects) {
+            await ask('importDefinitions', project);
+            if (dryRun !== true) for (const action of actionsOf(change)) await ask(action, project);
+          }
+        },
+      });
+      return { chunks: importResultToWire(result) };
+    },
+  }),
+];
+
+interface WireImport {
+  readonly definitions: Definitions;
+  readonly prune?: boolean;
+  readonly dryRun?: boolean;
+  readonly reason?: string;
+}
+
+/**
+ * Asks for the permission in every project that a document names, before the document is validated: callers without
+ * permission learn nothing about it. A document that names none is about the instance.
+ */
+async function checkNamedProjects(principal: RouteRequest['principal'], document: unknown): Promise<void> {
+  const { projects, segments, flags } = Object(document) as Readonly<Record<string, unknown>>;
+  const own = new Set(membersOf(projects, 'id'));
+  const named = new Set([...membersOf(segments, 'project'), ...membersOf(flags, 'project')]);
+  for (const project of own) {
+    // A new project is about the instance.
+    if (!(await isPermitted(principal, 'importDefinitions', project))) await principal.check('importDefinitions', null);
+  }
+  for (const project of named) if (!own.has(project)) await principal.check('importDefinitions', project);
+  const isAboutInstance = listOf(segments).some((one) => typeof Object(one).project !== 'string');
+  if (own.size + named.size === 0 && (isAboutInstance || listOf(flags).length === 0)) {
+    await principal.check('importDefinitions', null);
+  } else if (own.size + named.size === 0) {
+    await principal.check('importDefinitions', 'default');
+  }
+}
+
+function listOf(items: unknown): readonly unknown[] {
+  return Array.isArray(items) ? items : [];
+}
+
+function membersOf(items: unknown, member: 'id' | 'project'): readonly string[] {
+  return listOf(items).flatMap((item) => {
+    const value = (Object(item) as Readonly<Record<string, unknown>>)[member];
+    return typeof value === 'string' ? [value] : [];
+  });
+}
+
+/** The action that a change set would need for an event. */
+const DOING: Readonly<Partial<Record<EventType, Action>>> = {
+  'project-created': 'createProject',
+  'project-updated': 'updateProject',
+  'member-added': 'addMember',
+  'member-role-changed': 'changeMemberRole',
+  'member-removed': 'removeMember',
+  'flag-created': 'createFlag',
+  'flag-updated': 'updateFlag',
+  'flag-stale-on': 'updateFlag',
+  'flag-stale-off': 'updateFlag',
+  'flag-archived': 'archiveFlag',
+  'flag-revived': 'reviveFlag',
+  'flag-moved': 'moveFlag',
+  'strategy-added': 'addStrategy',
+  'strategy-updated': 'updateStrategy',
+  'strategy-removed': 'removeStrategy',
+  'environment-enabled': 'enable',
+  'environment-disabled': 'disable',
+  'variants-updated': 'setVariants',
+  'dependency-added': 'addDependency',
+  'dependency-updated': 'addDependency',
+  'dependency-removed': 'removeDependency',
+  'segment-created': 'createSegment',
+  'segment-updated': 'updateSegment',
+};
+
+function actionsOf({ kind, isNew, events }: ImportedChange): readonly Action[] {
+  if (kind === 'project' && isNew) return ['createProject'];
+  return events.flatMap((type) => DOING[type] ?? []);
+}

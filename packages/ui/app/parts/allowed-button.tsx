@@ -1,0 +1,32 @@
+import type { ComponentChildren } from 'preact';
+import { may } from '../state/session.js';
+
+interface AllowedButtonProps {
+  /** The actions of `authorize` that it needs. */
+  readonly needs: readonly string[];
+  readonly project: string;
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+  readonly label?: string;
+  /** Why it cannot be used although the caller may. */
+  readonly blocked?: string | undefined;
+}
+
+/** A button that is disabled without the permission, and names it. It stays focusable, so that everybody learns why. */
+export function AllowedButton({ needs, project, onClick, children, label, blocked, ...props }: AllowedButtonProps) {
+  const missing = needs.filter((action) => !may(action, project))[0];
+  const reason = missing === undefined ? blocked : `Needs the permission ${missing}`;
+  return (
+    <button
+      type="button"
+      class={props.class}
+      aria-label={label}
+      aria-disabled={reason !== undefined}
+      title={reason}
+      onClick={() => reason === undefined && onClick()}
+    >
+      {children}
+    </button>
+  );
+}

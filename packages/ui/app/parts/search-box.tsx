@@ -1,0 +1,24 @@
+import { query, setQuery } from '../router.js';
+import { Icon } from './icons.js';
+
+interface SearchBoxProps {
+  readonly label: string;
+  /** The parameter of the address that keeps the text. */
+  readonly name?: string;
+}
+
+/** A filter that is kept in the address. */
+export function SearchBox({ label, name = 'q' }: SearchBoxProps) {
+  return (
+    <search class="search-box">
+      <Icon name="search" />
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={`${label}…`}
+        value={query.value.get(name) ?? ''}
+        onInput={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+      />
+    </search>
+  );
+}

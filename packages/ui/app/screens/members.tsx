@@ -1,0 +1,246 @@
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
+import { useResource } from '../api/resource.js';
+import type { Member, MemberList } from '../api/types.js';
+import { AllowedButton } from '../parts/allowed-button.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
+import { Field, faultAt } from '../parts/field.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { Empty, Fault, Loading } from '../parts/states.js';
+import { carryOut } from '../state/changes.js';
+import { may } from '../state/session.js';
+import { plural } from '../words.js';
+
+/** The role that a project keeps at least one member in. */
+const OWNER = 'owner';
+
+/** Who belongs to a project, and in which role. */
+export function MembersScreen({ project }: { readonly project: string }) {
+  const { data, error } = useResource('listMembers', { params: { project } });
+  const [isAdding, setAdding] = useState(false);
+  const add = (
+    <AllowedButton
+      class="primary"
+      needs={['addMember', 'applyChanges']}
+      project={project}
+      onClick={() => setAdding(true)}
+    >
+      <Icon name="plus" /> Add member
+    </AllowedButton>
+  );
+  return (
+    <section>
+      <div class="screen-head">
+        <Heading title={`Members of ${project}`} />
+        <span class="muted">{data && data.users.length > 0 && plural(data.users.length, 'member')}</span>
+        <span class="stretch" />
+        {data && data.users.length > 0 && add}
+      </div>
+      {error && <Fault error={error} />}
+      {!data && !error && <Loading />}
+      {data && data.users.length === 0 && (
+        <Empty title="No members yet">
+          <p>Members and their roles are for your application: its rules decide what each role may do.</p>
+          {add}
+        </Empty>
+      )}
+      {data && data.users.length > 0 && <MemberTable project={project} list={data} />}
+      {isAdding && data && <AddDialog project={project} list={data} onClose={() => setAdding(false)} />}
+    </section>
+  );
+}
+
+interface MemberTableProps {
+  readonly project: string;
+  readonly list: MemberList;
+}
+
+function MemberTable({ project, list: { roles, users } }: MemberTableProps) {
+  const ownerRole = roles.find(({ name }) => name.toLowerCase() === OWNER)?.id;
+  const owners = users.filter(({ roleId }) => roleId === ownerRole);
+  return (
+    <table class="list members">
+      <thead>
+        <tr>
+          <th scope="col">Member</th>
+          <th scope="col">User ID</th>
+          <th scope="col">Role</th>
+          <th scope="col">
+            <span class="hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {users.map((member) => (
+          <MemberRow
+            key={member.id}
+            project={project}
+            member={member}
+            roles={roles}
+            isOnlyOwner={owners.length === 1 && owners[0]?.id === member.id}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface MemberRowProps {
+  readonly project: string;
+  readonly member: Member;
+  readonly roles: MemberList['roles'];
+  readonly isOnlyOwner: boolean;
+}
+
+const ONLY_OWNER = 'A project keeps at least one owner. Give another member the role owner first.';
+
+function MemberRow({ project, member, roles, isOnlyOwner }: MemberRowProps) {
+  const [isRemoving, setRemoving] = useState(false);
+  const name = member.name ?? `User ${member.id}`;
+  const role = roles.find(({ id }) => id === member.roleId)?.name ?? String(member.roleId);
+  const isAllowed = may('changeMemberRole', project) && may('applyChanges', project);
+  const change = (roleId: number) =>
+    carryOut({
+      title: `Change the role of ${name}`,
+      changes: [{ op: 'changeMemberRole', ref: { project }, input: { userId: member.id, roleId } }],
+      done: `${name} has the role ${roles.find(({ id }) => id === roleId)?.name} now.`,
+    });
+  const remove = () =>
+    carryOut({
+      title: `Remove ${name}`,
+      changes: [{ op: 'removeMember', ref: { project }, input: { userId: member.id, roleId: member.roleId } }],
+      done: `${name} was removed from ${project}.`,
+    });
+  return (
+    <tr>
+      <th scope="row">
+        <span class="avatar" aria-hidden="true">
+          {(member.name ?? '#').trim().slice(0, 1).toUpperCase()}
+        </span>
+        {name}
+      </th>
+      <td>{member.id}</td>
+      <td>
+        {isOnlyOwner || !isAllowed ? (
+          <span title={isOnlyOwner ? undefined : 'Needs the permission changeMemberRole'}>
+            {role}
+            {isOnlyOwner && <small class="note">{ONLY_OWNER}</small>}
+          </span>
+        ) : (
+          <select
+            aria-label={`Role of ${name}`}
+            value={member.roleId}
+            onChange={({ currentTarget }) => void change(Number(currentTarget.value))}
+          >
+            {roles.map(({ id, name: label }) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </td>
+      <td class="row-actions">
+        <AllowedButton
+          class="quiet"
+          needs={['removeMember', 'applyChanges']}
+          project={project}
+          label={`Remove ${name}`}
+          onClick={() => setRemoving(true)}
+        >
+          Remove…
+        </AllowedButton>
+        {isRemoving &&
+          (isOnlyOwner ? (
+            <Dialog title={`${name} is the only owner`} onClose={() => setRemoving(false)}>
+              <div class="dialog-body">
+                <p>{ONLY_OWNER}</p>
+              </div>
+              <footer class="dialog-foot">
+                <button type="button" class="primary" onClick={() => setRemoving(false)}>
+                  Close
+                </button>
+              </footer>
+            </Dialog>
+          ) : (
+            <Confirm
+              title={`Remove ${name}?`}
+              text={`${name} loses the role ${role} in the project ${project}. You can undo it.`}
+              confirm={`Confirm: remove ${name}`}
+              isDanger
+              onConfirm={remove}
+              onClose={() => setRemoving(false)}
+            />
+          ))}
+      </td>
+    </tr>
+  );
+}
+
+interface AddDialogProps extends MemberTableProps {
+  readonly onClose: () => void;
+}
+
+function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps) {
+  const isFirst = users.length === 0;
+  const [userId, setUserId] = useState('');
+  const [roleId, setRoleId] = useState((isFirst ? roles[0] : roles.at(-1))?.id ?? 1);
+  const [error, setError] = useState<ApiError>();
+  const add = async (event: Event) => {
+    event.preventDefault();
+    const id = userId.trim();
+    const input = { userId: /^\d+$/.test(id) ? Number(id) : id, roleId };
+    const refusal = await carryOut({
+      title: `Add user ${id}`,
+      changes: [{ op: 'addMember', ref: { project }, input }],
+      done: `User ${id} was added to ${project}.`,
+    });
+    if (refusal === undefined) onClose();
+    else setError(refusal);
+  };
+  return (
+    <Dialog title="Add member" onClose={onClose}>
+      <form onSubmit={add}>
+        <div class="dialog-body">
+          <Field
+            label="User ID"
+            hint="The number by which your application knows the user."
+            fault={faultAt(error, '/userId')}
+          >
+            {(ids) => (
+              <input
+                {...ids}
+                required
+                inputMode="numeric"
+                autocomplete="off"
+                value={userId}
+                onInput={({ currentTarget }) => setUserId(currentTarget.value)}
+              />
+            )}
+          </Field>
+          <Field label="Role" fault={faultAt(error, '/roleId')}>
+            {(ids) => (
+              <select {...ids} value={roleId} onChange={({ currentTarget }) => setRoleId(Number(currentTarget.value))}>
+                {roles.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          {error && <Fault error={error} />}
+        </div>
+        <footer class="dialog-foot">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Add member
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

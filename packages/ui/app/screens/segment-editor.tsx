@@ -1,0 +1,294 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
+import { useResource } from '../api/resource.js';
+import type { Change, Constraint, Segment, SegmentUse } from '../api/types.js';
+import { describeConstraint, missingConstraint } from '../model/describe.js';
+import type { Difference } from '../model/differences.js';
+import { isEqual, mergeDocuments } from '../model/merge.js';
+import { AllowedButton } from '../parts/allowed-button.js';
+import { ConflictTable } from '../parts/conflict-table.js';
+import { Field, faultAt } from '../parts/field.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { currentProject } from '../parts/layout.js';
+import { SegmentPreview } from '../parts/segment-preview.js';
+import { Fault, Loading } from '../parts/states.js';
+import { Constraints } from '../parts/strategy-editor.js';
+import { href, navigate } from '../router.js';
+import { carryOut, review } from '../state/changes.js';
+import { type Draft, discardDraft, draftOf, keepDraft } from '../state/drafts.js';
+import { plural } from '../words.js';
+
+/** What a user edits of a segment. */
+type SegmentInput = Pick<Segment, 'name' | 'description' | 'constraints' | 'project'>;
+
+const EMPTY: SegmentInput = { name: '', description: '', constraints: [], project: null };
+
+function inputOf({ name, description, constraints, project }: Segment): SegmentInput {
+  return { name, description, constraints, project };
+}
+
+/** Creates a segment. */
+export function NewSegmentScreen() {
+  const [draft, setDraft] = useState(EMPTY);
+  const [error, setError] = useState<ApiError>();
+  const missing = draft.name.trim() === '' ? 'The segment has no name yet.' : missingConstraint(draft.constraints);
+  const create = async () => {
+    const input = { ...draft, name: draft.name.trim() };
+    const refusal = await carryOut({
+      title: `Create segment ${input.name}`,
+      changes: [{ op: 'createSegment', input }],
+      done: `The segment ${input.name} was created.`,
+      onApplied: ({ revisions }) => {
+        const created = Object.keys(revisions).find((name) => name.startsWith('segment/'));
+        navigate(href(['segments', ...(created ? [created.slice('segment/'.length)] : [])]));
+      },
+    });
+    setError(refusal);
+  };
+  return (
+    <section>
+      <Crumbs target={['segments']}>Segments</Crumbs>
+      <div class="screen-head">
+        <Heading title="New segment" />
+      </div>
+      <form
+        class="editor-main form-page"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (missing === undefined) void create();
+        }}
+      >
+        <SegmentForm draft={draft} error={error} onChange={setDraft} />
+        {error && <Fault error={error} />}
+        <footer class="editor-foot">
+          <span class="muted">{missing}</span>
+          <span class="stretch" />
+          <a class="button" href={href(['segments'])}>
+            Cancel
+          </a>
+          <AllowedButton
+            class="primary"
+            needs={['createSegment', 'applyChanges']}
+            project={draft.project ?? currentProject()}
+            blocked={missing}
+            onClick={create}
+          >
+            Create segment
+          </AllowedButton>
+        </footer>
+      </form>
+    </section>
+  );
+}
+
+function Crumbs({ target, children }: { readonly target: readonly (string | number)[]; readonly children: string }) {
+  return (
+    <p class="crumbs">
+      <a href={href(target)}>
+        <Icon name="back" /> {children}
+      </a>
+    </p>
+  );
+}
+
+/** Edits a segment, and shows who changes by it before anything is saved. */
+export function SegmentEditorScreen({ id }: { readonly id: string }) {
+  const { data, revision, error } = useResource('getSegment', { params: { segment: id } });
+  const uses = useResource('listSegmentUses', { params: { segment: id } });
+  return (
+    <section>
+      <Crumbs target={['segments', id]}>{data?.name ?? 'Segment'}</Crumbs>
+      <div class="screen-head">
+        <Heading title={data ? `Edit ${data.name}` : 'Edit segment'} />
+      </div>
+      {error && <Fault error={error} />}
+      {!data && !error && <Loading />}
+      {data && revision !== undefined && (
+        <Editor segment={data} revision={revision} uses={uses.data?.strategies ?? []} />
+      )}
+    </section>
+  );
+}
+
+interface EditorProps {
+  readonly segment: Segment;
+  readonly revision: number;
+  readonly uses: readonly SegmentUse[];
+}
+
+function Editor({ segment, revision, uses }: EditorProps) {
+  const { id, name } = segment;
+  const key = `segment ${id}`;
+  const [choices, setChoices] = useState<ReadonlyMap<string, 'mine' | 'theirs'>>(new Map());
+  const stored = inputOf(segment);
+  const kept = draftOf<SegmentInput>(key);
+  const draft: Draft<SegmentInput> = kept ?? { base: stored, revision, mine: stored };
+  const merge = mergeDocuments({ base: draft.base, theirs: stored, mine: draft.mine }, choices);
+  const mustResolve = draft.revision !== revision && merge.conflicts.length > 0;
+
+  // Disjoint edits merge by themselves; the draft now stands on the newest state.
+  useEffect(() => {
+    if (kept === undefined || draft.revision === revision || mustResolve) return;
+    keepDraft(key, { base: stored, revision, mine: merge.result });
+  }, [kept, revision, mustResolve]);
+
+  if (mustResolve) {
+    return (
+      <ConflictTable
+        flag={name}
+        conflict={{
+          merge,
+          choices,
+          choose: (path, side) => setChoices(new Map(choices).set(path, side)),
+          discard: () => discardDraft(key),
+          resolve: () => {
+            keepDraft(key, { base: stored, revision, mine: merge.result });
+            setChoices(new Map());
+          },
+        }}
+      />
+    );
+  }
+  const { mine } = draft;
+  const changes = changesOf(id, draft);
+  const missing = mine.name.trim() === '' ? 'The segment has no name.' : missingConstraint(mine.constraints);
+  const startReview = () =>
+    review({
+      title: `Review changes of the segment ${name}`,
+      changes,
+      differences: differencesOf(draft.base, mine),
+      environments: [...new Set(uses.map(({ environment }) => environment))],
+      done: `The segment ${mine.name} was changed.`,
+      onApplied: () => {
+        discardDraft(key);
+        navigate(href(['segments', id]));
+      },
+      // The newest state arrives; the editor merges, or shows the three columns.
+      onConflict: () => undefined,
+    });
+  return (
+    <div class="editor">
+      <div class="editor-main">
+        <SegmentForm
+          draft={mine}
+          onChange={(next) => keepDraft(key, { ...draft, mine: next })}
+          hint={
+            uses.length > 0 ? `Changes all ${plural(uses.length, 'strategy', 'strategies')} that use it.` : undefined
+          }
+        />
+        <footer class="editor-foot">
+          <span class="muted">
+            {changes.length === 0 ? 'No changes' : plural(differencesOf(draft.base, mine).length, 'difference')}
+          </span>
+          <span class="stretch" />
+          <button type="button" aria-disabled={kept === undefined} onClick={() => discardDraft(key)}>
+            Discard
+          </button>
+          <AllowedButton
+            class="primary"
+            needs={['updateSegment', 'applyChanges']}
+            project={mine.project ?? currentProject()}
+            blocked={missing ?? (changes.length === 0 ? 'There are no changes yet.' : undefined)}
+            onClick={startReview}
+          >
+            Review changes
+          </AllowedButton>
+        </footer>
+      </div>
+      <SegmentPreview changes={changes} uses={uses} missing={missing} />
+    </div>
+  );
+}
+
+/** One change with the members that differ. */
+function changesOf(segment: number, { base, mine, revision }: Draft<SegmentInput>): readonly Change[] {
+  const members = (Object.keys(EMPTY) as (keyof SegmentInput)[]).filter((name) => !isEqual(base[name], mine[name]));
+  if (members.length === 0) return [];
+  const input = Object.fromEntries(members.map((name) => [name, mine[name]]));
+  return [{ op: 'updateSegment', ref: { segment }, input, ifRevision: revision }];
+}
+
+function differencesOf(before: SegmentInput, after: SegmentInput): readonly Difference[] {
+  const describe = ({ name, description, project, constraints }: SegmentInput): Readonly<Record<string, string>> => ({
+    name,
+    description,
+    project: project ?? 'all',
+    constraints: constraints.map(constraintText).join(' and ') || 'everybody',
+  });
+  const [former, latter] = [describe(before), describe(after)];
+  return Object.entries(latter).flatMap(([what, text]) =>
+    former[what] === text && isEqual(before[what as keyof SegmentInput], after[what as keyof SegmentInput])
+      ? []
+      : [{ place: 'segment', what, before: former[what] || undefined, after: text || undefined }],
+  );
+}
+
+function constraintText(constraint: Constraint): string {
+  const { contextName, values = [] } = constraint;
+  const count = values.length > 3 ? ` (${plural(values.length, 'value')})` : '';
+  return `${contextName} ${describeConstraint(constraint)}${count}`;
+}
+
+interface SegmentFormProps {
+  readonly draft: SegmentInput;
+  readonly onChange: (draft: SegmentInput) => void;
+  readonly error?: ApiError | undefined;
+  readonly hint?: string | undefined;
+}
+
+function SegmentForm({ draft, onChange, error, hint }: SegmentFormProps) {
+  const projects = useResource('listProjects', {}).data?.projects ?? [];
+  return (
+    <>
+      <div class="columns">
+        <Field label="Name" fault={faultAt(error, '/name')}>
+          {(ids) => (
+            <input
+              {...ids}
+              required
+              maxLength={100}
+              autocomplete="off"
+              value={draft.name}
+              onInput={({ currentTarget }) => onChange({ ...draft, name: currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field label="Project" fault={faultAt(error, '/project')}>
+          {(ids) => (
+            <select
+              {...ids}
+              value={draft.project ?? ''}
+              onChange={({ currentTarget }) => onChange({ ...draft, project: currentTarget.value || null })}
+            >
+              <option value="">All projects</option>
+              {projects.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Field label="Description" fault={faultAt(error, '/description')}>
+        {(ids) => (
+          <textarea
+            {...ids}
+            class="prose"
+            rows={2}
+            value={draft.description}
+            onInput={({ currentTarget }) => onChange({ ...draft, description: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <section class="card constraints-card" aria-labelledby="who">
+        <header class="card-head">
+          <h2 id="who">Who is in it</h2>
+          <span class="muted">Users for whom all constraints hold. {hint}</span>
+        </header>
+        <Constraints constraints={draft.constraints} onChange={(constraints) => onChange({ ...draft, constraints })} />
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks';
+import { useResource } from '../api/resource.js';
+import type { Segment, SegmentUse } from '../api/types.js';
+import { describeConstraint } from '../model/describe.js';
+import { AllowedButton } from '../parts/allowed-button.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { currentProject } from '../parts/layout.js';
+import { Fault, Loading } from '../parts/states.js';
+import { href, navigate } from '../router.js';
+import { carryOut } from '../state/changes.js';
+import { draftOf } from '../state/drafts.js';
+import { ago, plural, time } from '../words.js';
+
+/** One segment: who is in it, and which strategies use it. */
+export function SegmentScreen({ id }: { readonly id: string }) {
+  const { data, revision, error } = useResource('getSegment', { params: { segment: id } });
+  return (
+    <section>
+      <p class="crumbs">
+        <a href={href(['segments'])}>
+          <Icon name="back" /> Segments
+        </a>
+      </p>
+      {error && !data && <Heading title={error.status === 404 ? 'There is no such segment' : `Segment ${id}`} />}
+      {error && <Fault error={error} />}
+      {!data && !error && <Loading />}
+      {data && <Detail segment={data} revision={revision} />}
+    </section>
+  );
+}
+
+interface DetailProps {
+  readonly segment: Segment;
+  readonly revision: number | undefined;
+}
+
+function Detail({ segment, revision }: DetailProps) {
+  const { id, name, description, constraints, project, createdAt, createdBy } = segment;
+  const uses = useResource('listSegmentUses', { params: { segment: id } });
+  const [isDeleting, setDeleting] = useState(false);
+  const place = project ?? currentProject();
+  return (
+    <>
+      <header class="flag-head">
+        <div class="screen-head">
+          <Heading title={name} />
+          <span class="tag">{project === null ? 'all projects' : `project ${project}`}</span>
+          <span class="stretch" />
+          <AllowedButton
+            needs={['updateSegment', 'applyChanges']}
+            project={place}
+            onClick={() => navigate(href(['segments', id, 'edit']))}
+          >
+            <Icon name="edit" /> Edit
+          </AllowedButton>
+          <AllowedButton needs={['deleteSegment', 'applyChanges']} project={place} onClick={() => setDeleting(true)}>
+            Delete…
+          </AllowedButton>
+        </div>
+        {description && <p class="description">{description}</p>}
+        <p class="muted created">
+          Created by {createdBy} <time title={time(createdAt)}>{ago(createdAt)}</time>
+        </p>
+      </header>
+      {draftOf(`segment ${id}`) && (
+        <p class="notice">
+          You have an unsaved draft of this segment. <a href={href(['segments', id, 'edit'])}>Continue editing</a>
+        </p>
+      )}
+      <section class="card" aria-labelledby="constraints">
+        <header class="card-head">
+          <h2 id="constraints">Who is in it</h2>
+        </header>
+        {constraints.length === 0 && <p class="muted">No constraints: everybody is in it.</p>}
+        <ul class="rules">
+          {constraints.map((constraint, index) => (
+            <li key={index}>
+              {index > 0 && <span class="and">and</span>}
+              <b>{constraint.contextName}</b> {describeConstraint(constraint)}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section class="card" aria-labelledby="uses">
+        <header class="card-head">
+          <h2 id="uses">Used by</h2>
+          <span class="muted">{uses.data && plural(uses.data.strategies.length, 'strategy', 'strategies')}</span>
+        </header>
+        {uses.error && <Fault error={uses.error} />}
+        {uses.data?.strategies.length === 0 && <p class="muted">No strategy uses it.</p>}
+        {uses.data && <Uses uses={uses.data.strategies} />}
+      </section>
+      {isDeleting && uses.data && (
+        <DeleteDialog
+          segment={segment}
+          revision={revision}
+          uses={uses.data.strategies}
+          onClose={() => setDeleting(false)}
+        />
+      )}
+    </>
+  );
+}
+
+const SHOWN = 50;
+
+/** The flags that use a segment, with the environments of their strategies. */
+function Uses({ uses }: { readonly uses: readonly SegmentUse[] }) {
+  const byFlag = new Map<string, Set<string>>();
+  for (const { projectId, featureName, environment } of uses) {
+    const key = JSON.stringify([projectId, featureName]);
+    byFlag.set(key, (byFlag.get(key) ?? new Set()).add(environment));
+  }
+  const flags = [...byFlag];
+  return (
+    <ul class="uses">
+      {flags.slice(0, SHOWN).map(([key, environments]) => {
+        const [project, flag] = JSON.parse(key);
+        return (
+          <li key={key}>
+            <a href={href(['projects', project, 'flags', flag])}>{flag}</a>
+            {[...environments].map((environment) => (
+              <a
+                key={environment}
+                class="tag"
+                aria-label={`${flag} in ${environment}`}
+                href={href(['projects', project, 'flags', flag, environment])}
+              >
+                {environment}
+              </a>
+            ))}
+          </li>
+        );
+      })}
+      {flags.length > SHOWN && <li class="muted">and {plural(flags.length - SHOWN, 'more flag')}</li>}
+    </ul>
+  );
+}
+
+interface DeleteDialogProps extends DetailProps {
+  readonly uses: readonly SegmentUse[];
+  readonly onClose: () => void;
+}
+
+/** Deletes a segment, or says which flags use it. */
+function DeleteDialog({ segment: { id, name }, revision, uses, onClose }: DeleteDialogProps) {
+  if (uses.length > 0) {
+    return (
+      <Dialog title={`${name} is in use`} onClose={onClose}>
+        <div class="dialog-body">
+          <p>
+            {plural(uses.length, 'strategy uses', 'strategies use')} this segment, so it cannot be deleted. Remove it
+            from them first. Strategies of archived flags count, too.
+          </p>
+          <Uses uses={uses} />
+        </div>
+        <footer class="dialog-foot">
+          <button type="button" class="primary" onClick={onClose}>
+            Close
+          </button>
+        </footer>
+      </Dialog>
+    );
+  }
+  const remove = async () => {
+    // The page leaves first: a deleted segment cannot be read again.
+    navigate(href(['segments']));
+    const refusal = await carryOut({
+      title: `Delete segment ${name}`,
+      changes: [{ op: 'deleteSegment', ref: { segment: id }, ...(revision !== undefined && { ifRevision: revision }) }],
+      done: `The segment ${name} was deleted.`,
+    });
+    if (refusal !== undefined) navigate(href(['segments', id]));
+  };
+  return (
+    <Confirm
+      title={`Delete ${name}?`}
+      text="No strategy uses this segment. The deletion can be reverted in the events."
+      confirm={`Confirm: delete ${name}`}
+      isDanger
+      onConfirm={remove}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,144 @@
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { describeInBrowser, type Host, startHost } from './host.js';
+
+const SECRET = 'a-secret-that-is-long-enough-for-an-admin-token';
+const HOSTILE = '<script>alert(1)</script>';
+const READING = /^(get|list|count|preview|explain)/;
+
+let host: Host;
+let visited: Visit;
+let mayWrite = true;
+
+beforeAll(async () => {
+  host = await startHost({
+    router: {
+      auth: () => ({ name: 'ada' }),
+      authorize: (_actor: unknown, action: string) => mayWrite || READING.test(action),
+      describeUsers: (ids) => ids.map((id) => ({ id, name: id === 7 ? HOSTILE : `Person ${id}` })),
+    },
+  });
+});
+beforeEach(() => {
+  mayWrite = true;
+});
+afterEach(() => visited.close());
+afterAll(async () => {
+  await host.close();
+  await disconnectBrowser();
+});
+
+async function open(path: string): Promise<Visit['page']> {
+  visited = await visit(`${host.page}${path}`);
+  return visited.page;
+}
+
+describeInBrowser('API tokens', () => {
+  it('creates one, shows its secret once, rotates and deletes it', async () => {
+    const page = await open('tokens');
+    await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill(HOSTILE);
+    await page.getByLabel('Only this project').selectOption('default');
+    await page.getByLabel('Environment').selectOption('development');
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const secret = await page.getByRole('textbox', { name: 'Secret' }).inputValue();
+    expect(await host.flags.verifyToken(secret)).toMatchObject({
+      name: HOSTILE,
+      kind: 'client',
+      projects: ['default'],
+      environment: 'development',
+    });
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
+    await page.getByText('in 3 mo.').waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole('button', { name: /^Rotate / }).click();
+    await page.getByLabel('The old secret stays valid').selectOption('for an hour');
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Rotate token' }).click();
+    const next = await page.getByRole('textbox', { name: 'Secret' }).inputValue();
+    expect(next).not.toBe(secret);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('2 tokens').waitFor();
+    expect((await host.flags.verifyToken(secret))?.expiresAt).not.toBeNull();
+    await page.getByText(/in (59 min|60 min|1 hr)/).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page
+      .getByRole('button', { name: /^Delete / })
+      .last()
+      .click();
+    await page.getByRole('button', { name: /^Confirm: delete/ }).click();
+    await page.getByText('1 token', { exact: true }).waitFor();
+    expect(await host.flags.verifyToken(next)).toBeUndefined();
+  });
+
+  it('says at its field what is refused', async () => {
+    const page = await open('tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill('system');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.locator('.field.faulty', { hasText: 'must not be system' }).waitFor();
+    expect(visited.expectFault(/status 400/)).toBe(1);
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('disables what the caller may not do, and names the permission', async () => {
+    await host.flags.createToken({ name: 'web', kind: 'admin', secret: SECRET });
+    mayWrite = false;
+    const page = await open('tokens');
+    const button = page.locator('button[title="Needs the permission createToken"]');
+    await button.waitFor();
+    await button.click({ force: true });
+    await page.getByRole('button', { name: 'Delete web' }).click({ force: true });
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});
+
+describeInBrowser('the members of a project', () => {
+  it('adds, changes and removes members, by the names that the host knows', async () => {
+    const page = await open('projects/default/members');
+    await page.getByRole('button', { name: 'Add member' }).click();
+    await page.getByLabel('User ID').fill('7');
+    await page.getByLabel('Role').selectOption({ index: 0 });
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Add member' }).click();
+    await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
+    await host.flags.addMember({ project: 'default' }, { userId: 8, roleId: 5 });
+    const role = page.getByLabel('Role of Person 8');
+    await role.waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await role.selectOption({ index: 0 });
+    await page.getByText('has the role').waitFor();
+    await page.getByRole('button', { name: `Remove ${HOSTILE}` }).click();
+    await page.getByRole('button', { name: /^Confirm: remove/ }).click();
+    await page.getByText('was removed from default.').waitFor();
+    expect(await host.flags.listMembers({ project: 'default' })).toEqual([{ userId: 8, roleId: 4 }]);
+  });
+
+  it('refuses to remove the only owner, and says what to do', async () => {
+    const page = await open('projects/default/members');
+    await page.getByText('A project keeps at least one owner.').waitFor();
+    expect(await page.getByLabel('Role of Person 8').count()).toBe(0);
+    await page.getByRole('button', { name: 'Remove Person 8' }).click();
+    await page.getByRole('dialog', { name: 'Person 8 is the only owner' }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('button', { name: 'Add member' }).click();
+    await page.getByLabel('User ID').fill('bob');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add member' }).click();
+    await page.locator('.field.faulty').waitFor();
+    expect(visited.expectFault(/status 400/)).toBe(1);
+    expect(await host.flags.listMembers({ project: 'default' })).toHaveLength(1);
+  });
+
+  it('says that there is no such project', async () => {
+    const page = await open('projects/nowhere/members');
+    await page.getByRole('alert').waitFor();
+    expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});
