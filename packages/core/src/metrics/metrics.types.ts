@@ -210,6 +210,9 @@ export interface MetricsOperations {
    * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
    * The windows slide with the clock, at a resolution of one second.
    *
+   * Beyond 50,000 stored counters, those older than two minutes have a resolution of one minute: they count at its end. The
+   * last minute stays exact.
+   *
    * @example
    * const { yes, no } = (await flags.countEvaluations()).lastHour.get('checkout') ?? { yes: 0, no: 0 };
    */
