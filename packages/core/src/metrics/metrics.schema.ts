@@ -14,7 +14,11 @@ const count: JsonSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAF
 
 const counts: ObjectSchema<FlagCounts> = {
   type: 'object',
-  properties: { yes: count, no: count, variants: { type: 'object', additionalProperties: count } },
+  properties: {
+    yes: count,
+    no: count,
+    variants: { type: 'object', maxProperties: LIMITS.variantsPerReportedFlag, additionalProperties: count },
+  },
   required: ['yes', 'no'],
 };
 

@@ -42,7 +42,7 @@ export interface MetricsReport {
 export interface FlagCounts {
   readonly yes: number;
   readonly no: number;
-  /** Counts by variant. Counts variants of the flag and `disabled`, which stands for no variant. */
+  /** Counts by variant, at most 2,000. Counts variants of the flag and `disabled`, which stands for no variant. */
   readonly variants?: Readonly<Record<string, number>>;
 }
 

@@ -68,6 +68,8 @@ export const LIMITS = {
   /** All registrations of one batch: bytes of JSON. */
   registrationsSizePerBatch: 1_048_576,
   flagsPerReport: 10_000,
+  /** Names of variants that a report counts for one flag. */
+  variantsPerReportedFlag: 2000,
   applicationsPerBatch: 1000,
   metricsPerBatch: 10_000,
   /** Metrics do not store further applications. */

@@ -110,3 +110,15 @@ it('keeps the counts of this process that follow a failed part, and counts none 
   await recorder.close();
   expect(await countsOf()).toEqual(names.map((flag) => ({ flag, yes: 1, no: 0 })));
 });
+
+it('refuses a report that counts more variants of a flag than a flag may have', async () => {
+  const variants = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, 1]));
+  const report = (count: number) => {
+    const counted = { checkout: { yes: 1, no: 0, variants: variants(count) } };
+    return flags.reportMetrics({ appName: 'web', bucket: { start, stop, toggles: counted } });
+  };
+  await report(2000);
+  const path = '/bucket/toggles/checkout/variants';
+  await expect(report(2001)).rejects.toMatchObject({ code: 'invalid_input', details: [{ path }] });
+  expect(parts.length).toBe(1);
+});
