@@ -138,6 +138,11 @@ const PROBES: Readonly<Record<string, Probe>> = {
   },
   strategiesPerRegistration: (flags, amount) =>
     flags.registerApplication({ appName: 'a', strategies: many(amount, String), started: STOP, interval: 0 }),
+  variantsPerReportedFlag: (flags, amount) => {
+    const variants = Object.fromEntries(many(amount, (n) => [`v${n}`, 1]));
+    const toggles = { checkout: { yes: 1, no: 0, variants } };
+    return flags.reportMetrics({ appName: 'a', bucket: { start: STOP, stop: STOP, toggles } });
+  },
   flagsPerReport: (flags, amount) =>
     flags.reportMetrics({
       appName: 'a',
