@@ -1,13 +1,13 @@
 import type { ApplicationRegistration, ReportedCount, UsageReport } from '../storage/metrics-port.js';
 
 /** What one call of the metrics storage records. */
-export interface ReportPart {
+interface ReportPart {
   readonly reports: readonly UsageReport[];
   readonly registrations: readonly ApplicationRegistration[];
 }
 
 /** The most that one part has: a transaction of SQLite then takes some twenty milliseconds. */
-export const PART_SIZE = 500;
+const PART_SIZE = 500;
 /** A registration, and a report without its counts, each write several rows. */
 const REPORT_SIZE = 5;
 
