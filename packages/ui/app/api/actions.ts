@@ -47,6 +47,7 @@ export const ACTIONS = {
   listProjectHistory: ['GET', `${PROJECT}/history`],
   listFlagHistory: ['GET', `${FLAG}/history`],
   listEvents: ['GET', '/api/admin/events'],
+  listUsage: ['GET', '/api/admin/metrics/usage'],
   listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag'],
   listApplicationsByFlag: ['GET', '/api/admin/metrics/seen-apps'],
   explainFlags: ['POST', '/api/admin/playground'],
@@ -81,6 +82,7 @@ export interface Replies {
   listProjectHistory: HistoryPage;
   listFlagHistory: HistoryPage;
   listEvents: { readonly events: readonly WireEvent[]; readonly totalEvents: number };
+  listUsage: { readonly usage: readonly UsageRow[] };
   listFlagUsage: { readonly usage: readonly UsageRow[] };
   listApplicationsByFlag: Readonly<Record<string, readonly Application[]>>;
   explainFlags: Playground;

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
-import { useResource } from '../api/resource.js';
+import { invalidate, useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment } from '../api/types.js';
+import { changesBetween } from '../model/flag-changes.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
 import { DependenciesSection } from '../parts/dependencies-section.js';
+import { DraftAnswer } from '../parts/draft-answer.js';
 import { FlagActions } from '../parts/flag-actions.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
@@ -46,7 +48,7 @@ function FlagNow({ project, flag }: FlagScreenProps) {
         </a>
       </p>
       {error && data === undefined && <MissingFlag project={project} flag={flag} status={error.status} />}
-      {error && <Fault error={error} />}
+      {error && <Fault error={error} onRetry={() => invalidate((action) => action === 'getFlag')} />}
       {data === undefined && !error && <Loading />}
       {data && <FlagPage detail={data} revision={revision ?? 0} segments={segments} />}
     </section>
@@ -156,6 +158,7 @@ interface EnvironmentCardProps extends FlagPageProps {
 function EnvironmentCard({ detail, revision, environment, segments }: EnvironmentCardProps) {
   const { name: flag, project } = detail;
   const { name, enabled, strategies } = environment;
+  const draft = draftOf(flag);
   const canEdit = may('configureEnvironment', project) || may('updateStrategy', project);
   return (
     <section class={enabled ? 'card environment-card on' : 'card environment-card'} aria-label={name}>
@@ -184,6 +187,15 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
           <Icon name="edit" /> Edit
         </a>
       </header>
+      {draft && (
+        <DraftAnswer
+          flag={flag}
+          environment={name}
+          changes={changesBetween(draft.base, draft.mine, draft.revision).filter(
+            ({ ref }) => ref?.environment === name,
+          )}
+        />
+      )}
       {strategies.length === 0 ? (
         <p class="muted">No strategies: nobody gets it here. Enabling adds a rollout of 100 %.</p>
       ) : (
@@ -266,7 +278,7 @@ interface MissingFlagProps extends FlagScreenProps {
 function MissingFlag({ flag, status }: MissingFlagProps) {
   const { data } = useResource(
     'listEvents',
-    status === 404 ? { query: { limit: 1, type: 'feature-deleted' } } : undefined,
+    status === 404 ? { query: { limit: 100, type: 'feature-deleted' } } : undefined,
   );
   const deleted = data?.events.find(({ featureName }) => featureName === flag);
   return (
