@@ -9,12 +9,23 @@ interface AllowedButtonProps {
   readonly children: ComponentChildren;
   readonly class?: string;
   readonly label?: string;
+  /** The action of a key: `edit`, `review`. */
+  readonly action?: string;
   /** Why it cannot be used although the caller may. */
   readonly blocked?: string | undefined;
 }
 
 /** A button that is disabled without the permission, and names it. It stays focusable, so that everybody learns why. */
-export function AllowedButton({ needs, project, onClick, children, label, blocked, ...props }: AllowedButtonProps) {
+export function AllowedButton({
+  needs,
+  project,
+  onClick,
+  children,
+  label,
+  action,
+  blocked,
+  ...props
+}: AllowedButtonProps) {
   const missing = needs.filter((action) => !may(action, project))[0];
   const reason = missing === undefined ? blocked : `Needs the permission ${missing}`;
   return (
@@ -22,6 +33,7 @@ export function AllowedButton({ needs, project, onClick, children, label, blocke
       type="button"
       class={props.class}
       aria-label={label}
+      data-action={action}
       aria-disabled={reason !== undefined}
       title={reason}
       onClick={() => reason === undefined && onClick()}

@@ -185,6 +185,7 @@ function Editor({ segment, revision, uses }: EditorProps) {
           </button>
           <AllowedButton
             class="primary"
+            action="review"
             needs={['updateSegment', 'applyChanges']}
             project={mine.project ?? currentProject()}
             blocked={missing ?? (changes.length === 0 ? 'There are no changes yet.' : undefined)}

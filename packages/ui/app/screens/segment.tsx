@@ -50,6 +50,7 @@ function Detail({ segment, revision }: DetailProps) {
           <span class="tag">{project === null ? 'all projects' : `project ${project}`}</span>
           <span class="stretch" />
           <AllowedButton
+            action="edit"
             needs={['updateSegment', 'applyChanges']}
             project={place}
             onClick={() => navigate(href(['segments', id, 'edit']))}

@@ -41,7 +41,7 @@ describeInBrowser('the editor', () => {
     await dialog.getByText('await flags.apply([').waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Change production' }).click();
-    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'checkout', level: 1, exact: true }).waitFor();
     expect((await strategies())[0]?.parameters).toMatchObject({ rollout: 50 });
     await page
       .getByRole('button', { name: /^Revert: / })
@@ -64,7 +64,7 @@ describeInBrowser('the editor', () => {
     await page.getByRole('button', { name: 'Move strategy 2 up' }).click();
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('button', { name: 'Change production' }).click();
-    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'checkout', level: 1, exact: true }).waitFor();
     const [first, second] = await strategies();
     expect(first?.constraints).toEqual([
       { contextName: 'country', operator: 'IN', values: ['DE', 'AT'], caseInsensitive: true },
@@ -74,7 +74,7 @@ describeInBrowser('the editor', () => {
     await page.getByRole('button', { name: 'Remove strategy 1' }).click();
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('button', { name: 'Change production' }).click();
-    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'checkout', level: 1, exact: true }).waitFor();
     expect(await strategies()).toHaveLength(1);
   });
 
@@ -90,7 +90,7 @@ describeInBrowser('the editor', () => {
     expect(await rollout.inputValue()).toBe('60');
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('button', { name: 'Change production' }).click();
-    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'checkout', level: 1, exact: true }).waitFor();
     expect((await host.flags.getFlag(production)).stale).toBe(true);
     expect((await strategies())[0]?.parameters).toMatchObject({ rollout: 60 });
   });

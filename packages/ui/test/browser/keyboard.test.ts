@@ -167,7 +167,7 @@ describeInBrowser('the keyboard alone', () => {
     await option(/^flag-000/)
       .first()
       .waitFor();
-    for (const name of ['dark-mode in production', 'Edit production', 'Archive…', 'History', 'Keyboard shortcuts'])
+    for (const name of ['dark-mode in production', 'Edit production', 'Archive…', 'Events', 'Keyboard shortcuts'])
       expect(await option(name).count()).toBeGreaterThan(0);
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.keyboard.type('flag-00042');

@@ -28,7 +28,7 @@ async function open(path: string): Promise<Visit['page']> {
 describeInBrowser('the playground', () => {
   it('explains all flags for a context that is in the address, each step in words', async () => {
     const page = await open('why');
-    await page.getByText('3 flags, 0 on').waitFor();
+    await page.getByText(/^3 flags, \d on/).waitFor();
     await page.getByLabel('User ID').fill('7');
     await page.getByLabel('Other fields').fill('country=FR');
     await page.getByRole('button', { name: 'Explain' }).click();
