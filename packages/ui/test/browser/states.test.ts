@@ -242,7 +242,7 @@ describeInBrowser('hostile texts', () => {
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('dialog').waitFor();
     await check();
-    await page.goto(`${host.page}history`);
+    await page.goto(`${host.page}events`);
     await page.getByText(script).first().waitFor();
     await check();
     expect(await accessibilityViolations(page)).toEqual([]);
@@ -254,7 +254,7 @@ describeInBrowser('every way of looking at it', () => {
     'projects/default',
     'projects/default/flags/checkout',
     'projects/default/flags/checkout/production',
-    'history',
+    'events',
   ];
 
   it.each(places)('finds no fault in %s: light, dark, forced colours, zoomed to 400 %%', async (place) => {
