@@ -63,7 +63,7 @@ export function tokenKind(kind: string): string {
   return TOKEN_KINDS[kind] ?? kind;
 }
 
-const EVENTS: Readonly<Record<string, string>> = {
+export const EVENTS: Readonly<Record<string, string>> = {
   'project-created': 'created the project',
   'project-updated': 'changed the project',
   'project-deleted': 'deleted the project',

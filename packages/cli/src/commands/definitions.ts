@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
 import { EXIT } from '../errors.js';
+import { readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
 import type { CommandIo } from '../output.js';
 import { toSchemaSource } from '../schema-source.js';
 import { type CommandSession, listEnvironments, withSession } from '../session.js';
@@ -40,12 +41,18 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     );
   program
     .command('import')
-    .description('import a document; keeps flags that it lacks')
-    .argument('<file>', 'YAML or JSON; - for standard input')
+    .description('import a document, also of another product; keeps flags that it lacks')
+    .argument('<file>', 'YAML or JSON; - for standard input; the address of an Unleash server')
+    .addOption(new Option('--from <product>', 'what the file is an export of').choices(SOURCES))
+    .option('--source-token <token>', 'admin token of the Unleash server (UNLEASH_TOKEN)', io.env.UNLEASH_TOKEN)
+    .option('--map-environment <pairs...>', 'environments of the file and of the store: default=production')
     .action((file: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), async (session) =>
-        applyDocument(session, await readDefinitions(io, file)),
-      ),
+      withSession(io, command.optsWithGlobals(), async (session) => {
+        const options = command.opts<Partial<SourceOptions>>();
+        const isForeign = (given: Partial<SourceOptions>): given is SourceOptions => given.from !== undefined;
+        const document = isForeign(options) ? await readFrom(session, file, options) : await readDefinitions(io, file);
+        await applyDocument(session, document);
+      }),
     );
   program
     .command('types')

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import {
   createFlags,
   type DefinedFlag,
@@ -251,16 +250,17 @@ it('imports 8 MiB without holding up the loop', async () => {
       environments: { production: { strategies: [{ name: 'default' }] } },
     };
   });
-  let [latest, longest] = [performance.now(), 0];
+  // Processor time of the longest turn, because other processes may hold up this one.
+  let [latest, longest] = [process.cpuUsage(), 0];
   const timer = setInterval(() => {
-    longest = Math.max(longest, performance.now() - latest);
-    latest = performance.now();
+    const { user, system } = process.cpuUsage(latest);
+    longest = Math.max(longest, (user + system) / 1000);
+    latest = process.cpuUsage();
   }, 1);
   const { changeSets } = await flags.importDefinitions({ version: 1, flags: all });
   await flags.exportDefinitions();
   clearInterval(timer);
   expect(changeSets.length).toBeGreaterThan(1);
-  // Some 20 milliseconds, and more on a busy machine.
   expect(longest).toBeLessThan(250);
   await flags.close();
 });

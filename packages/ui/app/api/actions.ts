@@ -6,6 +6,7 @@ import type {
   CreatedToken,
   FlagDetail,
   FlagPage,
+  HistoryEntry,
   HistoryPage,
   ListedFlag,
   MemberList,
@@ -52,6 +53,7 @@ export const ACTIONS = {
   explainFlags: ['POST', '/api/admin/playground'],
   applyChanges: ['POST', '/api/admin/changes'],
   previewChanges: ['POST', '/api/admin/changes/preview'],
+  getChangeSet: ['GET', '/api/admin/changes/:id'],
   undoChange: ['POST', '/api/admin/changes/:id/undo'],
 } as const satisfies Record<string, readonly [method: string, path: string]>;
 
@@ -86,5 +88,6 @@ export interface Replies {
   explainFlags: Playground;
   applyChanges: ChangeSet;
   previewChanges: Preview;
+  getChangeSet: HistoryEntry;
   undoChange: ChangeSet;
 }

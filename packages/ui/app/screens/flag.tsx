@@ -8,13 +8,14 @@ import { DraftAnswer } from '../parts/draft-answer.js';
 import { FlagActions } from '../parts/flag-actions.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
+import { AsOfPicker, PastFlag } from '../parts/past-flag.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
 import { StrategySummary } from '../parts/strategy-summary.js';
 import { FlagSwitch } from '../parts/switch.js';
 import { Timeline } from '../parts/timeline.js';
 import { UsageChart } from '../parts/usage-chart.js';
 import { VariantsSection } from '../parts/variants-section.js';
-import { href } from '../router.js';
+import { href, query } from '../router.js';
 import { version } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { may, offers } from '../state/session.js';
@@ -28,6 +29,15 @@ interface FlagScreenProps {
 
 /** One flag: who gets it in each environment, and what has happened to it. */
 export function FlagScreen({ project, flag }: FlagScreenProps) {
+  const asOf = query.value.get('asOf');
+  return asOf === null ? (
+    <FlagNow project={project} flag={flag} />
+  ) : (
+    <PastFlag key={asOf} project={project} flag={flag} asOf={asOf} />
+  );
+}
+
+function FlagNow({ project, flag }: FlagScreenProps) {
   const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
   const segments = useResource('listSegments', {}).data?.segments ?? [];
   return (
@@ -162,6 +172,11 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
         <h2>{name}</h2>
         <WhyLine project={project} flag={flag} environment={name} />
         <span class="stretch" />
+        {offers('explainFlags', project) && (
+          <a class="why-link" href={href(['why'], { flag, env: name })} aria-label={`Explain ${flag} in ${name}`}>
+            Explain
+          </a>
+        )}
         <a
           class="button"
           href={href(['projects', project, 'flags', flag, name])}
@@ -221,9 +236,9 @@ function UsedBy({ project, flag }: FlagScreenProps) {
       {apps.length > 0 && (
         <p class="chips">
           {apps.map(({ appName, updatedAt }) => (
-            <span key={appName} class="tag" title={time(updatedAt)}>
+            <a key={appName} class="tag" title={time(updatedAt)} href={href(['applications', appName])}>
               {appName}
-            </span>
+            </a>
           ))}
         </p>
       )}
@@ -241,6 +256,8 @@ function FlagHistory({ project, flag }: FlagScreenProps) {
     <section class="card" aria-labelledby="history">
       <header class="card-head">
         <h2 id="history">History</h2>
+        <span class="stretch" />
+        <AsOfPicker />
       </header>
       {error && <Fault error={error} />}
       {data && <Timeline entries={data.changes} />}

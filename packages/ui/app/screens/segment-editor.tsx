@@ -173,9 +173,7 @@ function Editor({ segment, revision, uses }: EditorProps) {
         <SegmentForm
           draft={mine}
           onChange={(next) => keepDraft(key, { ...draft, mine: next })}
-          hint={
-            uses.length > 0 ? `Changes all ${plural(uses.length, 'strategy', 'strategies')} that use it.` : undefined
-          }
+          hint={uses.length > 0 ? `Used by ${plural(uses.length, 'strategy', 'strategies')}.` : undefined}
         />
         <footer class="editor-foot">
           <span class="muted">
