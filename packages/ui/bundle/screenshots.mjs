@@ -18,6 +18,7 @@ const router = createFlagsRouter(flags, { auth: () => ({ name: 'ada' }) });
 app.use(router);
 app.use(createFlagsUi({ title: 'Shop' }));
 const server = app.listen(0, '127.0.0.1');
+await new Promise((resolve) => server.once('listening', resolve));
 const page = `http://127.0.0.1:${server.address().port}/ui/projects/default`;
 mkdirSync(IMAGES, { recursive: true });
 await startSharedBrowser();
