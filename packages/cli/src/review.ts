@@ -66,11 +66,7 @@ async function applyOnce({ api, options }: CommandSession, changes: readonly Cha
   }
 }
 
-/**
- * Asks for a confirmation if the plan touches an environment that needs one, or deletes a document.
- *
- * @public
- */
+/** Asks for a confirmation if the plan touches an environment that needs one, or deletes a document. */
 export async function confirmChange(session: CommandSession, plan: WirePlan): Promise<void> {
   const reviewed = await reviewedEnvironments(session);
   const touched = reviewed.filter((environment) => plan.documents.some((one) => isTouched(one, environment)));
@@ -122,12 +118,8 @@ function deletions({ documents }: WirePlan): readonly string[] {
     .map(({ kind, id }) => `${kind} ${id}`);
 }
 
-/**
- * Describes a plan: one line per document, and one per fact.
- *
- * @public
- */
-export function describePlan({ documents }: WirePlan): readonly string[] {
+/** Describes a plan: one line per document, and one per fact. */
+function describePlan({ documents }: WirePlan): readonly string[] {
   return documents
     .filter(({ events }) => events.length > 0)
     .flatMap(({ kind, id, events }) => [`${kind} ${id}`, ...events.map((event) => `  ${describeEvent(event)}`)]);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isFlagsError } from '@flags/core';
 import { Command, CommanderError } from 'commander';
+import { addChangeCommands } from './commands/changes.js';
 import { addCompletionCommand } from './commands/completion.js';
 import { addDefinitionCommands } from './commands/definitions.js';
 import { addFlagCommands } from './commands/flags.js';
@@ -41,6 +42,7 @@ function createProgram(io: CommandIo): Command {
     });
   addCommonOptions(program, io);
   addFlagCommands(program, io);
+  addChangeCommands(program, io);
   addHistoryCommands(program, io);
   addTokenCommands(program, io);
   addDefinitionCommands(program, io);

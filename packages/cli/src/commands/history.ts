@@ -67,7 +67,7 @@ async function showHistory(session: CommandSession, flag: string | undefined, li
       : options.project !== undefined
         ? `/projects/${encodeURIComponent(options.project)}/history`
         : '/history';
-  const { changes } = await api.get<WireHistory>(path, { limit });
+  const { changes, next } = await api.get<WireHistory>(path, { limit });
   output.json(changes);
   if (changes.length === 0) output.line('No changes.');
   for (const { id, at, actor, reason, events } of changes) {
@@ -77,6 +77,7 @@ async function showHistory(session: CommandSession, flag: string | undefined, li
       output.line(`  ${subjectOf(event)} ${describeEvent(event)}`);
     }
   }
+  if (next !== undefined) output.line('There are older changes: raise --limit.');
 }
 
 async function undo(session: CommandSession, id: string): Promise<void> {

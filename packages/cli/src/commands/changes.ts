@@ -1,0 +1,163 @@
+import type { Change, StrategyInput } from '@flags/core';
+import type { Command } from 'commander';
+import { CommandError, usageError } from '../errors.js';
+import type { CommandIo } from '../output.js';
+import { applyReviewed } from '../review.js';
+import { type CommandSession, type CommonOptions, environmentOf, findFlag, withSession } from '../session.js';
+import { percent, readFlag } from './flags.js';
+
+/** Adds the commands that change flags. */
+export function addChangeCommands(program: Command, io: CommandIo): void {
+  program
+    .command('create')
+    .description('create a flag, off in every environment')
+    .argument('<flag>')
+    .option('--description <text>')
+    .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
+    .option('--label <labels...>', 'labels')
+    .option('--owner <owner>')
+    .action((flag: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & NewFlagOptions>();
+      return withSession(io, options, (session) => createFlag(session, flag, options));
+    });
+  for (const [name, isOn] of [
+    ['on', true],
+    ['off', false],
+  ] as const) {
+    program
+      .command(name)
+      .description(isOn ? 'switch a flag on in one environment' : 'switch a flag off in one environment')
+      .argument('<flag>')
+      .action((flag: string, _options, command: Command) =>
+        withSession(io, command.optsWithGlobals(), (session) => switchFlag(session, flag, isOn)),
+      );
+  }
+  program
+    .command('rollout')
+    .description('set the percentage of a gradual rollout')
+    .argument('<flag>')
+    .argument('<percentage>', '0 to 100')
+    .option('--strategy <id>', 'the strategy, if the environment has several gradual rollouts')
+    .action((flag: string, percentage: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { strategy?: string }>();
+      return withSession(io, options, (session) =>
+        setRollout(session, flag, { percentage, strategy: options.strategy }),
+      );
+    });
+  program
+    .command('variants')
+    .description('show the variants of a flag, or set them')
+    .argument('<flag>')
+    .argument('[variants...]', 'names with weights in percent: red=25 blue=75, or names alone for equal weights')
+    .option('--clear', 'remove all variants')
+    .action((flag: string, variants: string[], _options, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { clear?: boolean }>();
+      return withSession(io, options, (session) => changeVariants(session, flag, variants, options));
+    });
+}
+
+interface NewFlagOptions {
+  readonly description?: string;
+  readonly type?: string;
+  readonly label?: readonly string[];
+  readonly owner?: string;
+}
+
+async function createFlag(session: CommandSession, name: string, options: NewFlagOptions): Promise<void> {
+  const { description, type, label, owner } = options;
+  const input = {
+    name,
+    ...(description !== undefined && { description }),
+    ...(type !== undefined && { type }),
+    ...(label !== undefined && { labels: label }),
+    ...(owner !== undefined && { owner }),
+  };
+  await applyReviewed(session, [{ op: 'createFlag', ref: { project: session.options.project ?? 'default' }, input }]);
+}
+
+const EVERYBODY: StrategyInput = { name: 'flexibleRollout', parameters: { rollout: '100', stickiness: 'default' } };
+
+/** Switches a flag. A flag without strategies gets a rollout to everybody, because it could not be on otherwise. */
+async function switchFlag(session: CommandSession, name: string, isOn: boolean): Promise<void> {
+  const { project, environments } = await findFlag(session, name);
+  const environment = await environmentOf(session);
+  const ref = { project, flag: name, environment };
+  const isEmpty = environments.find((one) => one.name === environment)?.strategyCount === 0;
+  const changes: Change[] = isOn
+    ? [...(isEmpty ? [addRollout(ref, '100')] : []), { op: 'enable', ref }]
+    : [{ op: 'disable', ref }];
+  await applyReviewed(session, changes);
+}
+
+function addRollout(ref: { project: string; flag: string; environment: string }, rollout: string): Change {
+  const parameters = { ...EVERYBODY.parameters, rollout, groupId: ref.flag };
+  return { op: 'addStrategy', ref, input: { ...EVERYBODY, parameters } };
+}
+
+async function setRollout(
+  session: CommandSession,
+  name: string,
+  { percentage, strategy: wanted }: { readonly percentage: string; readonly strategy: string | undefined },
+): Promise<void> {
+  const value = Number(percentage.replace(/%$/, '').trim() || NaN);
+  if (!(value >= 0 && value <= 100)) throw usageError(`A rollout is 0 to 100, not ${percentage}.`);
+  const rollout = String(value);
+  const { project, environments } = await readFlag(session, name);
+  const environment = await environmentOf(session);
+  const ref = { project, flag: name, environment };
+  const strategies = environments.find((one) => one.name === environment)?.strategies ?? [];
+  const gradual = strategies.filter(
+    (one) => one.name === 'flexibleRollout' && (wanted === undefined || one.id === wanted),
+  );
+  if (gradual.length > 1) {
+    const ids = gradual.map(({ id }) => id).join(', ');
+    throw usageError(`${name} has several gradual rollouts in ${environment}; choose one with --strategy: ${ids}`);
+  }
+  const [found] = gradual;
+  if (!found && (wanted !== undefined || strategies.length > 0)) {
+    const message = `${name} has no gradual rollout in ${environment}, but other strategies. Any one that holds switches it on.`;
+    throw new CommandError(
+      wanted === undefined ? message : `${name} has no gradual rollout ${wanted} in ${environment}.`,
+    );
+  }
+  if (!found) return applyReviewed(session, [addRollout(ref, rollout), { op: 'enable', ref }]);
+  const { id, ...input } = found;
+  const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
+  await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: id }, input: replacement }]);
+}
+
+async function changeVariants(
+  session: CommandSession,
+  name: string,
+  variants: readonly string[],
+  { clear = false }: { readonly clear?: boolean },
+): Promise<void> {
+  const { output } = session;
+  const { project, variants: current } = await readFlag(session, name);
+  if (clear && variants.length > 0) throw usageError('Name variants, or --clear, but not both.');
+  if (variants.length === 0 && !clear) {
+    output.json(current ?? []);
+    if (!current?.length) return output.line(`${name} has no variants.`);
+    output.table(
+      ['Variant', 'Weight'],
+      (current ?? []).map((one) => [one.name, percent(one.weight)]),
+    );
+    return;
+  }
+  const input = variants.map((text) => {
+    const [variant = '', weight] = text.split('=');
+    if (weight === undefined) return { name: variant, weightType: 'variable' as const };
+    const value = Number(weight.replace(/%$/, '')) * 10;
+    if (weight === '' || !Number.isInteger(value))
+      throw usageError(`${text}: a weight is a percentage with at most one decimal.`);
+    return { name: variant, weightType: 'fix' as const, weight: value };
+  });
+  const isAllFixed = input.length > 0 && input.every(({ weightType }) => weightType === 'fix');
+  const sum = input.reduce((total, { weight = 0 }) => total + weight, 0);
+  if (isAllFixed && sum !== 1000) throw usageError(`The weights are ${sum / 10} % together, and must be 100 %.`);
+  // One variant has to be variable: it takes what the fixed ones leave.
+  const weighted = isAllFixed
+    ? input.map((one, index) => (index === 0 ? { name: one.name, weightType: 'variable' as const } : one))
+    : input;
+  await applyReviewed(session, [{ op: 'setVariants', ref: { project, flag: name }, input: weighted }]);
+}
