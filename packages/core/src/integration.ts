@@ -33,7 +33,7 @@ export {
   prepareCommit,
 } from './storage/commit.js';
 export { addVariants, firstKept, hourOf, startOf } from './storage/timed-usage.js';
-export { createDroppedCount, createRanks, rankOf } from './storage/unknown-counters.js';
+export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf } from './storage/unknown-counters.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';
 export type { JsonSchema } from './validation/primitives.js';

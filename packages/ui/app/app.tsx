@@ -3,16 +3,20 @@ import { Heading } from './parts/heading.js';
 import { Layout } from './parts/layout.js';
 import { Fault, Loading } from './parts/states.js';
 import { href, path } from './router.js';
+import { ApplicationScreen } from './screens/application.js';
+import { ApplicationsScreen } from './screens/applications.js';
 import { EditorScreen } from './screens/editor.js';
+import { ChangeSetScreen, EventsScreen } from './screens/events.js';
 import { FlagScreen } from './screens/flag.js';
+import { FlagByName } from './screens/flag-by-name.js';
 import { FlagsScreen } from './screens/flags.js';
-import { HistoryScreen } from './screens/history.js';
 import { MembersScreen } from './screens/members.js';
 import { SegmentScreen } from './screens/segment.js';
 import { NewSegmentScreen, SegmentEditorScreen } from './screens/segment-editor.js';
 import { SegmentsScreen } from './screens/segments.js';
 import { SignIn } from './screens/sign-in.js';
 import { TokensScreen } from './screens/tokens.js';
+import { WhyScreen } from './screens/why.js';
 import { isLetIn, loadSession, session, sessionError } from './state/session.js';
 
 export function App() {
@@ -37,7 +41,15 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   if (rest.length > 0) return <NotFound />;
   if (first === undefined) return <FlagsScreen project="default" />;
   if (first === 'tokens' && second === undefined) return <TokensScreen />;
-  if (first === 'events' && second === undefined) return <HistoryScreen />;
+  if (first === 'why' && second === undefined) return <WhyScreen />;
+  if (first === 'events' && third === undefined) {
+    return second === undefined ? <EventsScreen /> : <ChangeSetScreen id={second} />;
+  }
+  if (first === 'applications' && third === undefined) {
+    return second === undefined ? <ApplicationsScreen /> : <ApplicationScreen key={second} name={second} />;
+  }
+  if (first === 'flags' && second !== undefined && third === undefined)
+    return <FlagByName key={second} flag={second} />;
   if (first === 'segments' && fourth === undefined) return <SegmentRoute id={second} page={third} />;
   if (first !== 'projects' || second === undefined) return <NotFound />;
   if (third === undefined) return <FlagsScreen key={second} project={second} />;

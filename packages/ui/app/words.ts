@@ -1,4 +1,4 @@
-import type { Answer, EvaluatedVariant, Explained } from './api/types.js';
+import type { Answer, Bucket, EvaluatedVariant, Explained } from './api/types.js';
 import { describeConstraint } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
@@ -63,7 +63,7 @@ export function tokenKind(kind: string): string {
   return TOKEN_KINDS[kind] ?? kind;
 }
 
-const EVENTS: Readonly<Record<string, string>> = {
+export const EVENTS: Readonly<Record<string, string>> = {
   'project-created': 'created the project',
   'project-updated': 'changed the project',
   'project-deleted': 'deleted the project',
@@ -150,6 +150,11 @@ function whyNot({ strategies }: Explained): string {
     return `${strategyName(strategy.name)}: no match`;
   });
   return [...new Set(reasons)].join('; ');
+}
+
+export function bucketText({ bucket, rollout }: Bucket): string {
+  if (bucket === null) return 'no id to hash';
+  return `bucket ${bucket} ${bucket <= rollout ? '≤' : '>'} ${rollout}`;
 }
 
 /** Returns the name of a variant; undefined if there is none. */

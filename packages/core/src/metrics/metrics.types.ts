@@ -166,7 +166,10 @@ export interface MetricsOperations {
   registerApplication(registration: ClientRegistration, origin?: ReportOrigin): Promise<void>;
 
   /**
-   * Records a client's counts, all or none. Safe to call concurrently; every report counts.
+   * Records a client's counts. Safe to call concurrently; every report counts. Resolves when all of it is stored.
+   *
+   * A report of up to 490 counts of flags and variants is stored all or none. A larger one is stored in parts, so that it
+   * stalls nobody: after an error or a crash, a part of it may count.
    *
    * A report may name unknown flags and unregistered applications, within the limits of {@link registerApplication}
    * and {@link MetricsReport}. For applications beyond the limit, only the counts of flags are recorded.
@@ -181,8 +184,12 @@ export interface MetricsOperations {
   reportMetrics(report: MetricsReport, origin?: ReportOrigin): Promise<void>;
 
   /**
-   * Records registrations and counts of many clients, all or none. The registrations are recorded before the reports,
-   * each in the given order. After an error other than `outcome_unknown`, the caller may send the batch again.
+   * Records registrations and counts of many clients. The registrations are recorded before the reports, each in the given
+   * order. Resolves when all of it is stored.
+   *
+   * A small batch is stored all or none: after an error other than `outcome_unknown`, the caller may send it again. A batch
+   * of more than about 100 registrations and reports, or 490 counts, is stored in parts: after an error or a crash, some
+   * may count, and would count twice when sent again.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -209,6 +216,9 @@ export interface MetricsOperations {
   /**
    * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
    * The windows slide with the clock, at a resolution of one second.
+   *
+   * Beyond 50,000 stored counters, those older than two minutes have a resolution of one minute: they count at its end. The
+   * last minute stays exact.
    *
    * @example
    * const { yes, no } = (await flags.countEvaluations()).lastHour.get('checkout') ?? { yes: 0, no: 0 };

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Engine } from '../changes/engine.js';
-import type { ApplicationRegistration } from '../storage/metrics-port.js';
+import type { ApplicationRegistration, MetricsStorage, UsageReport } from '../storage/metrics-port.js';
 import type { BulkReport, ClientRegistration, MetricsReport, ReportOrigin } from './metrics.types.js';
+import { partsOf } from './report-parts.js';
 import { createReportConverter, toInstance } from './usage-reports.js';
 
 export async function registerApplication(
@@ -17,7 +19,7 @@ export async function registerApplication(
 export async function reportMetrics(engine: Engine, input: MetricsReport, origin?: ReportOrigin): Promise<void> {
   const { validate, metrics, retention, now } = engine;
   const report = validate.metricsReport(input);
-  await metrics.record(await createReportConverter(engine)([report], now().getTime(), origin));
+  await recordInParts(metrics, await createReportConverter(engine)([report], now().getTime(), origin));
   await retention.pruneWhenDue();
 }
 
@@ -29,11 +31,26 @@ export async function reportMetricsInBulk(
   const { validate, metrics, retention, now } = engine;
   const { registrations = [], reports = [] } = validate.bulkReport(input);
   const at = now().getTime();
-  await metrics.record(
+  await recordInParts(
+    metrics,
     await createReportConverter(engine)(reports, at, origin),
     registrations.map((registration) => toRegistration(registration, at)),
   );
   await retention.pruneWhenDue();
+}
+
+/** Lets other work run between the parts, so that a large report stalls nobody. */
+async function recordInParts(
+  metrics: MetricsStorage,
+  reports: readonly UsageReport[],
+  registrations?: readonly ApplicationRegistration[],
+): Promise<void> {
+  let isFirst = true;
+  for (const part of partsOf(reports, registrations)) {
+    if (!isFirst) await setImmediate();
+    isFirst = false;
+    await metrics.record(part.reports, part.registrations);
+  }
 }
 
 function toRegistration(input: ClientRegistration, at: number, origin?: ReportOrigin): ApplicationRegistration {

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { groupBy } from '../collections.js';
 import type { MetricsStorage, ReportedCount } from '../storage/metrics-port.js';
 import { addVariants } from '../storage/timed-usage.js';
+import { runsOf } from './report-parts.js';
 import type { MetricsRetention } from './retention.js';
 
 /** Records the evaluation counts of this process. */
@@ -53,11 +55,16 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
     waiting.add(drain());
     const counts = waiting.take();
     if (counts.length === 0) return;
+    let stored = 0;
     try {
-      await send(counts);
+      for (const part of runsOf(counts)) {
+        if (stored > 0) await setImmediate();
+        await send(part.filter(({ flag }) => !deletedFlags.has(flag)));
+        stored += part.length;
+      }
       isFailureReported = false;
     } catch (error) {
-      waiting.add(counts.filter(({ flag }) => !deletedFlags.has(flag)));
+      waiting.add(counts.slice(stored).filter(({ flag }) => !deletedFlags.has(flag)));
       if (!isFailureReported || closing) onError(error);
       isFailureReported = true;
       return;

@@ -53,6 +53,11 @@ export interface MetricsStorage {
    *
    * Counters have a resolution of one second: a report counts in the second of its `stop`, rounded up. The sums cover the
    * seconds later than `after`.
+   *
+   * Beyond `LIMITS.countersBySecond` counters of flags, those of seconds older than two minutes, seen from the newest one,
+   * count at the end of their minute, and those older than 61 minutes are dropped. `record` does so at the latest after
+   * 10,000 more counts. So it keeps at most one counter per flag and second of two minutes, one per flag and minute of an
+   * hour, and that number.
    */
   counts(query: { readonly after: number }): Awaitable<FlagCount[]>;
 

@@ -1,4 +1,4 @@
-import { boundedSum, type DroppedMetrics } from './metrics-port.js';
+import { boundedSum, type DroppedMetrics, type UsageReport } from './metrics-port.js';
 
 /** The counts of an unknown name in one second. */
 export type SecondCount = readonly [second: number, yes: number, no: number];
@@ -18,13 +18,41 @@ export function addSecond(counts: readonly SecondCount[], added: SecondCount): r
   const next = merged([...counts, added]);
   if (next.length <= EXACT) return next;
   const newest = next.at(-1)?.[0] ?? 0;
-  const recent = next.filter(([second]) => second > newest - HOUR - MINUTE);
+  const { droppedUntil, mergedUntil } = boundsOfMerging(newest);
+  const recent = next.filter(([second]) => second > droppedUntil);
   return merged(
-    recent.map(([second, yes, no]) => {
-      const isOld = second <= newest - 2 * MINUTE;
-      return [isOld ? Math.ceil(second / MINUTE) * MINUTE : second, yes, no] as const;
-    }),
+    recent.map(([second, yes, no]) => [second <= mergedUntil ? minuteOf(second) : second, yes, no] as const),
   );
+}
+
+/** The last second that no window needs, and the last one that is kept by the minute. */
+export function boundsOfMerging(newest: number): { readonly droppedUntil: number; readonly mergedUntil: number } {
+  return { droppedUntil: newest - HOUR - MINUTE, mergedUntil: newest - 2 * MINUTE };
+}
+
+/** Returns the end of a second's minute. Counts by the minute stand in that second. */
+export function minuteOf(second: number): number {
+  return Math.ceil(second / MINUTE) * MINUTE;
+}
+
+/** Rows that a process writes between two looks at the number of counters. */
+const ROWS_BETWEEN_LOOKS = 10_000;
+
+/**
+ * Returns a function that runs `merge` whenever enough rows were written since the last run, one run at a time. It ignores
+ * faults of `merge`: the reports are stored, and the next run merges the rest.
+ */
+export function createMerging(merge: () => Promise<void>): (reports: readonly UsageReport[]) => Promise<void> {
+  let written = 0;
+  let isMerging = false;
+  return async (reports) => {
+    written += reports.reduce((sum, { counts }) => sum + counts.length, 0);
+    if (written < ROWS_BETWEEN_LOOKS || isMerging) return;
+    written = 0;
+    isMerging = true;
+    await merge().catch(() => undefined);
+    isMerging = false;
+  };
 }
 
 function merged(counts: readonly SecondCount[]): readonly SecondCount[] {

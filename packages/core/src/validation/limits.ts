@@ -80,6 +80,11 @@ export const LIMITS = {
   unknownNamesPerBatch: 1000,
   /** Names of unknown flags, for all applications. */
   unknownNames: 10_000,
+  /**
+   * Counts of a flag in one second. Beyond this number, metrics keep those older than two minutes by the minute, and drop
+   * those older than an hour.
+   */
+  countersBySecond: 50_000,
   /** Timed usage keeps so many hours, the current one among them. */
   usageHours: 168,
   /** Timed usage keeps so many days, the current one among them. */

@@ -1,5 +1,5 @@
-import type { FlagCount, FlagUsage, Retention, UsageQuery } from '@flags/core';
-import { rankOf } from '@flags/core/integration';
+import { type FlagCount, type FlagUsage, LIMITS, type Retention, type UsageQuery } from '@flags/core';
+import { boundsOfMerging, rankOf } from '@flags/core/integration';
 import type { Database, Statements } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import { bumpVersionShard } from '../version-shards.js';
@@ -61,7 +61,10 @@ export function countReader(database: Database, { table }: TableNames) {
 /** Rows per deletion. Bounds how long reports wait for one. */
 const SLICE = 5000;
 
-/** Deletes metrics, in slices. */
+/** Counters of flags up to a second. */
+const COUNTER_ROWS = { key: 'second, flag, shard', condition: 'second <= $1' };
+
+/** Deletes and merges metrics, in slices. */
 export function metricsDeletion({ database, names, lock }: MetricsTables) {
   const { table } = names;
 
@@ -72,11 +75,36 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
 
   async function deleteExpired({ countersUntil, hoursBefore, daysBefore }: Retention): Promise<void> {
     await deleteUnlocked('metrics_writes', { key: 'id', condition: 'at <= $1', value: countersUntil });
-    const until = { condition: 'second <= $1', value: lastSecondUntil(countersUntil) };
-    await deleteUnlocked('counters', { key: 'second, flag, shard', ...until });
-    await deleteUnlocked('unknown_counters', { key: 'application, flag, second', ...until });
+    const until = { ...COUNTER_ROWS, value: lastSecondUntil(countersUntil) };
+    await deleteUnlocked('counters', until);
+    await deleteUnlocked('unknown_counters', { ...until, key: 'application, flag, second' });
     await deletePeriods('usage_hours', hoursBefore);
     await deletePeriods('usage_days', daysBefore);
+  }
+
+  /** Keeps the limit of `LIMITS.countersBySecond`. Holds the lock, because reports may write the same rows. */
+  async function mergeCounters(): Promise<void> {
+    const counters = table('counters');
+    const [found] = await database.query<{ readonly newest: string | null }>(
+      `SELECT max(second) AS newest FROM ${counters} HAVING EXISTS (SELECT 1 FROM ${counters} OFFSET ${LIMITS.countersBySecond})`,
+    );
+    if (!found) return;
+    const { droppedUntil, mergedUntil } = boundsOfMerging(Number(found.newest));
+    await deleteUnlocked('counters', { ...COUNTER_ROWS, value: droppedUntil });
+    // The end of a minute stands for it.
+    const text = `
+      WITH moved AS (
+        DELETE FROM ${counters} WHERE (${COUNTER_ROWS.key}) IN (
+          SELECT ${COUNTER_ROWS.key} FROM ${counters} WHERE ${COUNTER_ROWS.condition} AND second % 60 <> 0 LIMIT ${SLICE})
+        RETURNING *),
+      merged AS (
+        INSERT INTO ${counters} AS known (second, flag, shard, yes, no)
+        SELECT (second + 59) / 60 * 60 AS minute, flag, shard, ${bounded('sum(yes)')}, ${bounded('sum(no)')}
+        FROM moved GROUP BY minute, flag, shard
+        ON CONFLICT (second, flag, shard) DO UPDATE SET
+          yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')})
+      SELECT count(*) FROM moved`;
+    await repeatLocked(text, mergedUntil);
   }
 
   const deleteSlice = (name: string, { key, condition }: Expired) => `
@@ -89,7 +117,7 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
   /** Needs no lock: no report writes expired rows. */
   async function deleteUnlocked(name: string, expired: Expired): Promise<void> {
     const text = deleteSlice(name, expired);
-    for (let count = SLICE; count === SLICE; ) count = await countOf(database, text, expired);
+    for (let count = SLICE; count === SLICE; ) count = await countOf(database, text, expired.value);
   }
 
   /** Deletes instances, then applications without any, then the usage of those. */
@@ -112,11 +140,15 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
   }
 
   async function deleteLocked(name: string, expired: Expired): Promise<void> {
-    const text = deleteSlice(name, expired);
+    await repeatLocked(deleteSlice(name, expired), expired.value);
+  }
+
+  /** Runs a statement, in transactions of their own, until it counts less than a slice. */
+  async function repeatLocked(text: string, value?: number): Promise<void> {
     let count = SLICE;
     while (count === SLICE) {
       await lock.exclusive(async (statements) => {
-        count = await countOf(statements, text, expired);
+        count = await countOf(statements, text, value);
       });
     }
   }
@@ -149,6 +181,8 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
   }
 
   return {
+    mergeCounters,
+
     async prune(retention: Retention): Promise<void> {
       await deleteExpired(retention);
       await deleteUnseen(retention);
@@ -195,7 +229,7 @@ interface Expired {
   readonly value?: number;
 }
 
-async function countOf(statements: Statements, text: string, { value }: Expired): Promise<number> {
+async function countOf(statements: Statements, text: string, value?: number): Promise<number> {
   const [row] = await statements.query<{ readonly count: string }>(text, value === undefined ? [] : [value]);
   return Number(row?.count ?? 0);
 }

@@ -1,5 +1,5 @@
 import type { ApplicationRegistration, MetricsStorage } from '@flags/core';
-import { createDroppedCount } from '@flags/core/integration';
+import { createDroppedCount, createMerging } from '@flags/core/integration';
 import type { Database } from '../database.js';
 import { type TableLocation, tableNames } from '../tables.js';
 import { applicationReader } from './applications.js';
@@ -37,7 +37,8 @@ export function postgresMetrics({ database, location, whileOpen }: PostgresMetri
   });
   const { dropped, add } = createDroppedCount();
   const writes = createBatches<MetricsWrite>(async (batch) => add(await record(batch)), rowsOf);
-  const { prune, forget, forgetApplication } = metricsDeletion(tables);
+  const { prune, forget, forgetApplication, ...deletion } = metricsDeletion(tables);
+  const mergeCounters = createMerging(deletion.mergeCounters);
   const forgottenFlags = createBatches<string>(forget);
   const counts = countReader(database, names);
   const timedUsage = timedUsageReader(database, names);
@@ -47,6 +48,7 @@ export function postgresMetrics({ database, location, whileOpen }: PostgresMetri
     record: (reports, registrations = []) =>
       whileOpen(async () => {
         if (reports.length + registrations.length > 0) await writes.add({ reports, registrations });
+        await mergeCounters(reports);
       }),
     register: (registration) => whileOpen(() => writes.add({ reports: [], registrations: [registration] })),
     forget: (flag) => whileOpen(() => forgottenFlags.add(flag)),

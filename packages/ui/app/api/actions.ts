@@ -6,6 +6,7 @@ import type {
   CreatedToken,
   FlagDetail,
   FlagPage,
+  HistoryEntry,
   HistoryPage,
   ListedFlag,
   MemberList,
@@ -46,11 +47,13 @@ export const ACTIONS = {
   listProjectHistory: ['GET', `${PROJECT}/history`],
   listFlagHistory: ['GET', `${FLAG}/history`],
   listEvents: ['GET', '/api/admin/events'],
+  listUsage: ['GET', '/api/admin/metrics/usage'],
   listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag'],
   listApplicationsByFlag: ['GET', '/api/admin/metrics/seen-apps'],
   explainFlags: ['POST', '/api/admin/playground'],
   applyChanges: ['POST', '/api/admin/changes'],
   previewChanges: ['POST', '/api/admin/changes/preview'],
+  getChangeSet: ['GET', '/api/admin/changes/:id'],
   undoChange: ['POST', '/api/admin/changes/:id/undo'],
 } as const satisfies Record<string, readonly [method: string, path: string]>;
 
@@ -79,10 +82,12 @@ export interface Replies {
   listProjectHistory: HistoryPage;
   listFlagHistory: HistoryPage;
   listEvents: { readonly events: readonly WireEvent[]; readonly totalEvents: number };
+  listUsage: { readonly usage: readonly UsageRow[] };
   listFlagUsage: { readonly usage: readonly UsageRow[] };
   listApplicationsByFlag: Readonly<Record<string, readonly Application[]>>;
   explainFlags: Playground;
   applyChanges: ChangeSet;
   previewChanges: Preview;
+  getChangeSet: HistoryEntry;
   undoChange: ChangeSet;
 }

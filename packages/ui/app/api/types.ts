@@ -277,25 +277,65 @@ export interface Context {
   readonly properties?: Readonly<Record<string, string>>;
 }
 
+export interface ExplainedConstraint {
+  readonly constraint: Constraint;
+  readonly holds: boolean;
+  /** The text of the context field; absent if the context has none. */
+  readonly value?: string;
+}
+
+/** Where a context falls in a rollout. */
+export interface ExplainedRollout {
+  readonly holds: boolean;
+  readonly groupId?: string;
+  /** The hashed id; absent if the context has none. */
+  readonly id?: string;
+  /** Absent if a missing id means off. */
+  readonly bucket?: number;
+  readonly random?: boolean;
+  readonly rollout: number;
+}
+
+export interface ExplainedStrategy {
+  readonly name: string;
+  readonly holds: boolean;
+  readonly disabled: boolean;
+  readonly isTooCostly?: boolean;
+  readonly constraints: readonly ExplainedConstraint[];
+  readonly segments: readonly {
+    readonly id: number;
+    readonly holds: boolean;
+    readonly found: boolean;
+    readonly constraints?: readonly ExplainedConstraint[];
+  }[];
+  /** Whether the strategy's own test holds. Absent if it was not evaluated. */
+  readonly test?: boolean;
+  readonly rollout?: ExplainedRollout;
+}
+
+/** How a variant was selected. */
+export interface ExplainedVariant {
+  readonly variant: EvaluatedVariant | null;
+  readonly overridden: boolean;
+  readonly groupId?: string;
+  readonly id?: string;
+  readonly bucket?: number;
+  readonly random?: boolean;
+  readonly totalWeight?: number;
+}
+
 export interface Explained {
   readonly name: string;
   readonly project: string;
   readonly enabled: boolean;
   readonly reason: string;
   readonly variant: EvaluatedVariant;
-  readonly strategies: readonly {
-    readonly name: string;
+  readonly strategies: readonly ExplainedStrategy[];
+  readonly dependencies: readonly {
+    readonly dependency: Partial<Dependency>;
     readonly holds: boolean;
-    readonly disabled: boolean;
-    readonly constraints: readonly {
-      readonly constraint: Constraint;
-      readonly holds: boolean;
-      readonly value?: string;
-    }[];
-    readonly segments: readonly { readonly id: number; readonly holds: boolean; readonly found: boolean }[];
-    readonly rollout?: { readonly holds: boolean; readonly rollout: number; readonly bucket?: number };
   }[];
-  readonly dependencies: readonly { readonly dependency: Partial<Dependency>; readonly holds: boolean }[];
+  readonly variantChoice?: ExplainedVariant;
 }
 
 export interface Playground {

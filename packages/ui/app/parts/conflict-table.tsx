@@ -1,18 +1,15 @@
-import type { Choices, Merge } from '../model/merge.js';
+import type { Conflict } from '../state/flag-edit.js';
 import { wordsOf } from './timeline.js';
 
 interface ConflictTableProps {
   readonly flag: string;
-  readonly merge: Merge<unknown>;
-  readonly choices: Choices;
-  readonly onChoose: (path: string, side: 'mine' | 'theirs') => void;
-  readonly onDiscard: () => void;
-  readonly onResolve: () => void;
+  readonly conflict: Conflict;
 }
 
 /** Two people have changed one flag: what it was, what each of them has made of it, and the result. */
-export function ConflictTable({ flag, merge, choices, onChoose, onDiscard, onResolve }: ConflictTableProps) {
-  const { conflicts, merged } = merge;
+export function ConflictTable({ flag, conflict }: ConflictTableProps) {
+  const { choices, choose, discard, resolve } = conflict;
+  const { conflicts, merged } = conflict.merge;
   return (
     <section class="card" aria-labelledby="conflict">
       <header class="card-head">
@@ -45,7 +42,7 @@ export function ConflictTable({ flag, merge, choices, onChoose, onDiscard, onRes
                         type="radio"
                         name={path}
                         checked={(choices.get(path) ?? 'mine') === side}
-                        onChange={() => onChoose(path, side)}
+                        onChange={() => choose(path, side)}
                       />
                       {side === 'mine' ? 'Yours' : 'Theirs'}
                     </label>
@@ -68,11 +65,11 @@ export function ConflictTable({ flag, merge, choices, onChoose, onDiscard, onRes
         </tbody>
       </table>
       <footer class="editor-foot">
-        <button type="button" onClick={onDiscard}>
+        <button type="button" onClick={discard}>
           Discard mine
         </button>
         <span class="stretch" />
-        <button type="button" class="primary" onClick={onResolve}>
+        <button type="button" class="primary" onClick={resolve}>
           Continue with the result
         </button>
       </footer>

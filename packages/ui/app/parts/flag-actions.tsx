@@ -1,12 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import type { FlagDetail } from '../api/types.js';
-import { flagDifferences } from '../model/differences.js';
 import { changesBetween } from '../model/flag-changes.js';
+import { isEqual } from '../model/merge.js';
 import { href, navigate } from '../router.js';
 import { carryOut, propose } from '../state/changes.js';
+import { draftOf } from '../state/drafts.js';
+import { useFlagEdit } from '../state/flag-edit.js';
 import { may, session } from '../state/session.js';
 import { flagType } from '../words.js';
+import { ConflictTable } from './conflict-table.js';
 import { labelsOf } from './create-flag.js';
 import { Confirm, Dialog } from './dialog.js';
 import { Field, faultAt } from './field.js';
@@ -21,7 +24,7 @@ type Open = 'details' | 'clone' | 'archive' | undefined;
 
 /** What can be done with a whole flag. */
 export function FlagActions({ detail, revision }: FlagActionsProps) {
-  const [open, setOpen] = useState<Open>();
+  const [open, setOpen] = useState<Open>(draftOf(draftKey(detail.name)) ? 'details' : undefined);
   const { name, project, stale, archived } = detail;
   const close = () => setOpen(undefined);
   if (archived) return null;
@@ -90,51 +93,66 @@ interface FlagDialogProps extends FlagActionsProps {
   readonly onClose: () => void;
 }
 
+/** The key of the draft: it outlives a reload and a sign-in, which open the dialog again. */
+const draftKey = (flag: string) => `${flag}#details`;
+
 function DetailsDialog({ detail, revision, onClose }: FlagDialogProps) {
-  const [form, setForm] = useState({
-    description: detail.description ?? '',
-    type: detail.type,
-    owner: detail.owner ?? '',
-    labels: (detail.labels ?? []).join(', '),
-    impressionData: detail.impressionData,
-  });
+  const { draft, conflict, edit, discard } = useFlagEdit(draftKey(detail.name), detail, revision);
+  const { mine } = draft;
+  const [labelText, setLabelText] = useState((mine.labels ?? []).join(', '));
   const [error, setError] = useState<ApiError>();
   const types = session.value?.types?.map(({ name }) => name) ?? [detail.type];
-  const set =
-    (name: 'description' | 'type' | 'owner' | 'labels') =>
-    (event: { readonly currentTarget: { readonly value: string } }) =>
-      setForm({ ...form, [name]: event.currentTarget.value });
+  // What is being typed stays as it is, until a merge brings other labels.
+  const isTyped = isEqual(labelsOf(labelText), mine.labels ?? []);
+  const close = () => {
+    discard();
+    onClose();
+  };
   const save = async (event: Event) => {
     event.preventDefault();
-    const after: FlagDetail = {
-      ...detail,
-      description: form.description,
-      type: form.type,
-      impressionData: form.impressionData,
-      owner: form.owner.trim() || null,
-      labels: labelsOf(form.labels),
-    };
-    const changes = changesBetween(detail, after, revision);
-    if (changes.length === 0) return onClose();
+    const after = { ...mine, owner: mine.owner?.trim() || null };
+    const changes = changesBetween(draft.base, after, draft.revision);
+    if (changes.length === 0) return close();
     const refusal = await carryOut({
       title: `Change details of ${detail.name}`,
       changes,
-      differences: flagDifferences(detail, after),
       done: `The details of ${detail.name} were saved.`,
-      onApplied: onClose,
+      onApplied: close,
+      // The newest state arrives; the draft merges with it, or the dialog shows the three columns.
+      onConflict: () => undefined,
     });
-    setError(refusal);
+    setError(refusal?.status === 412 ? undefined : refusal);
   };
+  if (conflict) {
+    return (
+      <Dialog title={`Details of ${detail.name}`} size="large" onClose={close}>
+        <div class="dialog-body">
+          <ConflictTable flag={detail.name} conflict={conflict} />
+        </div>
+      </Dialog>
+    );
+  }
   return (
-    <Dialog title={`Details of ${detail.name}`} onClose={onClose}>
+    <Dialog title={`Details of ${detail.name}`} onClose={close}>
       <form onSubmit={save}>
         <div class="dialog-body">
           <Field label="Description" fault={faultAt(error, '/description')}>
-            {(ids) => <textarea {...ids} rows={3} value={form.description} onInput={set('description')} />}
+            {(ids) => (
+              <textarea
+                {...ids}
+                rows={3}
+                value={mine.description ?? ''}
+                onInput={({ currentTarget }) => edit({ ...mine, description: currentTarget.value })}
+              />
+            )}
           </Field>
           <Field label="Type" fault={faultAt(error, '/type')}>
             {(ids) => (
-              <select {...ids} value={form.type} onChange={set('type')}>
+              <select
+                {...ids}
+                value={mine.type}
+                onChange={({ currentTarget }) => edit({ ...mine, type: currentTarget.value })}
+              >
                 {types.map((type) => (
                   <option key={type} value={type}>
                     {flagType(type)}
@@ -145,24 +163,41 @@ function DetailsDialog({ detail, revision, onClose }: FlagDialogProps) {
           </Field>
           <div class="columns">
             <Field label="Owner" hint="A person or a team" fault={faultAt(error, '/owner')}>
-              {(ids) => <input {...ids} autocomplete="off" value={form.owner} onInput={set('owner')} />}
+              {(ids) => (
+                <input
+                  {...ids}
+                  autocomplete="off"
+                  value={mine.owner ?? ''}
+                  onInput={({ currentTarget }) => edit({ ...mine, owner: currentTarget.value || null })}
+                />
+              )}
             </Field>
             <Field label="Labels" hint="With commas between them" fault={faultAt(error, '/labels')}>
-              {(ids) => <input {...ids} autocomplete="off" value={form.labels} onInput={set('labels')} />}
+              {(ids) => (
+                <input
+                  {...ids}
+                  autocomplete="off"
+                  value={isTyped ? labelText : (mine.labels ?? []).join(', ')}
+                  onInput={({ currentTarget }) => {
+                    setLabelText(currentTarget.value);
+                    edit({ ...mine, labels: labelsOf(currentTarget.value) });
+                  }}
+                />
+              )}
             </Field>
           </div>
           <label class="checkbox">
             <input
               type="checkbox"
-              checked={form.impressionData}
-              onChange={({ currentTarget }) => setForm({ ...form, impressionData: currentTarget.checked })}
+              checked={mine.impressionData}
+              onChange={({ currentTarget }) => edit({ ...mine, impressionData: currentTarget.checked })}
             />
             SDKs report impressions
           </label>
           {error && <Fault error={error} />}
         </div>
         <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             Cancel
           </button>
           <button type="submit" class="primary">

@@ -30,7 +30,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   const context = viewAs.value;
   const explanations = isArchive ? undefined : explanationsFor(project, viewIn.value, version.value);
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
-  const hasUsage = !isArchive && offers('listFlagUsage', project);
+  const hasUsage = !isArchive && offers('listUsage', project);
   const columnCount = columns.length + (context && !isArchive ? 1 : 0) + (hasUsage ? 1 : 0) + (isArchive ? 1 : 0) + 4;
   const toggle = (name: string) => {
     const next = new Set(chosen.value);
@@ -38,84 +38,86 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
     chosen.value = next;
   };
   return (
-    <table class="flags" aria-rowcount={flags.length + 1}>
-      <caption class="hidden">Flags</caption>
-      <thead>
-        <tr aria-rowindex={1}>
-          <th class="check" scope="col">
-            <input
-              type="checkbox"
-              aria-label="Choose all flags of the list"
-              checked={isAllChosen}
-              onChange={() => {
-                chosen.value = new Set(isAllChosen ? [] : flags.map(({ name }) => name));
-              }}
-            />
-          </th>
-          <SortHeader sort="name" filter={filter} label="Name" />
-          <SortHeader sort="type" filter={filter} label="Type" />
-          {columns.map((name) => (
-            <th key={name} scope="col" class="environment">
-              {name}
-            </th>
-          ))}
-          {hasUsage && (
-            <th scope="col" class="hours">
-              24 h
-            </th>
-          )}
-          <SortHeader sort="lastSeenAt" filter={filter} label="Seen" />
-          {context && !isArchive && (
-            <th scope="col" class="for">
-              For {context.userId ?? 'this context'}
-            </th>
-          )}
-          {isArchive && <th scope="col">Actions</th>}
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {first > 0 && <Gap rows={first} columns={columnCount} />}
-        {flags.slice(first, end).map((flag, index) => (
-          <tr
-            key={flag.name}
-            aria-rowindex={first + index + 2}
-            class={chosen.value.has(flag.name) ? 'chosen' : ''}
-            data-edit={isArchive ? undefined : href(['projects', project, 'flags', flag.name, viewIn.value])}
-          >
-            <td class="check">
+    <div class="table-frame">
+      <table class="flags" aria-rowcount={flags.length + 1}>
+        <caption class="hidden">Flags</caption>
+        <thead>
+          <tr aria-rowindex={1}>
+            <th class="check" scope="col">
               <input
                 type="checkbox"
-                aria-label={`Choose ${flag.name}`}
-                checked={chosen.value.has(flag.name)}
-                onChange={() => toggle(flag.name)}
+                aria-label="Choose all flags of the list"
+                checked={isAllChosen}
+                onChange={() => {
+                  chosen.value = new Set(isAllChosen ? [] : flags.map(({ name }) => name));
+                }}
               />
-            </td>
-            <NameCell flag={flag} />
-            <td class="type">{flagType(flag.type)}</td>
+            </th>
+            <SortHeader sort="name" filter={filter} label="Name" />
+            <SortHeader sort="type" filter={filter} label="Type" />
             {columns.map((name) => (
-              <EnvironmentCell key={name} flag={flag} name={name} />
+              <th key={name} scope="col" class="environment">
+                {name}
+              </th>
             ))}
             {hasUsage && (
-              <td>
-                <Sparkline project={project} flag={flag.name} />
-              </td>
+              <th scope="col" class="hours">
+                24 h
+              </th>
             )}
-            <td class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</td>
+            <SortHeader sort="lastSeenAt" filter={filter} label="Seen" />
             {context && !isArchive && (
-              <td class="me">
-                <Answer explained={explanations?.get(flag.name)} />
-              </td>
+              <th scope="col" class="for">
+                For {context.userId ?? 'this context'}
+              </th>
             )}
-            {isArchive && (
-              <td>
-                <ArchivedActions flag={flag} />
-              </td>
-            )}
+            {isArchive && <th scope="col">Actions</th>}
           </tr>
-        ))}
-        {end < flags.length && <Gap rows={flags.length - end} columns={columnCount} />}
-      </tbody>
-    </table>
+        </thead>
+        <tbody ref={body}>
+          {first > 0 && <Gap rows={first} columns={columnCount} />}
+          {flags.slice(first, end).map((flag, index) => (
+            <tr
+              key={flag.name}
+              aria-rowindex={first + index + 2}
+              class={chosen.value.has(flag.name) ? 'chosen' : ''}
+              data-edit={isArchive ? undefined : href(['projects', project, 'flags', flag.name, viewIn.value])}
+            >
+              <td class="check">
+                <input
+                  type="checkbox"
+                  aria-label={`Choose ${flag.name}`}
+                  checked={chosen.value.has(flag.name)}
+                  onChange={() => toggle(flag.name)}
+                />
+              </td>
+              <NameCell flag={flag} />
+              <td class="type">{flagType(flag.type)}</td>
+              {columns.map((name) => (
+                <EnvironmentCell key={name} flag={flag} name={name} />
+              ))}
+              {hasUsage && (
+                <td>
+                  <Sparkline project={project} flag={flag.name} />
+                </td>
+              )}
+              <td class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</td>
+              {context && !isArchive && (
+                <td class="me">
+                  <Answer explained={explanations?.get(flag.name)} />
+                </td>
+              )}
+              {isArchive && (
+                <td>
+                  <ArchivedActions flag={flag} />
+                </td>
+              )}
+            </tr>
+          ))}
+          {end < flags.length && <Gap rows={flags.length - end} columns={columnCount} />}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

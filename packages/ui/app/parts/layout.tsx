@@ -112,6 +112,8 @@ function Navigation() {
   const isMembers = first === 'projects' && third === 'members';
   const rows = [
     { label: 'Segments', action: 'listSegments', target: ['segments'] },
+    { label: 'Playground', action: 'explainFlags', target: ['why'] },
+    { label: 'Applications', action: 'listApplications', target: ['applications'] },
     { label: 'Events', action: 'listHistory', target: ['events'] },
     { label: 'Members', action: 'listMembers', target: ['projects', project, 'members'], isCurrent: isMembers },
     { label: 'API tokens', action: 'listTokens', target: ['tokens'] },

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { Bucket, Change, PreviewedFlag, Strategy } from '../api/types.js';
+import type { Change, PreviewedFlag, Strategy } from '../api/types.js';
 import { rolloutOf } from '../model/describe.js';
 import { version } from '../state/changes.js';
 import { countPreview, usePreview } from '../state/preview.js';
 import { hasPastedSamples, keepSamples, MAX_SAMPLES, samples, sampleText } from '../state/samples.js';
 import { explanationsFor, viewAs } from '../state/view-as.js';
-import { answer, number, plural, reason, why } from '../words.js';
+import { answer, bucketText, number, plural, reason, why } from '../words.js';
 import { Dialog } from './dialog.js';
+import { DraftAnswer } from './draft-answer.js';
 import { Field } from './field.js';
 import { Fault } from './states.js';
 
@@ -57,6 +58,7 @@ export function PreviewPanel({ project, flag, environment, changes, strategies, 
       {own && <Buckets previewed={own} strategies={strategies} />}
       {own && <People previewed={own} />}
       <Viewed project={project} flag={flag} environment={environment} />
+      <DraftAnswer flag={flag} environment={environment} changes={changes} />
       {isEditing && <SamplesDialog onClose={() => setEditing(false)} />}
     </aside>
   );
@@ -81,11 +83,6 @@ function Counts({ previewed }: { readonly previewed: PreviewedFlag }) {
 /** Whether any of the users gets another answer. */
 function isAffected({ contexts }: PreviewedFlag): boolean {
   return contexts.some(({ before, after }) => answer(before) !== answer(after));
-}
-
-function bucketText({ bucket, rollout }: Bucket): string {
-  if (bucket === null) return 'no id to hash';
-  return `bucket ${bucket} ${bucket <= rollout ? '≤' : '>'} ${rollout}`;
 }
 
 /** The buckets came with the preview: the slider compares numbers, without another request. */

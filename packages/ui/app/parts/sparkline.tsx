@@ -1,16 +1,26 @@
+import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import { sumByHour } from '../model/usage.js';
 import { offers } from '../state/session.js';
+import { USAGE_HOURS as HOURS, usageOf } from '../state/usage.js';
 import { compact, plural } from '../words.js';
 
-const HOURS = 24;
+/** Rows that are scrolled past ask for nothing. */
+const SETTLED = 200;
 
 /** Evaluations of a flag in the last 24 hours, one bar per hour. */
 export function Sparkline({ project, flag }: { readonly project: string; readonly flag: string }) {
-  const request = { params: { flag }, query: { hours: HOURS } };
-  const { data } = useResource('listFlagUsage', offers('listFlagUsage', project) ? request : undefined);
-  if (data === undefined) return <span class="sparkline" />;
-  const sums = sumByHour(data.usage, HOURS, Date.now());
+  const [isSettled, setSettled] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(true), SETTLED);
+    return () => clearTimeout(timer);
+  }, []);
+  const known = usageOf(flag);
+  const isAsked = known === 'single' && isSettled && offers('listFlagUsage', project);
+  const single = useResource('listFlagUsage', isAsked ? { params: { flag }, query: { hours: HOURS } } : undefined);
+  const rows = typeof known === 'string' ? single.data?.usage : known;
+  if (rows === undefined) return <span class="sparkline" />;
+  const sums = sumByHour(rows, HOURS, Date.now());
   const total = sums.reduce((sum, { yes, no }) => sum + yes + no, 0);
   const most = Math.max(1, ...sums.map(({ yes, no }) => yes + no));
   return (

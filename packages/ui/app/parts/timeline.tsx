@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { DocumentDifference, HistoryEntry, Strategy, Variant } from '../api/types.js';
+import type { DocumentDifference, HistoryEntry, Strategy, Variant, WireEvent } from '../api/types.js';
 import { describeConstraint, describeStrategy } from '../model/describe.js';
 import { describeVariant } from '../model/differences.js';
 import { href } from '../router.js';
 import { undo } from '../state/changes.js';
+import { session } from '../state/session.js';
 import { ago, eventType, time } from '../words.js';
+import { AllowedButton } from './allowed-button.js';
 import { Dialog } from './dialog.js';
 import { Field } from './field.js';
 import { Icon } from './icons.js';
@@ -50,14 +52,18 @@ function Entry({ entry, isGlobal, onRevert }: EntryProps) {
       <div class="entry-head">
         <strong>{actor}</strong> {summary}
         <EntryPlaces entry={entry} isGlobal={isGlobal} />
-        <time dateTime={at} title={time(at)}>
-          {ago(at)}
-        </time>
+        <EntryTime entry={entry} />
         <span class="stretch" />
-        {entry.id !== null && (
-          <button type="button" class="quiet" aria-label={`Revert: ${actor}, ${time(at)}`} onClick={onRevert}>
+        {entry.id !== null && events.some(isRevertible) && (
+          <AllowedButton
+            class="quiet"
+            needs={['undoChange']}
+            project={events.find(({ project }) => project !== null)?.project ?? 'default'}
+            label={`Revert: ${actor}, ${time(at)}`}
+            onClick={onRevert}
+          >
             <Icon name="undo" /> Revert…
-          </button>
+          </AllowedButton>
         )}
       </div>
       {reason && <p class="reason">{reason}</p>}
@@ -66,7 +72,31 @@ function Entry({ entry, isGlobal, onRevert }: EntryProps) {
   );
 }
 
-function EntryPlaces({ entry: { events }, isGlobal }: { readonly entry: HistoryEntry; readonly isGlobal: boolean }) {
+/** Tokens are not restored: their secrets are not stored. */
+function isRevertible({ type }: WireEvent): boolean {
+  return !type.startsWith('api-token-');
+}
+
+/** When it was, as a link to the change set alone. */
+function EntryTime({ entry: { id, at } }: { readonly entry: HistoryEntry }) {
+  const text = (
+    <time dateTime={at} title={time(at)}>
+      {ago(at)}
+    </time>
+  );
+  return id === null ? (
+    text
+  ) : (
+    <a class="when" href={href(['events', id])}>
+      {text}
+    </a>
+  );
+}
+
+function EntryPlaces({ entry, isGlobal }: { readonly entry: HistoryEntry; readonly isGlobal: boolean }) {
+  const { events, differences = [] } = entry;
+  const segments = differences.filter(({ kind }) => kind === 'segment');
+  const tokens = new Set(events.flatMap(({ data, preData }) => tokenNameOf(data) ?? tokenNameOf(preData) ?? []));
   const environments = [...new Set(events.flatMap(({ environment }) => environment ?? []))];
   const flags = [...new Map(events.map((event) => [`${event.project}/${event.featureName}`, event])).values()];
   return (
@@ -80,6 +110,13 @@ function EntryPlaces({ entry: { events }, isGlobal }: { readonly entry: HistoryE
           ) : null,
         )}
       {isGlobal && flags.length > 3 && <span class="muted">and {flags.length - 3} more</span>}
+      {isGlobal &&
+        segments.slice(0, 3).map(({ id }) => (
+          <a key={id} href={href(['segments', id])}>
+            segment {id}
+          </a>
+        ))}
+      {isGlobal && [...tokens].map((name) => <b key={name}>{name}</b>)}
       {environments.map((name) => (
         <span key={name} class="tag">
           {name}
@@ -87,6 +124,11 @@ function EntryPlaces({ entry: { events }, isGlobal }: { readonly entry: HistoryE
       ))}
     </>
   );
+}
+
+function tokenNameOf(state: unknown): string | undefined {
+  const isToken = typeof state === 'object' && state !== null && 'tokenName' in state;
+  return isToken ? String(state.tokenName) : undefined;
 }
 
 /** Differences shown at once; the rest unfolds. */
@@ -121,6 +163,7 @@ interface Part {
 }
 
 function PartList({ parts }: { readonly parts: readonly Part[] }) {
+  if (parts.length === 0) return null;
   return (
     <ul class="differences">
       {parts.map(({ path, before, after }) => (
@@ -172,6 +215,8 @@ function shortText(value: unknown): string | undefined {
 
 function objectText(value: object): string {
   if ('constraints' in value && 'parameters' in value) return describeStrategy(value as Strategy);
+  if ('roleId' in value)
+    return session.value?.roles?.find(({ id }) => id === value.roleId)?.name ?? `role ${value.roleId}`;
   if ('weight' in value) return describeVariant(value as Variant);
   if ('flag' in value && 'enabled' in value) return value.enabled ? 'on' : 'off';
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ');

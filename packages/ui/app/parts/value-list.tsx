@@ -73,15 +73,16 @@ function RemoveButton({ value, onRemove }: { readonly value: string; readonly on
 interface LongListProps {
   readonly name: string;
   readonly values: readonly string[];
-  readonly onRemove: (value: string) => void;
-  readonly onClear: () => void;
+  /** Absent: the values cannot be changed. */
+  readonly onRemove?: (value: string) => void;
+  readonly onClear?: () => void;
 }
 
 const ROW_HEIGHT = 30;
 const HEIGHT = 210;
 
 /** Tens of thousands of values: only those in view are in the page. */
-function LongList({ name, values, onRemove, onClear }: LongListProps) {
+export function LongList({ name, values, onRemove, onClear }: LongListProps) {
   const [search, setSearch] = useState('');
   const [scrolled, setScrolled] = useState(0);
   const shown = search === '' ? values : values.filter((value) => value.includes(search));
@@ -100,9 +101,11 @@ function LongList({ name, values, onRemove, onClear }: LongListProps) {
             ? plural(values.length, 'value')
             : `${number(shown.length)} of ${plural(values.length, 'value')}`}
         </span>
-        <button type="button" class="quiet" onClick={onClear}>
-          Remove all
-        </button>
+        {onClear && (
+          <button type="button" class="quiet" onClick={onClear}>
+            Remove all
+          </button>
+        )}
       </div>
       {values.length > MAX_VALUES && (
         <p class="fault-text">A constraint has at most {number(MAX_VALUES)} values. Remove some of them.</p>
@@ -118,7 +121,7 @@ function LongList({ name, values, onRemove, onClear }: LongListProps) {
         {shown.slice(first, end).map((value) => (
           <div key={value} class="long-list-row">
             <span>{value}</span>
-            <RemoveButton value={value} onRemove={onRemove} />
+            {onRemove && <RemoveButton value={value} onRemove={onRemove} />}
           </div>
         ))}
         <div style={{ height: `${(shown.length - end) * ROW_HEIGHT}px` }} />

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import type { FlagDetail, Variant } from '../api/types.js';
-import { flagDifferences } from '../model/differences.js';
-import { changesBetween } from '../model/flag-changes.js';
 import { carryOut } from '../state/changes.js';
+import { draftOf } from '../state/drafts.js';
+import { useFlagEdit } from '../state/flag-edit.js';
 import { may } from '../state/session.js';
+import { ConflictTable } from './conflict-table.js';
 import { Dialog } from './dialog.js';
 import { Icon } from './icons.js';
 import { Fault } from './states.js';
@@ -16,7 +17,7 @@ interface VariantsProps {
 
 /** The variants of a flag: one set for all environments. */
 export function VariantsSection({ detail, revision }: VariantsProps) {
-  const [isEditing, setEditing] = useState(false);
+  const [isEditing, setEditing] = useState(draftOf(draftKey(detail.name)) !== undefined);
   const variants = detail.variants ?? [];
   const canEdit = may('setVariants', detail.project) && !detail.archived;
   return (
@@ -81,28 +82,44 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
 
 const PAYLOADS = ['string', 'json', 'csv', 'number'];
 
+/** The key of the draft: it outlives a reload and a sign-in, which open the dialog again. */
+const draftKey = (flag: string) => `${flag}#variants`;
+
 function VariantsDialog({ detail, revision, onClose }: VariantsProps & { readonly onClose: () => void }) {
-  const [variants, setVariants] = useState<readonly Variant[]>(detail.variants ?? []);
+  const { draft, changes, conflict, edit, discard } = useFlagEdit(draftKey(detail.name), detail, revision);
   const [error, setError] = useState<ApiError>();
+  const variants = draft.mine.variants ?? [];
+  const setVariants = (changed: readonly Variant[]) => edit({ ...draft.mine, variants: changed });
   const fixed = variants.reduce((sum, { weightType, weight }) => sum + (weightType === 'fix' ? weight : 0), 0);
   const replace = (index: number, variant: Variant) => setVariants(variants.with(index, variant));
+  const close = () => {
+    discard();
+    onClose();
+  };
   const save = async (event: Event) => {
     event.preventDefault();
-    const after = { ...detail, variants };
-    const changes = changesBetween(detail, after, revision);
-    if (changes.length === 0) return onClose();
-    setError(
-      await carryOut({
-        title: `Change the variants of ${detail.name}`,
-        changes,
-        differences: flagDifferences(detail, after),
-        done: `The variants of ${detail.name} were saved.`,
-        onApplied: onClose,
-      }),
-    );
+    if (changes.length === 0) return close();
+    const refusal = await carryOut({
+      title: `Change the variants of ${detail.name}`,
+      changes,
+      done: `The variants of ${detail.name} were saved.`,
+      onApplied: close,
+      // The newest state arrives; the draft merges with it, or the dialog shows the three columns.
+      onConflict: () => undefined,
+    });
+    setError(refusal?.status === 412 ? undefined : refusal);
   };
+  if (conflict) {
+    return (
+      <Dialog title={`Variants of ${detail.name}`} size="large" onClose={close}>
+        <div class="dialog-body">
+          <ConflictTable flag={detail.name} conflict={conflict} />
+        </div>
+      </Dialog>
+    );
+  }
   return (
-    <Dialog title={`Variants of ${detail.name}`} size="large" onClose={onClose}>
+    <Dialog title={`Variants of ${detail.name}`} size="large" onClose={close}>
       <form onSubmit={save}>
         <div class="dialog-body">
           <p class="muted">
@@ -131,7 +148,7 @@ function VariantsDialog({ detail, revision, onClose }: VariantsProps & { readonl
           {error && <Fault error={error} />}
         </div>
         <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             Cancel
           </button>
           <button type="submit" class="primary">

@@ -1,10 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useResource } from '../api/resource.js';
+import { invalidate, useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
 import { missingIn } from '../model/describe.js';
-import { flagDifferences } from '../model/differences.js';
-import { changesBetween } from '../model/flag-changes.js';
-import { isEqual, mergeDocuments } from '../model/merge.js';
+import { ArchivedActions } from '../parts/archived-actions.js';
 import { ConflictTable } from '../parts/conflict-table.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
@@ -13,9 +10,8 @@ import { Fault, Loading } from '../parts/states.js';
 import { StrategyEditor } from '../parts/strategy-editor.js';
 import { href, navigate } from '../router.js';
 import { review } from '../state/changes.js';
-import { type Draft, discardDraft, draftOf, keepDraft } from '../state/drafts.js';
+import { useFlagEdit } from '../state/flag-edit.js';
 import { may, session } from '../state/session.js';
-import { showToast } from '../state/toasts.js';
 import { plural, strategyName } from '../words.js';
 
 interface EditorScreenProps {
@@ -39,9 +35,15 @@ export function EditorScreen({ project, flag, environment }: EditorScreenProps) 
       <div class="screen-head">
         <Heading title={`${flag} in ${environment}`} />
       </div>
-      {error && <Fault error={error} />}
+      {error && <Fault error={error} onRetry={() => invalidate((action) => action === 'getFlag')} />}
       {data === undefined && !error && <Loading />}
-      {data && revision !== undefined && (
+      {data?.archived && (
+        <div class="notice">
+          This flag is archived: it is off everywhere. A draft waits until the flag is revived.{' '}
+          <ArchivedActions flag={{ name: flag, project, revision }} />
+        </div>
+      )}
+      {data && !data.archived && revision !== undefined && (
         <Editor detail={data} revision={revision} environment={environment} segments={segments} back={back} />
       )}
     </section>
@@ -58,64 +60,30 @@ interface EditorProps {
 
 function Editor({ detail, revision, environment, segments, back }: EditorProps) {
   const { name: flag, project, environments } = detail;
-  const [choices, setChoices] = useState<ReadonlyMap<string, 'mine' | 'theirs'>>(new Map());
-  const kept = draftOf(flag);
-  const draft: Draft = kept ?? { base: detail, revision, mine: detail };
-  const isOutdated = draft.revision !== revision && !isEqual(draft.base, detail);
-  const merge = mergeDocuments({ base: draft.base, theirs: detail, mine: draft.mine }, choices);
-  const mustResolve = isOutdated && merge.conflicts.length > 0;
-
-  // Disjoint edits merge by themselves; the draft now stands on the newest state.
-  useEffect(() => {
-    if (kept === undefined || draft.revision === revision || mustResolve) return;
-    keepDraft(flag, { base: detail, revision, mine: merge.result });
-    if (isOutdated)
-      showToast({ tone: 'done', text: 'Somebody else has changed this flag. Your draft was merged with it.' });
-  }, [kept, revision, mustResolve]);
-
+  const { draft, isKept, changes, differences, conflict, edit: keep, discard } = useFlagEdit(flag, detail, revision);
   const mine = draft.mine.environments.find(({ name }) => name === environment);
   if (mine === undefined) return <p class="notice">There is no environment {environment}.</p>;
   const edit = (change: Partial<FlagEnvironment>) => {
     const next = { ...mine, ...change };
-    keepDraft(flag, {
-      ...draft,
-      mine: {
-        ...draft.mine,
-        environments: draft.mine.environments.map((one) => (one.name === environment ? next : one)),
-      },
-    });
+    const { environments: all } = draft.mine;
+    keep({ ...draft.mine, environments: all.map((one) => (one.name === environment ? next : one)) });
   };
-  const changes = changesBetween(draft.base, draft.mine, draft.revision);
   const missing = missingIn(mine.strategies);
   const isReady = changes.length > 0 && missing === undefined && may('applyChanges', project);
   const startReview = () =>
     review({
       title: `Review changes of ${flag}`,
       changes,
-      differences: flagDifferences(draft.base, draft.mine),
+      differences,
       done: `${flag} was changed in ${environment}.`,
       onApplied: () => {
-        discardDraft(flag);
+        discard();
         navigate(back);
       },
       // The newest state arrives; the editor merges, or shows the three columns.
       onConflict: () => undefined,
     });
-  if (mustResolve) {
-    return (
-      <ConflictTable
-        flag={flag}
-        merge={merge}
-        choices={choices}
-        onChoose={(path, side) => setChoices(new Map(choices).set(path, side))}
-        onDiscard={() => discardDraft(flag)}
-        onResolve={() => {
-          keepDraft(flag, { base: detail, revision, mine: merge.result });
-          setChoices(new Map());
-        }}
-      />
-    );
-  }
+  if (conflict) return <ConflictTable flag={flag} conflict={conflict} />;
   return (
     <div class="editor">
       <div class="editor-main">
@@ -139,11 +107,9 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
           onCopy={(source) => edit({ strategies: source.strategies.map(({ id: _id, ...strategy }) => strategy) })}
         />
         <footer class="editor-foot">
-          <span class="muted">
-            {changes.length === 0 ? 'No changes' : plural(flagDifferences(draft.base, draft.mine).length, 'difference')}
-          </span>
+          <span class="muted">{changes.length === 0 ? 'No changes' : plural(differences.length, 'difference')}</span>
           <span class="stretch" />
-          <button type="button" aria-disabled={kept === undefined} onClick={() => discardDraft(flag)}>
+          <button type="button" aria-disabled={!isKept} onClick={discard}>
             Discard
           </button>
           <button

@@ -1,18 +1,21 @@
 import { useState } from 'preact/hooks';
-import { useResource } from '../api/resource.js';
+import { invalidate, useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment } from '../api/types.js';
+import { changesBetween } from '../model/flag-changes.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
 import { DependenciesSection } from '../parts/dependencies-section.js';
+import { DraftAnswer } from '../parts/draft-answer.js';
 import { FlagActions } from '../parts/flag-actions.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
+import { AsOfPicker, PastFlag } from '../parts/past-flag.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
 import { StrategySummary } from '../parts/strategy-summary.js';
 import { FlagSwitch } from '../parts/switch.js';
 import { Timeline } from '../parts/timeline.js';
 import { UsageChart } from '../parts/usage-chart.js';
 import { VariantsSection } from '../parts/variants-section.js';
-import { href } from '../router.js';
+import { href, query } from '../router.js';
 import { version } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { may, offers } from '../state/session.js';
@@ -26,6 +29,15 @@ interface FlagScreenProps {
 
 /** One flag: who gets it in each environment, and what has happened to it. */
 export function FlagScreen({ project, flag }: FlagScreenProps) {
+  const asOf = query.value.get('asOf');
+  return asOf === null ? (
+    <FlagNow project={project} flag={flag} />
+  ) : (
+    <PastFlag key={asOf} project={project} flag={flag} asOf={asOf} />
+  );
+}
+
+function FlagNow({ project, flag }: FlagScreenProps) {
   const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
   const segments = useResource('listSegments', {}).data?.segments ?? [];
   return (
@@ -36,7 +48,7 @@ export function FlagScreen({ project, flag }: FlagScreenProps) {
         </a>
       </p>
       {error && data === undefined && <MissingFlag project={project} flag={flag} status={error.status} />}
-      {error && <Fault error={error} />}
+      {error && <Fault error={error} onRetry={() => invalidate((action) => action === 'getFlag')} />}
       {data === undefined && !error && <Loading />}
       {data && <FlagPage detail={data} revision={revision ?? 0} segments={segments} />}
     </section>
@@ -146,6 +158,7 @@ interface EnvironmentCardProps extends FlagPageProps {
 function EnvironmentCard({ detail, revision, environment, segments }: EnvironmentCardProps) {
   const { name: flag, project } = detail;
   const { name, enabled, strategies } = environment;
+  const draft = draftOf(flag);
   const canEdit = may('configureEnvironment', project) || may('updateStrategy', project);
   return (
     <section class={enabled ? 'card environment-card on' : 'card environment-card'} aria-label={name}>
@@ -159,6 +172,11 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
         <h2>{name}</h2>
         <WhyLine project={project} flag={flag} environment={name} />
         <span class="stretch" />
+        {offers('explainFlags', project) && (
+          <a class="why-link" href={href(['why'], { flag, env: name })} aria-label={`Explain ${flag} in ${name}`}>
+            Explain
+          </a>
+        )}
         <a
           class="button"
           href={href(['projects', project, 'flags', flag, name])}
@@ -169,6 +187,15 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
           <Icon name="edit" /> Edit
         </a>
       </header>
+      {draft && (
+        <DraftAnswer
+          flag={flag}
+          environment={name}
+          changes={changesBetween(draft.base, draft.mine, draft.revision).filter(
+            ({ ref }) => ref?.environment === name,
+          )}
+        />
+      )}
       {strategies.length === 0 ? (
         <p class="muted">No strategies: nobody gets it here. Enabling adds a rollout of 100 %.</p>
       ) : (
@@ -209,9 +236,9 @@ function UsedBy({ project, flag }: FlagScreenProps) {
       {apps.length > 0 && (
         <p class="chips">
           {apps.map(({ appName, updatedAt }) => (
-            <span key={appName} class="tag" title={time(updatedAt)}>
+            <a key={appName} class="tag" title={time(updatedAt)} href={href(['applications', appName])}>
               {appName}
-            </span>
+            </a>
           ))}
         </p>
       )}
@@ -229,6 +256,8 @@ function FlagHistory({ project, flag }: FlagScreenProps) {
     <section class="card" aria-labelledby="history">
       <header class="card-head">
         <h2 id="history">History</h2>
+        <span class="stretch" />
+        <AsOfPicker />
       </header>
       {error && <Fault error={error} />}
       {data && <Timeline entries={data.changes} />}
@@ -249,7 +278,7 @@ interface MissingFlagProps extends FlagScreenProps {
 function MissingFlag({ flag, status }: MissingFlagProps) {
   const { data } = useResource(
     'listEvents',
-    status === 404 ? { query: { limit: 1, type: 'feature-deleted' } } : undefined,
+    status === 404 ? { query: { limit: 100, type: 'feature-deleted' } } : undefined,
   );
   const deleted = data?.events.find(({ featureName }) => featureName === flag);
   return (

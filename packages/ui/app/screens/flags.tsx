@@ -11,7 +11,8 @@ import { Icon } from '../parts/icons.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
 import { query, setQuery } from '../router.js';
 import { flagList, openFlagList, reloadFlagList } from '../state/flag-list.js';
-import { environments, may } from '../state/session.js';
+import { environments, may, offers } from '../state/session.js';
+import { loadUsage } from '../state/usage.js';
 import { flagType, number, plural } from '../words.js';
 
 /** All flags of a project. Filters and sort are in the address. */
@@ -23,6 +24,10 @@ export function FlagsScreen({ project }: { readonly project: string }) {
     openFlagList(project, archived);
     chosen.value = new Set();
   }, [project, archived]);
+  const hasUsage = offers('listUsage', project);
+  useEffect(() => {
+    if (hasUsage) void loadUsage();
+  }, [hasUsage]);
   const filter = useComputed(() => filterFromQuery(query.value)).value;
   const list = flagList.value;
   const isShown = list?.project === project && list.archived === archived;

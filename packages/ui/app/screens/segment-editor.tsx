@@ -137,13 +137,15 @@ function Editor({ segment, revision, uses }: EditorProps) {
     return (
       <ConflictTable
         flag={name}
-        merge={merge}
-        choices={choices}
-        onChoose={(path, side) => setChoices(new Map(choices).set(path, side))}
-        onDiscard={() => discardDraft(key)}
-        onResolve={() => {
-          keepDraft(key, { base: stored, revision, mine: merge.result });
-          setChoices(new Map());
+        conflict={{
+          merge,
+          choices,
+          choose: (path, side) => setChoices(new Map(choices).set(path, side)),
+          discard: () => discardDraft(key),
+          resolve: () => {
+            keepDraft(key, { base: stored, revision, mine: merge.result });
+            setChoices(new Map());
+          },
         }}
       />
     );
@@ -171,9 +173,7 @@ function Editor({ segment, revision, uses }: EditorProps) {
         <SegmentForm
           draft={mine}
           onChange={(next) => keepDraft(key, { ...draft, mine: next })}
-          hint={
-            uses.length > 0 ? `Changes all ${plural(uses.length, 'strategy', 'strategies')} that use it.` : undefined
-          }
+          hint={uses.length > 0 ? `Used by ${plural(uses.length, 'strategy', 'strategies')}.` : undefined}
         />
         <footer class="editor-foot">
           <span class="muted">

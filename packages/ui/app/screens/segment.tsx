@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import type { Segment, SegmentUse } from '../api/types.js';
+import type { Constraint, Segment, SegmentUse } from '../api/types.js';
 import { describeConstraint } from '../model/describe.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
@@ -8,6 +8,7 @@ import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { currentProject } from '../parts/layout.js';
 import { Fault, Loading } from '../parts/states.js';
+import { LongList } from '../parts/value-list.js';
 import { href, navigate } from '../router.js';
 import { carryOut } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
@@ -79,6 +80,7 @@ function Detail({ segment, revision }: DetailProps) {
             <li key={index}>
               {index > 0 && <span class="and">and</span>}
               <b>{constraint.contextName}</b> {describeConstraint(constraint)}
+              <AllValues constraint={constraint} number={index + 1} />
             </li>
           ))}
         </ul>
@@ -101,6 +103,24 @@ function Detail({ segment, revision }: DetailProps) {
         />
       )}
     </>
+  );
+}
+
+/** All values of a constraint that the sentence cuts. */
+function AllValues({
+  constraint: { values = [] },
+  number,
+}: {
+  readonly constraint: Constraint;
+  readonly number: number;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  if (values.length <= 3) return null;
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>All {plural(values.length, 'value')}</summary>
+      {isOpen && <LongList name={`Constraint ${number}`} values={values} />}
+    </details>
   );
 }
 

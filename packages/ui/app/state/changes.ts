@@ -4,7 +4,7 @@ import { invalidate } from '../api/resource.js';
 import type { Change, ChangeSet } from '../api/types.js';
 import type { Difference } from '../model/differences.js';
 import { readFlags, reloadFlagList } from './flag-list.js';
-import { isReviewed } from './session.js';
+import { isReviewed, reloadPermissions } from './session.js';
 import { showToast } from './toasts.js';
 
 /** Changes that a user is about to make. */
@@ -68,6 +68,7 @@ export async function carryOut(proposal: Proposal, reason?: string): Promise<Api
     const refusal = error as ApiError;
     void refresh();
     reloadFlagList();
+    if (refusal.status === 403) reloadPermissions();
     if (refusal.status === 412 && proposal.onConflict) proposal.onConflict(refusal);
     else showToast({ text: messageOf(refusal), tone: 'fault' });
     return refusal;

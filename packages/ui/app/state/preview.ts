@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type ApiError, call } from '../api/call.js';
-import type { Change, PreviewedFlag } from '../api/types.js';
+import type { Change, Context, PreviewedFlag } from '../api/types.js';
 import { variantName } from '../words.js';
 import { version } from './changes.js';
-import { samples } from './samples.js';
+import { samples, sampleText } from './samples.js';
 
 /** How many of the sampled users change. */
 export interface PreviewCounts {
@@ -24,11 +24,11 @@ interface PreviewState {
 /** Typing does not send a request for each letter. */
 const DELAY = 150;
 
-/** Previews changes over the sampled users; undefined until the first answer. Later answers replace it. */
-export function usePreview(proposed: readonly Change[], environment: string) {
+/** Previews changes over the sampled users, or over one context; undefined until the first answer. Later answers replace it. */
+export function usePreview(proposed: readonly Change[], environment: string, only?: Context) {
   // Without revisions: the preview is about the newest state, also while another change arrives.
   const changes = proposed.map(({ ifRevision: _ifRevision, ...change }) => change);
-  const key = JSON.stringify([changes, environment, version.value, samples.value.length, samples.value[0]]);
+  const key = JSON.stringify([changes, environment, version.value, only ?? sampleText.value]);
   const state = useSignal<PreviewState>({ key: '', flags: undefined, error: undefined });
   useEffect(() => {
     if (changes.length === 0) {
@@ -38,7 +38,7 @@ export function usePreview(proposed: readonly Change[], environment: string) {
     const running = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const body = { changes, environment, contexts: samples.value.map(({ context }) => context) };
+        const body = { changes, environment, contexts: only ? [only] : samples.value.map(({ context }) => context) };
         const { data } = await call('previewChanges', { body, signal: running.signal });
         state.value = { key, flags: data.flags, error: undefined };
       } catch (error) {

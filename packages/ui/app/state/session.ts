@@ -63,6 +63,11 @@ async function loadPermissions(project: string): Promise<void> {
   }
 }
 
+/** Asks again what the caller may do, after a refusal. */
+export function reloadPermissions(): void {
+  for (const project of requested) void loadPermissions(project);
+}
+
 /** Another token may do other things. */
 export function startSession(): void {
   effect(() => {

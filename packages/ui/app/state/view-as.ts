@@ -33,7 +33,7 @@ export function contextFromText(text: string): Context | undefined {
   };
 }
 
-function contextToText(context: Context): string {
+export function contextToText(context: Context): string {
   return new URLSearchParams(fieldsOf(context)).toString();
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { LIMITS } from '../../validation/limits.js';
 import {
   addToSums,
   type Counters,
@@ -15,15 +16,11 @@ import {
   type TimedUsage,
 } from '../metrics-port.js';
 import { runSlices, type SlicedWork, visitInSlices } from '../slices.js';
-import { createDroppedCount } from '../unknown-counters.js';
+import { boundsOfMerging, createDroppedCount, minuteOf } from '../unknown-counters.js';
 import { memoryApplications } from './applications.js';
 import { memoryUnknownNames } from './unknown-names.js';
 
-/** Memory keeps so many counts by the second. When it has more, it keeps those older than two minutes by the minute. */
-const COUNTS_BY_SECOND = 50_000;
-const MINUTE = 60;
-
-/** Stores counters per second, and many old ones per minute. */
+/** Stores counters per second, and many old ones per minute: see `LIMITS.countersBySecond`. */
 export function memoryCounters(): Counters {
   const seconds = new Map<number, FlagSums>();
   let size = 0;
@@ -39,16 +36,19 @@ export function memoryCounters(): Counters {
     const known = seconds.get(second);
     if (known) return known;
     newest = Math.max(newest, second);
-    if (size > COUNTS_BY_SECOND) mergeOldSeconds();
-    const sums: FlagSums = new Map();
+    if (size > LIMITS.countersBySecond) mergeOldSeconds();
+    // The merge may have filled this second, as the end of a minute.
+    const sums: FlagSums = seconds.get(second) ?? new Map();
     seconds.set(second, sums);
     return sums;
   }
 
   function mergeOldSeconds(): void {
+    const { droppedUntil, mergedUntil } = boundsOfMerging(newest);
     for (const [second, sums] of [...seconds]) {
-      if (second > newest - 2 * MINUTE || second % MINUTE === 0) continue;
-      const minute = Math.ceil(second / MINUTE) * MINUTE;
+      const minute = minuteOf(second);
+      if (second <= droppedUntil) replace(second, undefined);
+      if (second <= droppedUntil || second > mergedUntil || second === minute) continue;
       // A copy: a sum that is being computed in slices has visited one of the two already.
       const merged: FlagSums = new Map(seconds.get(minute));
       for (const count of sums.values()) addToSums(merged, count);

@@ -1,104 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  addToSums,
-  type Counters,
-  composeMetrics,
-  type FlagSums,
-  type LastSeen,
-  sortedSums,
-} from '../metrics-composition.js';
-import {
-  boundedSum,
-  counterSecond,
-  type FlagCount,
-  lastSecondUntil,
-  type MetricsStorage,
-  type TimedUsage,
-} from '../metrics-port.js';
-
+import { composeMetrics, type FlagSums, type LastSeen, sortedSums } from '../metrics-composition.js';
+import type { MetricsStorage, TimedUsage } from '../metrics-port.js';
 import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
-import { createDroppedCount } from '../unknown-counters.js';
+import { createDroppedCount, createMerging } from '../unknown-counters.js';
 import { readWhenFree } from './busy.js';
 import { type Connection, inSnapshot, prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { sqliteApplications } from './metrics-applications.js';
-import { createReportBatcher, createRowMerger } from './metrics-batches.js';
+import { createReportBatcher } from './metrics-batches.js';
+import { sqliteCounters } from './metrics-counters.js';
 import { sqliteUnknownNames } from './unknown-names.js';
 import type { WriteQueue } from './write-queue.js';
-
-/** Rows that one slice sums up. It also completes the second in which it ends. */
-const SUMMED_ROWS = 10_000;
-
-/** Sums stop at the largest safe integer, so that no report fails. `total` cannot overflow, unlike `sum`. */
-function sqliteCounters(database: SqliteDatabase, prefix: string): Counters {
-  const { add, sum, endOfSlice, nextSecond, remove, dropUntil } = counterStatements(database, `${prefix}counters`);
-
-  return {
-    add(reports) {
-      const [report] = reports;
-      if (report !== undefined && reports.length === 1) {
-        const second = counterSecond(report.stop);
-        for (const { flag, yes, no } of report.counts) add.run(second, flag, yes, no);
-        return;
-      }
-      const rows = createRowMerger<number, FlagCount>(addCounts);
-      for (const { stop, counts } of reports) {
-        for (const count of counts) rows.add(counterSecond(stop), count.flag, count);
-      }
-      rows.forEach(({ yes, no }, second, flag) => void add.run(second, flag, yes, no));
-    },
-    sumAfter(time, sums) {
-      let after = lastSecondUntil(time);
-      return () => {
-        const end = (endOfSlice.get(after) as number | undefined) ?? Number.MAX_SAFE_INTEGER;
-        for (const count of sum.all(after, end) as FlagCount[]) addToSums(sums, count);
-        after = end;
-        return end < Number.MAX_SAFE_INTEGER;
-      };
-    },
-    // The key begins with the second: one look-up per second is cheaper than a scan.
-    forget(flag) {
-      let second = nextSecond.get(Number.MIN_SAFE_INTEGER) as number | undefined;
-      while (second !== undefined) {
-        remove.run(second, flag);
-        second = nextSecond.get(second) as number | undefined;
-      }
-    },
-    dropUntil: (time) => () => dropUntil.run(lastSecondUntil(time)).changes === SLICE_ROWS,
-  };
-}
-
-function counterStatements(database: SqliteDatabase, table: string) {
-  const limit = Number.MAX_SAFE_INTEGER;
-  return {
-    add: prepare(
-      database,
-      `INSERT INTO ${table} (second, flag, yes, no) VALUES (?, ?, ?, ?)
-      ON CONFLICT (second, flag) DO UPDATE SET
-        yes = min(yes + excluded.yes, ${limit}),
-        no = min(no + excluded.no, ${limit})`,
-    ),
-    sum: prepare(
-      database,
-      `SELECT flag, min(total(yes), ${limit}) AS yes, min(total(no), ${limit}) AS no
-      FROM ${table} WHERE second > ? AND second <= ? GROUP BY flag`,
-    ),
-    endOfSlice: preparePluck(
-      database,
-      `SELECT second FROM ${table} WHERE second > ? ORDER BY second, flag LIMIT 1 OFFSET ${SUMMED_ROWS}`,
-    ),
-    nextSecond: preparePluck(database, `SELECT second FROM ${table} WHERE second > ? ORDER BY second, flag LIMIT 1`),
-    remove: prepare(database, `DELETE FROM ${table} WHERE second = ? AND flag = ?`),
-    dropUntil: prepare(
-      database,
-      `DELETE FROM ${table} WHERE (second, flag) IN (
-        SELECT second, flag FROM ${table} WHERE second <= ? ORDER BY second, flag LIMIT ${SLICE_ROWS})`,
-    ),
-  };
-}
-
-function addCounts(one: FlagCount, next: FlagCount): FlagCount {
-  return { flag: one.flag, yes: boundedSum(one.yes, next.yes), no: boundedSum(one.no, next.no) };
-}
 
 function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
   const see = prepare(
@@ -169,8 +80,9 @@ export interface SqliteMetricsOptions {
  * `outcome_unknown`.
  */
 export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMetricsOptions): MetricsStorage {
+  const counters = sqliteCounters(connection.database, tablePrefix);
   const metrics = composeMetrics({
-    counters: sqliteCounters(connection.database, tablePrefix),
+    counters,
     lastSeen: sqliteLastSeen(connection.database, tablePrefix),
     applications: sqliteApplications(connection.database, tablePrefix),
     unknownNames: sqliteUnknownNames(connection.database, tablePrefix),
@@ -179,12 +91,14 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
   const write = <T>(work: () => T, onBusy?: () => void) => writeQueue.run(work, { onBusy });
   const batcher = createReportBatcher(async (take, onBusy) => add(await write(() => metrics.record(take()), onBusy)));
   const inTransactions = (slice: SlicedWork) => write(slice);
+  const mergeCounters = createMerging(() => runSlices(counters.mergeOld(), inTransactions));
   const inReads = async (slice: SlicedWork) => (await readWhenFree(connection, slice)) && setImmediate(true);
 
   return {
     async record(reports, registrations = []) {
-      if (registrations.length > 0) return add(await write(() => metrics.record(reports, registrations)));
-      if (reports.length > 0) return batcher.add(reports);
+      if (registrations.length > 0) add(await write(() => metrics.record(reports, registrations)));
+      else if (reports.length > 0) await batcher.add(reports);
+      await mergeCounters(reports);
     },
     register: async (registration) => add(await write(() => metrics.register(registration))),
     async forget(flag) {

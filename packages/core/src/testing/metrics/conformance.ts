@@ -3,7 +3,7 @@ import type { MetricsStorage } from '../../storage/metrics-port.js';
 import { CASE_TIMEOUT, currentTestRunner, type MetricsRule, raiseMochaTimeout } from '../test-runner.js';
 import { applicationRules, instanceRules, registrationRules } from './applications.js';
 import { countRules, nameRules, usageRules, windowRules } from './counting.js';
-import { limitRules, unknownNameRules } from './limits.js';
+import { counterLimitRules, limitRules, unknownNameRules } from './limits.js';
 import { readingRules } from './reading.js';
 import { batchRules, concurrencyRules } from './recording.js';
 import { closingRules, copyRules, forgettingRules, lastSeenRules, pruningRules } from './retention.js';
@@ -79,6 +79,7 @@ const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
   ['unknown names', unknownNameRules],
   ['reading', readingRules],
   ['limits', limitRules],
+  ['limits of counters', counterLimitRules],
   ['forgetting', forgettingRules],
   ['pruning', pruningRules],
   ['names', nameRules],

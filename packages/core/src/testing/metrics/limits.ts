@@ -45,6 +45,42 @@ export function limitRules(rule: MetricsRule): void {
   });
 }
 
+export function counterLimitRules(rule: MetricsRule): void {
+  rule('keeps counters beyond the limit by the minute, except the last two minutes', async (metrics) => {
+    const flags = once(...names(LIMITS.countersBySecond / 250));
+    const seconds = 250 + 2 * 60;
+    await metrics.record([report({ counts: once('newest') })]);
+    await metrics.record([report({ at: NOW, stop: NOW - 62 * MINUTE, counts: once('too old for any window') })]);
+    for (let age = seconds; age >= 0; age -= 1) {
+      await metrics.record([report({ at: NOW, stop: NOW - age * 1000, counts: flags })]);
+    }
+    const sumAfter = async (age: number) => (await metrics.counts({ after: NOW - age * 1000 }))[0]?.yes;
+    for (const age of [1, 60, 119, 120]) assert.equal(await sumAfter(age), age, `${age} s`);
+    for (const age of [121, 150, 180]) assert.equal(await sumAfter(age), 180, `${age} s`);
+    assert.equal(await sumAfter(181), 240);
+    assert.equal(await sumAfter(60 * 60), seconds + 1);
+    assertSame((await metrics.counts({ after: 0 })).length, flags.length + 1);
+  });
+
+  rule('adds late counts to merged ones', async (metrics) => {
+    const flags = once(...names(LIMITS.countersBySecond / 250));
+    for (let round = 0; round < 2; round += 1) {
+      for (let age = 420; age > 120; age -= 1) {
+        await metrics.record([report({ at: NOW, stop: NOW - age * 1000, counts: flags })]);
+      }
+      await metrics.record([report({ counts: flags })]);
+    }
+    assertSame(
+      await metrics.counts({ after: NOW - 60 * MINUTE }),
+      flags.map(({ flag }) => ({ flag, yes: 602, no: 0 })),
+    );
+    await metrics.forget('name-10000');
+    assert.equal((await metrics.counts({ after: 0 })).length, flags.length - 1);
+    await metrics.prune({ countersUntil: NOW - MINUTE, unseenSince: 0, isFlag: () => true });
+    assertSame((await metrics.counts({ after: NOW - MINUTE })).length, flags.length - 1);
+  });
+}
+
 export function unknownNameRules(rule: MetricsRule): void {
   rule('counts unknown names beside flags, without last-seen times', async (metrics) => {
     const unknown = [{ flag: 'chekcout', yes: 2, no: 3 }];

@@ -1,0 +1,26 @@
+import type { Change } from '../api/types.js';
+import { usePreview } from '../state/preview.js';
+import { viewAs } from '../state/view-as.js';
+import { answer, bucketText, reason } from '../words.js';
+
+interface DraftAnswerProps {
+  readonly flag: string;
+  readonly environment: string;
+  readonly changes: readonly Change[];
+}
+
+/** Whether the flag would be on for the context of *View as* if the draft were saved, and why. */
+export function DraftAnswer({ flag, environment, changes }: DraftAnswerProps) {
+  const context = viewAs.value;
+  const { flags } = usePreview(context === undefined ? [] : changes, environment, context);
+  const after = flags?.find((one) => one.flag === flag)?.contexts[0];
+  if (context === undefined || after === undefined) return null;
+  const buckets = after.buckets.map(bucketText).join(', ');
+  return (
+    <p class="viewed">
+      With your draft, it is <span class={after.after.enabled ? 'answer on' : 'answer off'}>{answer(after.after)}</span>{' '}
+      for {context.userId ?? 'this context'}{' '}
+      <small>{[reason(after.after.reason), buckets].filter(Boolean).join(', ')}</small>
+    </p>
+  );
+}

@@ -1,0 +1,158 @@
+import type { ComponentChildren } from 'preact';
+import type {
+  Explained,
+  ExplainedConstraint,
+  ExplainedRollout,
+  ExplainedStrategy,
+  ExplainedVariant,
+  Segment,
+} from '../api/types.js';
+import { describeConstraint } from '../model/describe.js';
+import { href } from '../router.js';
+import { answer, reason, strategyName, variantName } from '../words.js';
+import { Icon } from './icons.js';
+
+interface ExplanationProps {
+  readonly explained: Explained;
+  readonly environment: string;
+  readonly segments: readonly Segment[];
+}
+
+/** Every step of an evaluation in words, in its order, up to the one that decides. */
+export function Explanation({ explained, environment, segments }: ExplanationProps) {
+  const { project, name, enabled, dependencies, strategies, variantChoice } = explained;
+  return (
+    <ol class="steps">
+      {dependencies.map(({ dependency, holds }) => (
+        <Step key={dependency.feature} holds={holds}>
+          Depends on <a href={href(['projects', project, 'flags', dependency.feature ?? ''])}>{dependency.feature}</a>{' '}
+          being {dependency.enabled === false ? 'off' : 'on'}
+          {dependency.variants && dependency.variants.length > 0 && ` with ${dependency.variants.join(' or ')}`}
+        </Step>
+      ))}
+      {strategies.length === 0 && explained.reason !== 'dependency' && (
+        <Step holds={enabled}>{decisionOf(explained.reason, environment)}</Step>
+      )}
+      {strategies.map((strategy, index) => (
+        <StrategySteps key={index} strategy={strategy} number={index + 1} segments={segments} />
+      ))}
+      <Step holds={enabled}>
+        <strong>
+          {name} is {answer(explained)} in {environment}
+        </strong>
+        {strategies.length > 1 && !enabled && ': no strategy matches'}
+        {variantChoice && <p class="muted">{variantText(variantChoice)}</p>}
+      </Step>
+    </ol>
+  );
+}
+
+interface StepProps {
+  readonly holds: boolean | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** One decision: by shape and by word. Undefined: it was skipped. */
+function Step({ holds, children }: StepProps) {
+  const state = holds === undefined ? 'skipped' : holds ? 'yes' : 'no';
+  return (
+    <li class={`step ${state}`}>
+      <span class="step-mark">
+        {holds === undefined ? '–' : <Icon name={holds ? 'check' : 'close'} />}
+        <span class="hidden">{state}: </span>
+      </span>
+      <div>{children}</div>
+    </li>
+  );
+}
+
+function decisionOf(code: string, environment: string): string {
+  if (code === 'disabled') return `The flag is disabled in ${environment}: its strategies are not looked at.`;
+  if (code === 'no_strategies')
+    return `The flag is enabled in ${environment} and has no strategies: everybody gets it.`;
+  return `${reason(code).replace(/^./, (letter) => letter.toUpperCase())}.`;
+}
+
+interface StrategyStepsProps {
+  readonly strategy: ExplainedStrategy;
+  readonly number: number;
+  readonly segments: readonly Segment[];
+}
+
+function StrategySteps({ strategy, number, segments }: StrategyStepsProps) {
+  const { name, holds, disabled, isTooCostly, constraints, rollout, test } = strategy;
+  const outcome = disabled
+    ? 'is skipped, because it is disabled'
+    : isTooCostly
+      ? 'is not evaluated, because it costs too much'
+      : holds
+        ? 'matches'
+        : 'does not match';
+  return (
+    <Step holds={disabled ? undefined : holds}>
+      <strong>Strategy {number}</strong>, {strategyName(name)}, {outcome}
+      <ol class="steps">
+        {strategy.segments.map((segment) => (
+          <Step key={`segment ${segment.id}`} holds={segment.holds}>
+            {segment.found ? (
+              <>
+                In the segment{' '}
+                <a href={href(['segments', segment.id])}>
+                  {segments.find(({ id }) => id === segment.id)?.name ?? segment.id}
+                </a>
+              </>
+            ) : (
+              `There is no segment ${segment.id}`
+            )}
+            {segment.constraints && segment.constraints.length > 0 && (
+              <ol class="steps">{segment.constraints.map(constraintStep)}</ol>
+            )}
+          </Step>
+        ))}
+        {constraints.map(constraintStep)}
+        {rollout && <Step holds={rollout.holds}>{rolloutText(rollout)}</Step>}
+        {!rollout && test !== undefined && name !== 'default' && (
+          <Step holds={test}>The context {test ? 'is' : 'is not'} in the list of the strategy</Step>
+        )}
+      </ol>
+    </Step>
+  );
+}
+
+function constraintStep({ constraint, holds, value }: ExplainedConstraint, index: number) {
+  const { contextName, operator, values = [] } = constraint;
+  // Explanations of very long lists come without them.
+  const isCut = values.length === 0 && constraint.value === undefined;
+  const isTime = operator.startsWith('DATE_');
+  return (
+    <Step key={`${contextName} ${index}`} holds={holds}>
+      <b>{contextName}</b> {isCut ? 'is compared with a long list' : describeConstraint(constraint)}
+      <span class="muted">
+        {isTime
+          ? ': compared with the time of the evaluation'
+          : isCut
+            ? ''
+            : value === undefined
+              ? `: the context has no ${contextName}`
+              : ': it is '}
+      </span>
+      {!isTime && !isCut && value !== undefined && <code>{value}</code>}
+    </Step>
+  );
+}
+
+function rolloutText({ rollout, bucket, id, groupId, random }: ExplainedRollout): string {
+  if (bucket === undefined) return `A rollout of ${rollout} % needs an id to hash, and the context has none`;
+  const source = random ? 'drawn at random' : `the hash of “${groupId}:${id}”`;
+  return bucket <= rollout
+    ? `Bucket ${bucket}, ${source}, is within the rollout of ${rollout} %`
+    : `Bucket ${bucket}, ${source}, is beyond the rollout of ${rollout} %`;
+}
+
+function variantText({ variant, overridden, bucket, totalWeight, random, groupId, id }: ExplainedVariant): string {
+  const name = variantName(variant);
+  if (name === undefined) return 'No variant: their weights add up to nothing.';
+  if (overridden) return `Variant ${name}: an override names this context.`;
+  const source = random ? 'drawn at random' : `the hash of “${groupId}:${id}”`;
+  return `Variant ${name}: number ${bucket} of ${totalWeight}, ${source}.`;
+}

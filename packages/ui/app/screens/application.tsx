@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks';
+import { call } from '../api/call.js';
+import { invalidate, useResource } from '../api/resource.js';
+import type { Application, ApplicationDetail } from '../api/types.js';
+import { AllowedButton } from '../parts/allowed-button.js';
+import { Confirm } from '../parts/dialog.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { currentProject } from '../parts/layout.js';
+import { Fault, Loading } from '../parts/states.js';
+import { href, navigate } from '../router.js';
+import { showToast } from '../state/toasts.js';
+import { ago, number, plural, strategyName, time } from '../words.js';
+
+/** One application: its instances, its strategies, and the flags that it evaluates. */
+export function ApplicationScreen({ name }: { readonly name: string }) {
+  const { data, error } = useResource('getApplication', { params: { application: name } });
+  const described = useResource('listApplicationsByFlag', {}).data;
+  const own = Object.values(described ?? {})
+    .flat()
+    .find(({ appName }) => appName === name);
+  return (
+    <section>
+      <p class="crumbs">
+        <a href={href(['applications'])}>
+          <Icon name="back" /> Applications
+        </a>
+      </p>
+      {error && !data && <Heading title={name} />}
+      {error && <Fault error={error} />}
+      {!data && !error && <Loading />}
+      {data && <Detail detail={data} own={own} />}
+    </section>
+  );
+}
+
+interface DetailProps {
+  readonly detail: ApplicationDetail;
+  /** What the application says of itself. */
+  readonly own: Application | undefined;
+}
+
+function Detail({ detail, own }: DetailProps) {
+  const { appName, instances, seenToggles, droppedNames } = detail;
+  const strategies = detail.strategies.flatMap((row) => row.strategies);
+  const color = safeColor(own?.color);
+  const link = safeLink(own?.url);
+  return (
+    <>
+      <header class="flag-head">
+        <div class="screen-head">
+          {color && <span class="swatch" style={{ backgroundColor: color }} />}
+          <Heading title={appName} />
+          {link && (
+            <a href={link} target="_blank" rel="noreferrer noopener" class="external">
+              {new URL(link).host} <Icon name="external" />
+              <span class="hidden">(opens a new tab)</span>
+            </a>
+          )}
+          <span class="stretch" />
+          <ForgetButton name={appName} />
+        </div>
+        {own?.description && <p class="description">{own.description}</p>}
+        <p class="chips">
+          {strategies.map((strategy) => (
+            <span key={strategy} class="tag">
+              {strategyName(strategy)}
+            </span>
+          ))}
+        </p>
+      </header>
+      <section class="card" aria-labelledby="app-flags">
+        <header class="card-head">
+          <h2 id="app-flags">Flags</h2>
+          <span class="muted">{plural(seenToggles.length, 'flag')} evaluated</span>
+        </header>
+        <Flags names={seenToggles} />
+        {droppedNames > 0 && (
+          <p class="muted">
+            Reports named {number(droppedNames)} further unknown {droppedNames === 1 ? 'flag' : 'flags'}, which are not
+            kept.
+          </p>
+        )}
+      </section>
+      <Instances instances={instances} />
+    </>
+  );
+}
+
+const SHOWN = 200;
+
+function Flags({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return <p class="muted">It has not evaluated any flag yet.</p>;
+  return (
+    <p class="chips">
+      {names.slice(0, SHOWN).map((name) => (
+        <a key={name} class="tag" href={href(['flags', name])}>
+          {name}
+        </a>
+      ))}
+      {names.length > SHOWN && <span class="muted">and {number(names.length - SHOWN)} more</span>}
+    </p>
+  );
+}
+
+function Instances({ instances }: Pick<ApplicationDetail, 'instances'>) {
+  const [shown, setShown] = useState(SHOWN);
+  const newest = instances.toSorted((one, other) => other.lastSeen.localeCompare(one.lastSeen));
+  return (
+    <section class="card" aria-labelledby="instances">
+      <header class="card-head">
+        <h2 id="instances">Instances</h2>
+        <span class="muted">{plural(instances.length, 'instance')}</span>
+      </header>
+      {instances.length > 0 && (
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">Instance</th>
+              <th scope="col">Address</th>
+              <th scope="col">First seen</th>
+              <th scope="col">Last seen</th>
+            </tr>
+          </thead>
+          <tbody>
+            {newest.slice(0, shown).map(({ instanceId, clientIp, createdAt, lastSeen }) => (
+              <tr key={instanceId}>
+                <th scope="row">{instanceId}</th>
+                <td>{clientIp || <span class="muted">unknown</span>}</td>
+                <td title={time(createdAt)}>{ago(createdAt)}</td>
+                <td title={time(lastSeen)}>{ago(lastSeen)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {instances.length > shown && (
+        <button type="button" onClick={() => setShown(shown + SHOWN)}>
+          Show more
+        </button>
+      )}
+    </section>
+  );
+}
+
+function ForgetButton({ name }: { readonly name: string }) {
+  const [isAsking, setAsking] = useState(false);
+  const forget = async () => {
+    // The page leaves first: a forgotten application cannot be read again.
+    navigate(href(['applications']));
+    try {
+      await call('deleteApplication', { params: { application: name } });
+      showToast({ tone: 'done', text: `The application ${name} was forgotten.` });
+    } catch (error) {
+      showToast({ tone: 'fault', text: (error as Error).message });
+    }
+    invalidate((action) => action === 'listApplications' || action === 'listApplicationsByFlag');
+  };
+  return (
+    <>
+      <AllowedButton needs={['deleteApplication']} project={currentProject()} onClick={() => setAsking(true)}>
+        Forget…
+      </AllowedButton>
+      {isAsking && (
+        <Confirm
+          title={`Forget ${name}?`}
+          text="Its instances and the list of its flags are removed. An application that runs reports again, and begins anew."
+          confirm={`Confirm: forget ${name}`}
+          isDanger
+          onConfirm={forget}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Applications describe themselves with a public token: only `#` and hex digits become a color. */
+function safeColor(color: string | null | undefined): string | undefined {
+  return color && /^#(?:[\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/i.test(color) ? color : undefined;
+}
+
+/** Only addresses of web pages become a link. */
+function safeLink(url: string | undefined): string | undefined {
+  if (!url || !/^https?:\/\//i.test(url)) return undefined;
+  return URL.canParse(url) ? new URL(url).href : undefined;
+}

@@ -1,0 +1,155 @@
+import { useState } from 'preact/hooks';
+import { useResource } from '../api/resource.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { Empty, Fault, Loading } from '../parts/states.js';
+import { Timeline } from '../parts/timeline.js';
+import { href, query, setQuery } from '../router.js';
+import { type EventFilter, useEventSearch } from '../state/event-search.js';
+import { EVENTS, plural, time } from '../words.js';
+
+const NAMES = ['flag', 'who', 'type', 'from', 'to'] as const;
+const PAGE = 30;
+
+/** What has changed in all projects, the newest first. The filters are in the address. */
+export function EventsScreen() {
+  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Record<
+    (typeof NAMES)[number],
+    string
+  >;
+  const isFiltered = NAMES.some((name) => filter[name] !== '');
+  return (
+    <section>
+      <div class="screen-head">
+        <Heading title="Events" />
+      </div>
+      <Filters filter={filter} isFiltered={isFiltered} />
+      <Found key={JSON.stringify(filter)} filter={filter} isFiltered={isFiltered} />
+    </section>
+  );
+}
+
+/** The matching change sets. With another filter, the pages begin anew. */
+function Found({ filter, isFiltered }: FiltersProps) {
+  const [wanted, setWanted] = useState(PAGE);
+  const [steps, setSteps] = useState(1);
+  const { entries, error, hasMore, searchedTo, isSearching } = useEventSearch(filter, wanted, steps);
+  const shown = entries?.slice(0, wanted) ?? [];
+  return (
+    <>
+      {error && <Fault error={error} />}
+      {!entries && !error && <Loading />}
+      {entries?.length === 0 && !hasMore && (
+        <Empty title={isFiltered ? 'No change matches' : 'Nothing has changed yet'}>
+          {isFiltered ? (
+            <button type="button" onClick={clear}>
+              Remove the filters
+            </button>
+          ) : (
+            <p>Every change of a flag, segment, token, member or project appears here, with a way back.</p>
+          )}
+        </Empty>
+      )}
+      {shown.length > 0 && (
+        <div class="card">
+          <Timeline entries={shown} isGlobal />
+        </div>
+      )}
+      {entries && (hasMore || entries.length > wanted) && (
+        <p class="more">
+          <button
+            type="button"
+            aria-disabled={isSearching}
+            onClick={() => {
+              if (isSearching) return;
+              if (entries.length >= wanted) setWanted(wanted + PAGE);
+              else setSteps(steps + 1);
+            }}
+          >
+            {isSearching ? 'Searching…' : entries.length >= wanted ? 'Show more' : 'Search further back'}
+          </button>
+          {isFiltered && searchedTo && (
+            <span class="muted" role="status">
+              {plural(shown.length, 'change')} since {time(searchedTo)}
+            </span>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function clear(): void {
+  setQuery(Object.fromEntries(NAMES.map((name) => [name, undefined])));
+}
+
+interface FiltersProps {
+  readonly filter: EventFilter;
+  readonly isFiltered: boolean;
+}
+
+function Filters({ filter, isFiltered }: FiltersProps) {
+  const types = Object.entries(EVENTS).toSorted(([, one], [, other]) => one.localeCompare(other));
+  const set = (name: keyof EventFilter) => (event: { readonly currentTarget: { readonly value: string } }) =>
+    setQuery({ [name]: event.currentTarget.value });
+  return (
+    <search class="event-filters">
+      <label>
+        Flag
+        <input type="search" value={filter.flag} onChange={set('flag')} />
+      </label>
+      <label>
+        Who
+        <input type="search" value={filter.who} onChange={set('who')} />
+      </label>
+      <label>
+        What
+        <select value={filter.type} onChange={set('type')} class={filter.type === '' ? '' : 'active'}>
+          <option value="">Anything</option>
+          {types.map(([type, words]) => (
+            <option key={type} value={type}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        From
+        <input type="date" value={filter.from} onChange={set('from')} />
+      </label>
+      <label>
+        To
+        <input type="date" value={filter.to} onChange={set('to')} />
+      </label>
+      {isFiltered && (
+        <button type="button" class="quiet" onClick={clear}>
+          <Icon name="close" /> Remove the filters
+        </button>
+      )}
+    </search>
+  );
+}
+
+/** One change set, as links to it show it. */
+export function ChangeSetScreen({ id }: { readonly id: string }) {
+  const { data, error } = useResource('getChangeSet', { params: { id } });
+  return (
+    <section>
+      <p class="crumbs">
+        <a href={href(['events'])}>
+          <Icon name="back" /> Events
+        </a>
+      </p>
+      <div class="screen-head">
+        <Heading title={data ? `Change of ${time(data.at)}` : 'Change'} />
+      </div>
+      {error && <Fault error={error} />}
+      {!data && !error && <Loading />}
+      {data && (
+        <div class="card">
+          <Timeline entries={[data]} isGlobal />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,22 @@
+import { useResource } from '../api/resource.js';
+import { Heading } from '../parts/heading.js';
+import { Fault, Loading } from '../parts/states.js';
+import { FlagScreen } from './flag.js';
+
+/** A flag of which only the name is known, as applications report it. */
+export function FlagByName({ flag }: { readonly flag: string }) {
+  const { data, error } = useResource('listAllFlags', { query: { query: flag, limit: 1_000 } });
+  const found = data?.features.find(({ name }) => name === flag);
+  if (found) return <FlagScreen project={found.project} flag={flag} />;
+  if (!data && !error) return <Loading />;
+  return (
+    <section class="narrow">
+      <Heading title={flag} />
+      {error ? (
+        <Fault error={error} />
+      ) : (
+        <p>There is no flag of this name in the projects that you may see. It is archived, or it never was.</p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,111 @@
+import { useEffect, useState } from 'preact/hooks';
+import { type ApiError, call } from '../api/call.js';
+import type { HistoryEntry } from '../api/types.js';
+import { version } from './changes.js';
+
+/** Which change sets are shown. Empty members match all. */
+export interface EventFilter {
+  /** Part of a flag's name. */
+  readonly flag: string;
+  /** Part of an actor's name. */
+  readonly who: string;
+  /** A type of an event. */
+  readonly type: string;
+  /** Days in the time zone of the browser, such as `2026-01-31`; both are included. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface EventSearch {
+  /** Undefined until the first page has arrived. */
+  readonly entries: readonly HistoryEntry[] | undefined;
+  readonly error: ApiError | undefined;
+  /** Whether there may be more: the search stops after a number of pages. */
+  readonly hasMore: boolean;
+  /** How far back the search has come. */
+  readonly searchedTo: string | undefined;
+  readonly isSearching: boolean;
+}
+
+const PAGE = 100;
+const IDLE: EventSearch = {
+  entries: undefined,
+  error: undefined,
+  hasMore: false,
+  searchedTo: undefined,
+  isSearching: true,
+};
+
+/**
+ * Reads the history until so many entries match, at most ten pages for each step. Reads again after every change; what
+ * is shown stays until then.
+ */
+export function useEventSearch(filter: EventFilter, wanted: number, steps: number): EventSearch {
+  const [found, setFound] = useState(IDLE);
+  const key = JSON.stringify([filter, wanted, steps, version.value]);
+  useEffect(() => {
+    const running = new AbortController();
+    setFound((former) => ({ ...former, isSearching: true }));
+    search(filter, { wanted, maxPages: steps * 10, signal: running.signal }).then(
+      (result) => setFound(result),
+      (error) => {
+        if (!running.signal.aborted) setFound((former) => ({ ...former, error, isSearching: false }));
+      },
+    );
+    return () => running.abort();
+  }, [key]);
+  return found;
+}
+
+interface SearchLimits {
+  readonly wanted: number;
+  readonly maxPages: number;
+  readonly signal: AbortSignal;
+}
+
+async function search(filter: EventFilter, { wanted, maxPages, signal }: SearchLimits): Promise<EventSearch> {
+  const matches = matcherOf(filter);
+  const earliest = startOf(filter.from);
+  const entries: HistoryEntry[] = [];
+  let after: string | undefined;
+  let searchedTo: string | undefined;
+  let hasMore = true;
+  for (let pages = 0; hasMore && pages < maxPages && entries.length < wanted; pages++) {
+    const { data } = await call('listHistory', { query: { limit: PAGE, after }, signal });
+    entries.push(...data.changes.filter(matches));
+    searchedTo = data.changes.at(-1)?.at ?? searchedTo;
+    after = data.next;
+    hasMore = after !== undefined && (searchedTo === undefined || new Date(searchedTo).getTime() >= earliest);
+  }
+  return { entries, error: undefined, hasMore, searchedTo, isSearching: false };
+}
+
+/** Returns whether an entry passes all filters. */
+function matcherOf(filter: EventFilter): (entry: HistoryEntry) => boolean {
+  const flag = filter.flag.trim().toLowerCase();
+  const who = filter.who.trim().toLowerCase();
+  const [earliest, latest] = [startOf(filter.from), endOf(filter.to)];
+  return ({ at, actor, events }) => {
+    const time = new Date(at).getTime();
+    return (
+      time >= earliest &&
+      time < latest &&
+      actor.toLowerCase().includes(who) &&
+      (flag === '' || events.some(({ featureName }) => featureName?.toLowerCase().includes(flag))) &&
+      (filter.type === '' || events.some(({ type }) => type === filter.type))
+    );
+  };
+}
+
+function startOf(day: string): number {
+  const time = new Date(`${day}T00:00:00`).getTime();
+  return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
+}
+
+/** The end of a day: days have 23 to 25 hours. */
+function endOf(day: string): number {
+  const date = new Date(`${day}T00:00:00`);
+  if (Number.isNaN(date.getTime())) return Number.POSITIVE_INFINITY;
+  date.setDate(date.getDate() + 1);
+  return date.getTime();
+}

@@ -1,0 +1,152 @@
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { describeInBrowser, type Host, seed, startHost } from './host.js';
+
+const HOSTILE = '"><img src=x onerror=alert(1)>';
+const READING = /^(get|list|count|preview|explain)/;
+const checkout = { project: 'default', flag: 'checkout' };
+
+let host: Host;
+let visited: Visit;
+let mayWrite = true;
+
+beforeAll(async () => {
+  host = await startHost({
+    router: {
+      auth: () => ({ name: 'ada' }),
+      authorize: (_actor: unknown, action: string) => mayWrite || READING.test(action),
+    },
+  });
+  await seed(host);
+});
+beforeEach(() => {
+  mayWrite = true;
+});
+afterEach(() => visited.close());
+afterAll(async () => {
+  await host.close();
+  await disconnectBrowser();
+});
+
+async function open(path: string): Promise<Visit['page']> {
+  visited = await visit(`${host.page}${path}`);
+  return visited.page;
+}
+
+describeInBrowser('applications', () => {
+  beforeAll(async () => {
+    const report = { strategies: ['default', 'flexibleRollout'], started: Date.now(), interval: 10_000 };
+    const shop = { ...report, appName: 'shop', url: 'https://shop.example/', color: '#00aa77', description: HOSTILE };
+    const evil = { ...report, appName: HOSTILE, instanceId: HOSTILE, url: 'javascript:alert(1)', color: 'url(//evil)' };
+    const bucket = { start: Date.now() - 1_000, stop: Date.now(), toggles: { checkout: { yes: 3, no: 1 } } };
+    for (const { appName, ...rest } of [shop, evil]) {
+      await host.flags.registerApplication({ ...rest, appName });
+      await host.flags.reportMetrics({ appName, bucket });
+    }
+  });
+
+  it('lists them, shows one, leads to its flags, and forgets it', async () => {
+    const page = await open('applications');
+    await page.getByText('2 applications').waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'shop', exact: true }).click();
+    await page.getByRole('heading', { name: 'shop', level: 1 }).waitFor();
+    expect(await page.getByRole('link', { name: 'shop.example' }).getAttribute('href')).toBe('https://shop.example/');
+    await page.getByText(HOSTILE).waitFor();
+    await page.locator('.swatch').waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'checkout' }).click();
+    await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'shop', exact: true }).click();
+    await page.getByRole('button', { name: 'Forget…' }).click();
+    await page.getByRole('button', { name: 'Confirm: forget shop' }).click();
+    await page.getByText('1 application', { exact: true }).waitFor();
+    expect(await host.flags.listApplications()).toHaveLength(1);
+  });
+
+  it('keeps what a hostile application says of itself as text', async () => {
+    const page = await open(`applications/${encodeURIComponent(HOSTILE)}`);
+    await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor();
+    await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
+    expect(await page.locator('main a[href^="javascript"], main img, main .swatch').count()).toBe(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('says that there is no such application, and no such flag', async () => {
+    const page = await open('applications/nobody');
+    await page.getByRole('alert').waitFor();
+    expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.goto(`${host.page}flags/nothing`);
+    await page.getByText('There is no flag of this name').waitFor();
+  });
+});
+
+describeInBrowser('events', () => {
+  it('filters by flag, person, type and day, live, and shows one change by its address', async () => {
+    await host.flags.as('bob').updateFlag(checkout, { description: HOSTILE });
+    const page = await open('events');
+    await page.getByText(HOSTILE).first().waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByLabel('Who').fill('bob');
+    await page.getByLabel('Who').press('Enter');
+    await page.getByLabel('What').selectOption('changed details');
+    await page.getByLabel('Flag', { exact: true }).fill('check');
+    await page.getByLabel('Flag', { exact: true }).press('Enter');
+    await page.getByLabel('From').fill('2020-01-01');
+    await page.locator('.timeline > li:only-child').waitFor();
+    const parameters = Object.fromEntries(new URL(page.url()).searchParams);
+    expect(parameters).toEqual({ who: 'bob', type: 'feature-metadata-updated', flag: 'check', from: '2020-01-01' });
+    await host.flags.as('bob').updateFlag(checkout, { description: 'another' });
+    await page.locator('.timeline > li:nth-child(2)').waitFor();
+    await page.reload();
+    await page.locator('.timeline > li:nth-child(2)').waitFor();
+    await page.getByRole('textbox', { name: 'To' }).fill('2020-01-02');
+    await page.getByRole('heading', { name: 'No change matches' }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove the filters' }).last().click();
+    await page.locator('.when').first().click();
+    await page.getByRole('heading', { name: /^Change of/ }).waitFor();
+    expect(await page.locator('.timeline > li').count()).toBe(1);
+    await page.getByRole('button', { name: /^Revert: bob/ }).click();
+    await page.getByRole('button', { name: 'Confirm: revert' }).click();
+    await page.getByText('The change was reverted.').waitFor();
+    expect((await host.flags.getFlag(checkout)).description).toBe(HOSTILE);
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('shows more on demand, and names the permission that a revert needs', async () => {
+    mayWrite = false;
+    for (let number = 0; number < 40; number++) {
+      await host.flags.updateFlag(checkout, { description: `Number ${number}` });
+    }
+    const page = await open('events');
+    await page.locator('.timeline > li:nth-child(30)').waitFor();
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.locator('.timeline > li:nth-child(40)').waitFor();
+    await page.locator('button[title="Needs the permission undoChange"]').first().waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('says that there is no such change', async () => {
+    const page = await open('events/00000000-0000-4000-8000-000000000000');
+    await page.getByRole('alert').waitFor();
+    expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});
+
+describeInBrowser('the screens in the dark, in forced colors, and on a narrow window', () => {
+  const screens = ['segments', 'segments/new', 'tokens', 'projects/default/members', 'applications', 'why', 'events'];
+
+  it.each(screens)('shows %s without a violation, and without scrolling sideways', async (path) => {
+    visited = await visit(`${host.page}${path}`, { colorScheme: 'dark' });
+    const { page } = visited;
+    await page.locator('main h1').waitFor();
+    await page.locator('.loading').waitFor({ state: 'detached' });
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.emulateMedia({ forcedColors: 'active' });
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
+  });
+});

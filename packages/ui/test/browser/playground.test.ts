@@ -1,0 +1,87 @@
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { describeInBrowser, type Host, seed, startHost } from './host.js';
+
+let host: Host;
+let visited: Visit;
+
+beforeAll(async () => {
+  host = await startHost();
+  await seed(host);
+  const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE', 'AT'] }];
+  const { id } = await host.flags.createSegment({ name: 'eu', constraints });
+  const ref = { project: 'default', flag: 'dark-mode', environment: 'production' };
+  await host.flags.configureEnvironment(ref, { enabled: true, strategies: [{ name: 'default', segments: [id] }] });
+  await host.flags.setVariants(ref, [{ name: 'blue', weight: 1000, weightType: 'variable', stickiness: 'default' }]);
+  await host.flags.addDependency(ref, { flag: 'checkout' });
+});
+afterEach(() => visited.close());
+afterAll(async () => {
+  await host.close();
+  await disconnectBrowser();
+});
+
+async function open(path: string): Promise<Visit['page']> {
+  visited = await visit(`${host.page}${path}`);
+  return visited.page;
+}
+
+describeInBrowser('the playground', () => {
+  it('explains all flags for a context that is in the address, each step in words', async () => {
+    const page = await open('why');
+    await page.getByText('3 flags, 0 on').waitFor();
+    await page.getByLabel('User ID').fill('7');
+    await page.getByLabel('Other fields').fill('country=FR');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByText('user 7 · FR').first().waitFor();
+    expect(new URL(page.url()).searchParams.get('as')).toBe('userId=7&country=FR');
+    await page.getByLabel('Environment').selectOption('All environments');
+    await page.getByRole('heading', { name: 'development' }).waitFor();
+    await page.getByText('checkout', { exact: true }).last().click();
+    await page.getByText(/Bucket \d+, the hash of “checkout:7”, is beyond the rollout of 25 %/).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('explains one flag: dependencies, segments, rollout and variant', async () => {
+    const page = await open('why?as=userId%3D10%26country%3DDE&flag=dark-mode&env=production');
+    await page.getByText('Depends on').waitFor();
+    await page.getByRole('link', { name: 'checkout' }).waitFor();
+    await host.flags.configureEnvironment(
+      { project: 'default', flag: 'checkout', environment: 'production' },
+      { enabled: true, strategies: [{ name: 'default' }] },
+    );
+    await page.getByRole('link', { name: 'eu', exact: true }).waitFor();
+    await page.getByText(/country is one of DE, AT: it is/).waitFor();
+    await page.getByText('dark-mode is on: blue in production').waitFor();
+    await page.getByText(/^Variant blue: number \d+ of 1000/).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('says which field is wrong, and that there is no such flag', async () => {
+    const page = await open('why?flag=nothing');
+    await page.getByRole('alert').waitFor();
+    expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
+    await page.getByLabel('Other fields').fill('country DE');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('.field.faulty', { hasText: 'write name=value' }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});
+
+describeInBrowser('a flag as of an earlier time', () => {
+  it('shows the flag as it was, and returns to now', async () => {
+    const ref = { project: 'default', flag: 'old-banner' };
+    const [before] = (await host.flags.listEvents({ limit: 1 })).events;
+    await host.flags.updateFlag(ref, { description: 'What it is now' });
+    const page = await open(`projects/default/flags/old-banner?asOf=${encodeURIComponent(before?.at ?? '')}`);
+    await page.getByText('What old-banner does').waitFor();
+    expect(await page.getByRole('switch').count()).toBe(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Show it as it is now' }).click();
+    await page.getByText('What it is now').first().waitFor();
+    await page.getByLabel('As of').fill('2001-01-01T00:00:00');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    expect(visited.expectFault(/status 400/)).toBeGreaterThan(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,278 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { until } from '../../../../test/until.js';
+import { describeInBrowser, type Host, seed, startHost } from './host.js';
+
+let host: Host;
+let visited: Visit;
+/** What the host knows about the caller, and what it allows. */
+let isSignedIn = true;
+let isAllowed = true;
+
+beforeAll(async () => {
+  host = await startHost({
+    router: {
+      auth: ({ headers }: { readonly headers: Record<string, unknown> }) =>
+        isSignedIn && String(headers.cookie).includes('session=ada') ? { name: 'ada' } : undefined,
+      authorize: (_actor: unknown, action: string) => isAllowed || /^(get|list|count|preview|explain)/.test(action),
+    },
+    ui: { signIn: '/login' },
+  });
+  await seed(host);
+});
+afterAll(async () => {
+  await disconnectBrowser();
+  await host.close();
+});
+afterEach(async () => {
+  [isSignedIn, isAllowed] = [true, true];
+  await visited.close();
+});
+
+const ref = { project: 'default', flag: 'checkout' };
+const isOn = async (environment: string) =>
+  (await host.flags.getFlag(ref)).environments.find(({ name }) => name === environment)?.enabled;
+
+async function open(path = 'projects/default'): Promise<Visit['page']> {
+  const storageState = {
+    cookies: [
+      {
+        name: 'session',
+        value: 'ada',
+        domain: '127.0.0.1',
+        path: '/',
+        expires: -1,
+        httpOnly: true,
+        secure: false,
+        sameSite: 'Lax' as const,
+      },
+    ],
+    origins: [],
+  };
+  visited = await visit(`${host.page}${path}`, { storageState });
+  return visited.page;
+}
+
+describeInBrowser('what may go wrong', () => {
+  it('401: asks to sign in, and the draft waits', async () => {
+    const page = await open('projects/default/flags/checkout/production');
+    await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
+    await page.getByText(/become on/).waitFor();
+    isSignedIn = false;
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    isSignedIn = true;
+    await page.reload();
+    const rollout = page.getByLabel('Rollout of strategy 1 in percent');
+    await rollout.waitFor();
+    expect(await rollout.inputValue()).toBe('60');
+    visited.expectFault(/status 401/);
+  });
+
+  it('403: says so, and disables what is no longer allowed', async () => {
+    const page = await open();
+    const control = page.getByRole('switch', { name: 'checkout in development' });
+    await control.waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    isAllowed = false;
+    await control.click();
+    await page.getByText('You are not allowed to do this.').waitFor();
+    await page.locator('[aria-label="checkout in development"][aria-disabled=true]').waitFor();
+    expect(await control.getAttribute('title')).toBe('Needs the permission disable');
+    expect(await accessibilityViolations(page)).toEqual([]);
+    visited.expectFault(/status 403/);
+  });
+
+  it('404: says who has archived or deleted a flag', async () => {
+    await host.flags.createFlag({ project: 'default' }, { name: 'short-lived' });
+    const page = await open('projects/default/flags/short-lived');
+    await page.getByRole('switch', { name: 'short-lived in production' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await host.flags.as('bob').archiveFlag({ project: 'default', flag: 'short-lived' });
+    await page.getByText('This flag is archived').waitFor();
+    await host.flags.as('bob').deleteFlag({ project: 'default', flag: 'short-lived' });
+    await page.goto(`${host.page}projects/default/flags/short-lived`);
+    await page.getByText('This flag was deleted').waitFor();
+    await page.getByText(/bob deleted it/).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.goto(`${host.page}no/such/page`);
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    visited.expectFault(/status 404/);
+  });
+
+  it('412: refuses what somebody else has changed meanwhile, and shows the newest state', async () => {
+    const page = await open('projects/default/flags/checkout');
+    await page.getByRole('switch', { name: 'checkout in production' }).click();
+    await page.route('**/event-stream', (route) => route.abort());
+    await page.getByRole('dialog').getByText('become off').waitFor();
+    await host.flags.as('bob').updateFlag(ref, { description: 'By bob' });
+    await page.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('Somebody else has changed this meanwhile').waitFor();
+    expect(await isOn('production')).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.getByText('By bob').first().waitFor();
+    visited.expectFault(/status 412|failed|ERR_FAILED/);
+  });
+
+  it('503: keeps what is known, and tries again', async () => {
+    const page = await open('projects/default/flags/checkout');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const body = JSON.stringify({ code: 'storage_unavailable', message: 'The storage does not answer.' });
+    await page.route('**/features/checkout', (route) =>
+      route.fulfill({ status: 503, contentType: 'application/json', body }),
+    );
+    await host.flags.as('bob').updateFlag(ref, { description: 'After the outage' });
+    await page.getByText('The storage does not answer.').waitFor();
+    await page.getByRole('switch', { name: 'checkout in production' }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.unroute('**/features/checkout');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('After the outage').first().waitFor();
+    expect(await page.getByText('The storage does not answer.').count()).toBe(0);
+    visited.expectFault(/status 503/);
+  });
+
+  it('shows that the stream is lost, as of when, and recovers', async () => {
+    const page = await open();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.route('**/event-stream', (route) => route.abort());
+    await page.reload();
+    await page.getByText(/Connection lost: shown as of/).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.unroute('**/event-stream');
+    await page.getByText('Live', { exact: true }).waitFor();
+    visited.expectFault(/failed: GET .*event-stream|ERR_FAILED/);
+  });
+});
+
+describeInBrowser('pages elsewhere', () => {
+  it.each(['cookies of the host', 'no authentication'])('cannot write with %s from another port', async (kind) => {
+    const open_ = kind === 'no authentication' ? await startHost() : undefined;
+    if (open_) await seed(open_);
+    const target = open_ ?? host;
+    const attacker = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end('<!doctype html><iframe name="hidden"></iframe><form method="post" target="hidden"></form>');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => attacker.once('listening', resolve));
+    await open();
+    const { page } = visited;
+    await page.goto(`http://127.0.0.1:${(attacker.address() as AddressInfo).port}/`);
+    const api = target.page.replace(/ui\/$/, 'api/admin/');
+    const environment = `${api}projects/default/features/dark-mode/environments/production/on`;
+    const refusals: number[] = [];
+    page.on('response', (response) => refusals.push(response.status()));
+    await page.evaluate(
+      ([features, on]) => {
+        const options: RequestInit = { method: 'POST', mode: 'no-cors', credentials: 'include' };
+        void fetch(features ?? '', { ...options, body: new Blob(['{"name":"forged"}']) });
+        void fetch(on ?? '', options);
+        const form = document.querySelector('form');
+        form?.setAttribute('action', on ?? '');
+        form?.submit();
+      },
+      [`${api}projects/default/features`, environment],
+    );
+    await until(() => refusals.length >= 3);
+    expect(refusals).toEqual([403, 403, 403]);
+    const flags = await target.flags.listFlags({ project: 'default' });
+    expect(flags.some(({ name }) => name === 'forged')).toBe(false);
+    const { environments } = await target.flags.getFlag({ project: 'default', flag: 'dark-mode' });
+    expect(environments.every(({ enabled }) => !enabled)).toBe(true);
+    // The page itself writes with the same credentials.
+    await page.goto(`${target.page}projects/default`);
+    await page.getByRole('switch', { name: 'old-banner in development' }).click();
+    await page.getByText(/old-banner is (on|off) in development/).waitFor();
+    visited.expectFault(/status 403|failed: POST/);
+    await page.goto('about:blank');
+    attacker.closeAllConnections();
+    attacker.close();
+    await open_?.close();
+  });
+});
+
+describeInBrowser('hostile texts', () => {
+  it('stay text in flags, variants, strategies, reasons, applications and users', async () => {
+    const script = '<script>globalThis.hacked = 1</script><img src=x onerror="globalThis.hacked = 1">';
+    const link = 'javascript:globalThis.hacked=1';
+    const hostile = { project: 'default', flag: 'hostile' };
+    await host.flags.createFlag(
+      { project: 'default' },
+      { name: 'hostile', description: script, labels: [link], owner: script.slice(0, 60) },
+    );
+    await host.flags.addStrategy(
+      { ...hostile, environment: 'production' },
+      {
+        name: 'flexibleRollout',
+        title: script,
+        parameters: { rollout: 50, stickiness: 'default', groupId: link },
+        constraints: [{ contextName: '__proto__', operator: 'IN', values: [script, link] }],
+      },
+    );
+    await host.flags.setVariants(hostile, [
+      {
+        name: 'v',
+        weightType: 'variable',
+        weight: 1000,
+        stickiness: 'default',
+        payload: { type: 'string', value: `${script}${link}` },
+      },
+    ]);
+    await host.flags.apply([{ op: 'updateFlag', ref: hostile, input: { stale: true } }], {
+      reason: script,
+      actor: link,
+    });
+    const page = await open(`projects/default?as=${encodeURIComponent(`userId=${encodeURIComponent(script)}`)}`);
+    const check = async () => {
+      expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+      expect(await page.locator('main script, main img, main iframe, a[href^="javascript:"]').count()).toBe(0);
+    };
+    await page.getByRole('link', { name: 'hostile' }).waitFor();
+    await check();
+    await page.getByRole('link', { name: 'hostile' }).click();
+    await page.getByRole('heading', { name: 'Variants' }).waitFor();
+    await page.getByText(script).first().waitFor();
+    await check();
+    await page.goto(`${host.page}projects/default/flags/hostile/production`);
+    await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
+    await page.getByText(/now on for/).waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('dialog').waitFor();
+    await check();
+    await page.goto(`${host.page}history`);
+    await page.getByText(script).first().waitFor();
+    await check();
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});
+
+describeInBrowser('every way of looking at it', () => {
+  const places = [
+    'projects/default',
+    'projects/default/flags/checkout',
+    'projects/default/flags/checkout/production',
+    'history',
+  ];
+
+  it.each(places)('finds no fault in %s: light, dark, forced colours, zoomed to 400 %%', async (place) => {
+    const page = await open(place);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.locator('main :is(.switch, .timeline, .editor)').first().waitFor();
+    for (const media of [
+      { colorScheme: 'light' },
+      { colorScheme: 'dark' },
+      { colorScheme: 'dark', forcedColors: 'active' },
+    ] as const) {
+      await page.emulateMedia(media);
+      expect(await accessibilityViolations(page)).toEqual([]);
+    }
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+    await page.setViewportSize({ width: 320, height: 256 });
+    expect(await accessibilityViolations(page)).toEqual([]);
+    // A table scrolls in its own frame: the page does not scroll sideways.
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  });
+});
