@@ -33,8 +33,10 @@ export async function readFrom(
 ): Promise<Definitions> {
   const environments = await listEnvironments(session.api);
   const mapped = new Map(mapEnvironment.map((pair) => toPair(pair, environments)));
+  const { strategies = [] } = await session.api.get<WireStrategies>('/session');
   const target: ImportTarget = {
     environments,
+    strategies: strategies.map(({ name }) => name),
     environment: await environmentOf(session),
     toEnvironment: (name) => mapped.get(name) ?? (environments.includes(name) ? name : undefined),
   };
@@ -46,6 +48,10 @@ export async function readFrom(
   const { definitions, report } = IMPORTERS[from](document, target);
   for (const sentence of report) session.io.stderr.write(`note: ${sentence}\n`);
   return definitions;
+}
+
+interface WireStrategies {
+  readonly strategies?: readonly { readonly name: string }[];
 }
 
 function toPair(pair: string, environments: readonly string[]): readonly [string, string] {

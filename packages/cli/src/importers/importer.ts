@@ -4,6 +4,8 @@ import type { DefinedFlag, DefinedSegment, DefinedStrategy, Definitions } from '
 export interface ImportTarget {
   /** The environments of the store. */
   readonly environments: readonly string[];
+  /** The names of the built-in strategies. */
+  readonly strategies: readonly string[];
   /** The environment for files that have none. */
   readonly environment: string;
   /** Returns the store's environment for one of the file. Undefined: it is not imported. */

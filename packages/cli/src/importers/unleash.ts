@@ -8,7 +8,6 @@ import type {
   StrategyVariant,
   VariantInput,
 } from '@flags/core';
-import { BUILT_IN_STRATEGIES } from '@flags/core/integration';
 import {
   type Imported,
   type ImportTarget,
@@ -158,7 +157,7 @@ function createEnvironments(state: Members, { target, report, known }: Surroundi
 
   function toStrategy(flag: string, strategy: Members, variants: readonly VariantInput[]): DefinedStrategy {
     const name = textOf(strategy.strategyName) ?? `${strategy.name}`;
-    if (!BUILT_IN_STRATEGIES.some((one) => one.name === name)) {
+    if (!target.strategies.includes(name)) {
       report.add(`The strategy ${name} is a custom one: give its code to the option \`strategies\`.`);
     }
     const { constraints, holds } = toConstraints(strategy.constraints);

@@ -36,6 +36,8 @@ const DEFINITIONS: Definitions = {
   segments: [{ name: 'beta', constraints: [] }, { name: 'staff' }],
   flags: [
     { name: 'checkout', project: 'default', stale: true },
+    { name: 'parent', labels: ['kept'] },
+    { name: 'child', archived: true },
     {
       name: 'drill',
       project: 'tools',
