@@ -43,14 +43,16 @@ function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey
 
 /** Returns the checkpoints that a commit stores beside its documents. */
 export function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
-  return changes.flatMap(({ write, next: body }) => {
+  const checkpoints: DocumentPut[] = [];
+  for (const { write, next: body } of changes) {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
-    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
-    if (!hasHistory(write.key)) return [];
+    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) continue;
+    if (!hasHistory(write.key)) continue;
     const text = 'text' in write ? write.text : JSON.stringify(body);
-    return [{ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null }];
-  });
+    checkpoints.push({ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null });
+  }
+  return checkpoints;
 }
 
 const DOCUMENT_EVENTS: ReadonlySet<string> = new Set<EventType>([
