@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Awaitable, ChangeContext } from '../common.types.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { Feed } from '../events/feed.js';
-import { checkpointsOf } from '../history/past-state.js';
-import type { DocumentKey, DocumentWrite, NewEvent, Storage } from '../storage/port.js';
+import { withCheckpoints } from '../history/past-state.js';
+import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import type { KeyedUpdate, Versioned } from './aggregate.js';
 import type { DocumentChange } from './draft.js';
@@ -12,6 +11,7 @@ import { createKeyedMutex } from './keyed-mutex.js';
 import { type DocumentReader, nameOf } from './reader.js';
 import { locateRefusal } from './refusal-path.js';
 import { assertExpected, assertRevision, type ExpectedRevision } from './revisions.js';
+import { newSetId } from './set-id.js';
 import { assertDocumentSize, isLarge, type StateSize } from './state-size.js';
 import { createWorkingCopy, type RunnableCopy, type WorkingCopy } from './working-copy.js';
 
@@ -133,11 +133,6 @@ export function createSetRunner(environment: ChangeEnvironment): SetRunner {
       return decided;
     },
   };
-}
-
-/** Returns a UUID as a flat string. Node builds it from many parts, which every stored event would keep in memory. */
-function newSetId(): string {
-  return Buffer.from(randomUUID(), 'latin1').toString('latin1');
 }
 
 /** Queued sets fail with the same error. Otherwise each would wait for the storage's timeout, one after another. */
@@ -266,7 +261,7 @@ async function commit(
     const starting = feed.ready();
     if (starting) await starting;
     const result = await storage.commit({
-      writes: toDocumentWrites(writes),
+      writes: withCheckpoints(writes),
       checks: copy.toChecks(),
       vacant: copy.toVacancies(),
       events: toNewEvents(copy, set),
@@ -281,18 +276,11 @@ async function commit(
     if (applying) await applying;
     feed.wake();
     copy.settle(result.revisions);
-    const deletedFlags: string[] = [];
-    for (const { event, subject } of copy.events) if (event.type === 'flag-deleted') deletedFlags.push(subject.id);
+    const deletedFlags = copy.events.flatMap(({ event, subject }) => (event.type === 'flag-deleted' ? subject.id : []));
     return { id: set.id, at: set.at, actor: set.context.actor, documents: copy, deletedFlags };
   } finally {
     release?.();
   }
-}
-
-function toDocumentWrites(writes: readonly DocumentChange[]): readonly DocumentWrite[] {
-  const own: readonly DocumentWrite[] = writes.map(({ write }) => write);
-  const checkpoints = checkpointsOf(writes);
-  return checkpoints.length > 0 ? [...own, ...checkpoints] : own;
 }
 
 function toNewEvents(copy: RunnableCopy, { id, at, context: { actor, actorToken, ...context } }: SetRun): NewEvent[] {

@@ -4,7 +4,7 @@ import type { DomainEvent, EventType } from '../events/event.types.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { DocumentKey, DocumentPut, Storage, StoredEvent } from '../storage/port.js';
+import type { DocumentKey, DocumentPut, DocumentWrite, Storage, StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { LIMITS } from '../validation/limits.js';
 import { walkBack } from './change-set-events.js';
@@ -41,8 +41,14 @@ function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey
   return { kind: CHECKPOINT, id: `${kind} ${id} ${revision}` };
 }
 
-/** Returns the checkpoints that a commit stores beside its documents. */
-export function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
+/** Returns the writes of a commit: those of the changes, and checkpoints beside them. */
+export function withCheckpoints(changes: readonly DocumentChange[]): readonly DocumentWrite[] {
+  const writes: readonly DocumentWrite[] = changes.map(({ write }) => write);
+  const checkpoints = checkpointsOf(changes);
+  return checkpoints.length > 0 ? [...writes, ...checkpoints] : writes;
+}
+
+function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
   const checkpoints: DocumentPut[] = [];
   for (const { write, next: body } of changes) {
     const revision = write.expected + 1;
