@@ -14,22 +14,31 @@ export type KeyedMutex = <T>(keys: readonly string[], work: () => Promise<T>) =>
  * @param isShared whether queued work would meet the same error. Default: never
  */
 export function createKeyedMutex(isShared: (error: unknown) => boolean = () => false): KeyedMutex {
-  const latest = new Map<string, Promise<unknown>>();
+  // The ends of the latest work. They do not refer to its result: a map keeps removed values alive for a while, and the
+  // documents of every change would then outlive several garbage collections.
+  const latest = new Map<string, Promise<SharedFailure | undefined>>();
+
   return (keys, work) => {
     const before = keys.flatMap((key) => latest.get(key) ?? []);
     const turn = before.length === 0 ? work() : allOf(before).then(work);
-    for (const key of keys) latest.set(key, turn);
-    const cleanUp = () => {
-      for (const key of keys) if (latest.get(key) === turn) latest.delete(key);
+    const cleanUp = (): undefined => {
+      for (const key of keys) if (latest.get(key) === end) latest.delete(key);
     };
-    turn.then(cleanUp, cleanUp);
+    const end: Promise<SharedFailure | undefined> = turn.then(cleanUp, (error: unknown) => {
+      cleanUp();
+      return isShared(error) ? { error } : undefined;
+    });
+    for (const key of keys) latest.set(key, end);
     return turn;
   };
+}
 
-  /** Rejects with a shared error, if there is one, after all have ended. */
-  async function allOf(earlier: readonly Promise<unknown>[]): Promise<void> {
-    const outcomes = await Promise.allSettled(earlier);
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected' && isShared(outcome.reason));
-    if (failed?.status === 'rejected') throw failed.reason;
-  }
+interface SharedFailure {
+  readonly error: unknown;
+}
+
+/** Rejects with a shared error, if there is one, after all have ended. */
+async function allOf(earlier: readonly Promise<SharedFailure | undefined>[]): Promise<void> {
+  const failed = (await Promise.all(earlier)).find((failure) => failure !== undefined);
+  if (failed) throw failed.error;
 }

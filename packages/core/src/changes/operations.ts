@@ -107,9 +107,10 @@ async function runChange(
   { prepare, split }: ChangeOperation,
   input: readonly unknown[],
 ): Promise<unknown> {
-  const { context, ...change } = split(...input);
+  const change = split(...input);
   const prepared = await prepare(engine, change);
-  const { actor, onSegmentUse, onRevision, ifRevision } = context ?? {};
+  if (!change.context) return prepared.result((await engine.run([prepared], undefined)).documents);
+  const { actor, onSegmentUse, onRevision, ifRevision } = change.context;
   const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
   const { documents } = await engine.run([single], {
     ...(actor !== undefined && { actor }),

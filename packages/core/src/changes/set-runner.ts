@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Awaitable, ChangeContext } from '../common.types.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { Feed } from '../events/feed.js';
-import { checkpointsOf } from '../history/past-state.js';
+import { withCheckpoints } from '../history/past-state.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import type { KeyedUpdate, Versioned } from './aggregate.js';
@@ -12,6 +11,7 @@ import { createKeyedMutex } from './keyed-mutex.js';
 import { type DocumentReader, nameOf } from './reader.js';
 import { locateRefusal } from './refusal-path.js';
 import { assertExpected, assertRevision, type ExpectedRevision } from './revisions.js';
+import { newSetId } from './set-id.js';
 import { assertDocumentSize, isLarge, type StateSize } from './state-size.js';
 import { createWorkingCopy, type RunnableCopy, type WorkingCopy } from './working-copy.js';
 
@@ -135,11 +135,6 @@ export function createSetRunner(environment: ChangeEnvironment): SetRunner {
   };
 }
 
-/** Returns a UUID as a flat string. Node builds it from many parts, which every stored event would keep in memory. */
-function newSetId(): string {
-  return Buffer.from(randomUUID(), 'latin1').toString('latin1');
-}
-
 /** Queued sets fail with the same error. Otherwise each would wait for the storage's timeout, one after another. */
 function isStorageFailure(error: unknown): boolean {
   return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
@@ -179,7 +174,7 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     },
   );
   if (!decided || decided.copy.events.length === 0) return 'lost';
-  if (await isRepetition(environment, set)) return repeated(set);
+  if (set.context.id !== undefined && (await isRepetition(environment, set))) return repeated(set);
   return commit(environment, set, decided);
 }
 
@@ -194,11 +189,14 @@ function isRefusal(error: unknown, { onSegmentUse }: SetContext): boolean {
  */
 async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
   const { changes, context } = set;
-  const decided = await decideSet(changes, context, environment.storage).catch(async (error: unknown) => {
-    if (await isRepetition(environment, set)) return undefined;
+  let decided: DecidedSet;
+  try {
+    decided = await decideSet(changes, context, environment.storage);
+  } catch (error) {
+    if (await isRepetition(environment, set)) return repeated(set);
     throw error;
-  });
-  if (!decided || (await isRepetition(environment, set))) return repeated(set);
+  }
+  if (context.id !== undefined && (await isRepetition(environment, set))) return repeated(set);
   if (decided.copy.events.length > 0) return commit(environment, set, decided);
   return { id: null, at: set.at, actor: context.actor, documents: decided.copy, deletedFlags: [] };
 }
@@ -227,18 +225,20 @@ async function decideSet(
   storage: Pick<Storage, 'get' | 'list'>,
 ): Promise<DecidedSet> {
   const copy = createWorkingCopy(storage);
-  for (const expected of context.expected ?? []) await assertExpected(copy, expected);
+  if (context.expected) for (const expected of context.expected) await assertExpected(copy, expected);
   for (const change of changes) {
     copy.begin(change.path);
     try {
       if (change.ifRevision !== undefined) await assertRevision(copy, change, change.ifRevision);
-      await change.decide(copy, context);
+      const deciding = change.decide(copy, context);
+      if (deciding) await deciding;
     } catch (error) {
       throw locateRefusal(error, change.path);
     }
     if (changes.length > 1 && timeSlice.isOver()) await timeSlice.next();
   }
-  const writes = await copy.toChanges();
+  const toWrite = copy.toChanges();
+  const writes = toWrite instanceof Promise ? await toWrite : toWrite;
   for (const write of writes) {
     try {
       assertDocumentSize(write);
@@ -258,9 +258,10 @@ async function commit(
   try {
     // A storage in this process commits synchronously: yield between the decision on a large document and its commit.
     if (writes.some(isLarge)) await setImmediate();
-    await feed.ready();
+    const starting = feed.ready();
+    if (starting) await starting;
     const result = await storage.commit({
-      writes: [...writes.map(({ write }) => write), ...checkpointsOf(writes)],
+      writes: withCheckpoints(writes),
       checks: copy.toChecks(),
       vacant: copy.toVacancies(),
       events: toNewEvents(copy, set),
@@ -275,9 +276,8 @@ async function commit(
     if (applying) await applying;
     feed.wake();
     copy.settle(result.revisions);
-    const deleted = copy.events.filter(({ event }) => event.type === 'flag-deleted');
-    const { id, at, context } = set;
-    return { id, at, actor: context.actor, documents: copy, deletedFlags: deleted.map(({ subject }) => subject.id) };
+    const deletedFlags = copy.events.flatMap(({ event, subject }) => (event.type === 'flag-deleted' ? subject.id : []));
+    return { id: set.id, at: set.at, actor: set.context.actor, documents: copy, deletedFlags };
   } finally {
     release?.();
   }

@@ -119,8 +119,9 @@ class SetCopy implements RunnableCopy {
   ): Awaitable<void> {
     if (events.length === 0) return;
     const entry = this.entryOf(aggregate.kind, id);
-    const applyNow = () => this.applyTo(this.draftOf(entry, aggregate as Documents<never>), { aggregate, events });
-    return entry.isLoaded ? applyNow() : this.load(entry).then(applyNow);
+    const documents = aggregate as Documents<never>;
+    if (entry.isLoaded) return this.applyTo(this.draftOf(entry, documents), aggregate, events);
+    return this.load(entry).then(() => this.applyTo(this.draftOf(entry, documents), aggregate, events));
   }
 
   async put<State>(documents: Documents<State>, id: string, state: State): Promise<void> {
@@ -174,6 +175,7 @@ class SetCopy implements RunnableCopy {
 
   /** A parent that the set fills again is not vacant: its own document makes concurrent changes conflict. */
   toVacancies(): readonly Vacancy[] {
+    if (this.vacancies.length === 0) return this.vacancies;
     return this.vacancies.filter(
       ({ kind, parent }) =>
         !this.drafted.some(({ key, draft: { documents, state } }) => {
@@ -183,7 +185,8 @@ class SetCopy implements RunnableCopy {
   }
 
   settle(revisions: readonly number[]): void {
-    for (const [index, { draft }] of this.drafted.filter(isWritten).entries()) draft.revision = revisions[index] ?? 0;
+    let index = 0;
+    for (const entry of this.drafted) if (isWritten(entry)) entry.draft.revision = revisions[index++] ?? 0;
   }
 
   private entryOf(kind: string, id: string): Entry {
@@ -244,7 +247,8 @@ class SetCopy implements RunnableCopy {
 
   private applyTo<State, Event extends DomainEvent>(
     { key, draft }: DraftedEntry,
-    { aggregate, events }: { readonly aggregate: Aggregate<State, Event>; readonly events: readonly Event[] },
+    aggregate: Aggregate<State, Event>,
+    events: readonly Event[],
   ): void {
     draft.isChanged = true;
     for (const event of events) {

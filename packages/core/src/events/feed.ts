@@ -13,7 +13,7 @@ export interface Feed {
   /** Reads new events now. Called after own commits, and when another process may have committed. */
   wake(): void;
   /** Resolves when every subscription knows its start position, and so misses no later commit. */
-  ready(): Promise<unknown>;
+  ready(): Promise<unknown> | undefined;
   /**
    * Ends subscriptions that do not know their start position yet. Called when the instance closes: a read that never
    * ends would block the changes that wait for it, and closing.
@@ -69,7 +69,10 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
     closePending: () => {
       for (const subscription of subscriptions) if (!subscription.hasStarted()) void end(subscription);
     },
-    ready: () => Promise.all([...subscriptions].map((subscription) => subscription.whenStarted())),
+    ready() {
+      if (subscriptions.size === 0) return undefined;
+      return Promise.all([...subscriptions].map((subscription) => subscription.whenStarted()));
+    },
     close: () => Promise.all([...subscriptions].map(end)),
   };
 }

@@ -14,8 +14,12 @@ import type { Strategy } from './strategy.types.js';
  * children, and touches newly referenced segments and parents. A concurrent change that deletes such a segment or
  * archives such a parent then conflicts, and decides again. So does a change that adds a dependency to such a parent.
  */
-export async function applyToFlag(copy: WorkingCopy, name: string, events: readonly FlagEvent[]): Promise<void> {
+export function applyToFlag(copy: WorkingCopy, name: string, events: readonly FlagEvent[]): Awaitable<void> {
   if (!events.some(mayRefer)) return copy.apply(flagDocuments, name, events);
+  return applyWithReferences(copy, name, events);
+}
+
+async function applyWithReferences(copy: WorkingCopy, name: string, events: readonly FlagEvent[]): Promise<void> {
   const before = (await copy.read(flagDocuments, name))?.state;
   await copy.apply(flagDocuments, name, events);
   const after = (await copy.read(flagDocuments, name))?.state;
@@ -87,8 +91,10 @@ export function changeFlag<Result>(
     async decide(copy, context) {
       const { state } = await findFlag(copy.read, ref);
       const events = await decide(state, copy, context);
-      await assertSegmentsUsable(copy.read, { project: state.project, events, context, pathOf });
-      await applyToFlag(copy, state.name, events);
+      if (events.some(mayRefer))
+        await assertSegmentsUsable(copy.read, { project: state.project, events, context, pathOf });
+      const applying = applyToFlag(copy, state.name, events);
+      if (applying) await applying;
     },
     result: async ({ read }) => result((await read(flagDocuments, ref.flag)) ?? throwFlagNotFound(ref.flag)),
   };

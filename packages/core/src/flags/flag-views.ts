@@ -33,6 +33,7 @@ export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Pro
 /** Converts a stored flag to the public type. */
 export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: string | null): Flag {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = state;
+  const { labels, owner } = ownershipOf(state);
   return {
     name,
     project,
@@ -44,7 +45,8 @@ export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: st
     createdAt,
     lastSeenAt,
     variants,
-    ...ownershipOf(state),
+    labels,
+    owner,
     revision,
   };
 }

@@ -31,8 +31,8 @@ const READ_ONLY = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
  */
 export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt: string | null): FlagEvent[] {
   assertNotArchived(flag);
-  const changed = pickChanged<FlagMetadata>({ ...flag, ...ownershipOf(flag) }, changes, METADATA);
   const before = toUpdate(flag, lastSeenAt);
+  const changed = pickChanged<FlagMetadata>(before, changes, METADATA);
   return [
     ...(changed ? [{ type: 'flag-updated' as const, data: { ...before, ...changed.data }, before }] : []),
     ...changeStale(flag, changes.stale ?? flag.stale),
@@ -51,10 +51,23 @@ export function changeLabels(
   return changeMetadata(flag, validate({ labels: [...labels] }), lastSeenAt);
 }
 
-export function toUpdate(flag: FlagState, lastSeenAt: string | null): FlagUpdate {
+export function toUpdate(flag: FlagState, lastSeenAt: string | null): Required<FlagUpdate> {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = flag;
-  const head = { name, project, description, type, stale, impressionData, archived, createdAt, lastSeenAt, variants };
-  return { ...head, ...ownershipOf(flag) };
+  const { labels, owner } = ownershipOf(flag);
+  return {
+    name,
+    project,
+    description,
+    type,
+    stale,
+    impressionData,
+    archived,
+    createdAt,
+    lastSeenAt,
+    variants,
+    labels,
+    owner,
+  };
 }
 
 export function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {

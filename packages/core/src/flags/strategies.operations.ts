@@ -118,6 +118,7 @@ function changeEnvironment<Result>(
       assertEnvironment(engine, ref.environment);
       if ('strategy' in ref) assertText('strategy', ref.strategy);
       const events = decide(flag);
+      if (!events.some(({ type }) => type === 'strategy-added' || type === 'strategy-updated')) return events;
       await assertSegmentsExist(copy.read, events, change.pathOf);
       assertAffordable(engine, { copy, flag, events, environment: ref.environment });
       return events;

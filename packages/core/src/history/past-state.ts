@@ -4,7 +4,7 @@ import type { DomainEvent, EventType } from '../events/event.types.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { DocumentKey, DocumentPut, Storage, StoredEvent } from '../storage/port.js';
+import type { DocumentKey, DocumentPut, DocumentWrite, Storage, StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { LIMITS } from '../validation/limits.js';
 import { walkBack } from './change-set-events.js';
@@ -41,16 +41,24 @@ function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey
   return { kind: CHECKPOINT, id: `${kind} ${id} ${revision}` };
 }
 
-/** Returns the checkpoints that a commit stores beside its documents. */
-export function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
-  return changes.flatMap(({ write, next: body }) => {
+/** Returns the writes of a commit: those of the changes, and checkpoints beside them. */
+export function withCheckpoints(changes: readonly DocumentChange[]): readonly DocumentWrite[] {
+  const writes: readonly DocumentWrite[] = changes.map(({ write }) => write);
+  const checkpoints = checkpointsOf(changes);
+  return checkpoints.length > 0 ? [...writes, ...checkpoints] : writes;
+}
+
+function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
+  const checkpoints: DocumentPut[] = [];
+  for (const { write, next: body } of changes) {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
-    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) return [];
-    if (!hasHistory(write.key)) return [];
+    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) continue;
+    if (!hasHistory(write.key)) continue;
     const text = 'text' in write ? write.text : JSON.stringify(body);
-    return [{ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null }];
-  });
+    checkpoints.push({ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null });
+  }
+  return checkpoints;
 }
 
 const DOCUMENT_EVENTS: ReadonlySet<string> = new Set<EventType>([

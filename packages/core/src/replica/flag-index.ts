@@ -1,3 +1,4 @@
+import type { Versioned } from '../changes/aggregate.js';
 import type { FlagState } from '../flags/flag.js';
 import { type IndexedFlag, toIndexedFlag } from '../flags/flag-index.js';
 import type { Settings } from '../flags.js';
@@ -13,16 +14,32 @@ export interface FlagIndex {
 
 export function createFlagIndex({ environments }: Pick<Settings, 'environments'>): FlagIndex {
   const flags = new Map<string, IndexedFlag>();
+  // Evaluation holds these states anyway. Their entries are made for the next list, because not every change has one.
+  const changed = new Map<string, Versioned<FlagState>>();
   const order = createNameOrder(
     () => [...flags.values()],
     (name) => flags.get(name),
   );
+
+  function enter(name: string, { state, revision }: Versioned<FlagState>): void {
+    flags.set(name, toIndexedFlag(state, { revision, environments }));
+  }
+
   return {
     update(name, state, revision) {
-      if (state) flags.set(name, toIndexedFlag(state, { revision, environments }));
-      else flags.delete(name);
+      if (state && !state.archived) {
+        changed.set(name, { state, revision });
+      } else {
+        changed.delete(name);
+        if (state) enter(name, { state, revision });
+        else flags.delete(name);
+      }
       order.changed(name);
     },
-    list: () => order.list(),
+    list() {
+      for (const [name, flag] of changed) enter(name, flag);
+      changed.clear();
+      return order.list();
+    },
   };
 }

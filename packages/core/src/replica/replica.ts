@@ -107,7 +107,8 @@ function createEvaluationState(options: EvaluationStateOptions): EvaluationState
     if (!change || !documents.isNewer(key, update.revision)) return false;
     if (update.state === undefined) forget(change);
     if (!documents.applyUpdate(key, update.revision, ownState(key, update))) return false;
-    for (const one of [...views.values(), ...incomplete.values()]) one.update(change);
+    for (const one of views.values()) one.update(change);
+    for (const one of incomplete.values()) one.update(change);
     return true;
   }
 

@@ -75,9 +75,53 @@ export function mergeJson(value: unknown, { known, twin }: MergeSources): unknow
   return mergeValue(value, known, twin);
 }
 
-/** Copies a JSON value. */
+/** Copies a JSON value, as {@link mergeJson} does. Writes only the members that differ from a shallow copy. */
 export function copyJson(value: unknown): unknown {
-  return mergeJson(value, { known: undefined });
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => copyJson(item ?? null));
+  const copy: Record<string, unknown> = { ...value };
+  for (const name in copy) {
+    const member = copy[name];
+    if (member === undefined) delete copy[name];
+    else if (typeof member === 'object') copy[name] = copyJson(member);
+  }
+  return copy;
+}
+
+/**
+ * Freezes a parsed JSON value, and reuses the equal parts of a known frozen value. Returns the known value itself if
+ * both are equal. Changes the parsed value instead of copying it.
+ */
+export function internJson(parsed: unknown, known: unknown): unknown {
+  if (typeof parsed !== 'object' || parsed === null) return parsed;
+  if (Array.isArray(parsed)) return internArray(parsed, arrayOf(known));
+  return internObject(parsed as Record<string, unknown>, objectOf(known));
+}
+
+function internArray(items: unknown[], known: Items | undefined): Items {
+  let isSame = known?.length === items.length;
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at];
+    const before = known?.[at];
+    const after = internJson(item, before);
+    if (after !== item) items[at] = after;
+    if (after !== before) isSame = false;
+  }
+  return known && isSame ? known : Object.freeze(items);
+}
+
+function internObject(members: Record<string, unknown>, known: Members | undefined): Members {
+  let count = 0;
+  let same = 0;
+  for (const name in members) {
+    const member = members[name];
+    const before = memberOf(known, name);
+    const after = internJson(member, before);
+    if (after !== member) members[name] = after;
+    count += 1;
+    if (after === before) same += 1;
+  }
+  return known && same === count && Object.keys(known).length === count ? known : Object.freeze(members);
 }
 
 function mergeValue(value: unknown, known: unknown, twin: unknown): unknown {

@@ -1,4 +1,4 @@
-import { copyJson, deepFreeze, mergeJson } from '../../validation/json.js';
+import { copyJson, internJson } from '../../validation/json.js';
 import { type CommitTarget, createDocumentMap, type PreparedContent } from '../commit.js';
 import { createOrderedIds, type OrderedIds } from '../ordered-ids.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
@@ -73,9 +73,10 @@ export function memoryDocuments(): MemoryDocuments {
 
   return {
     peek,
-    get(key) {
-      const stored = peek(key);
-      return stored && { ...stored, body: copyJson(stored.body) };
+    get({ kind, id }) {
+      const row = rows.get({ kind, id });
+      if (!row?.content) return undefined;
+      return { key: { kind, id }, parent: row.parent, revision: row.revision, body: copyJson(row.content.body) };
     },
     list({ part, ...query }) {
       const { kind } = query;
@@ -111,6 +112,5 @@ export function memoryDocuments(): MemoryDocuments {
 
 /** Reuses equal parts of the body before, which evaluation has compiled. */
 function toContent({ body, summary }: PreparedContent, before: Content | null | undefined): Content {
-  const value: unknown = JSON.parse(body);
-  return { body: deepFreeze(before ? mergeJson(value, { known: before.body }) : value), summary };
+  return { body: internJson(JSON.parse(body), before?.body), summary };
 }
