@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type * as Core from '@flags/core';
 import type { Flags } from '@flags/core';
+import type * as Sqlite from '@flags/core/sqlite';
 import { inTemporaryFolder } from '../temporary-folder.js';
 
 // Compares single changes of this build with those of another build, in one process, in alternating rounds.
@@ -44,7 +45,8 @@ function refOf(call: number) {
 async function open(repository: string, file: string): Promise<Flags> {
   const entry = pathToFileURL(resolve(repository, 'packages/core/dist/index.js')).href;
   const core: typeof Core = await import(entry);
-  const storage = options.storage === 'memory' ? core.memoryStorage() : core.sqliteStorage(file);
+  const sqlite: typeof Sqlite = await import(pathToFileURL(resolve(repository, 'packages/core/dist/sqlite.js')).href);
+  const storage = options.storage === 'memory' ? core.memoryStorage() : sqlite.sqliteStorage(file);
   const flags = await core.createFlags({ storage, environments: [{ name: 'production' }] });
   await flags.addMember(PROJECT, { userId: 5000, roleId: 4 });
   for (let call = 0; call < FLAGS; call++) {

@@ -63,7 +63,7 @@ function connectToServer(address: string, token: string | undefined): Connection
   if (!URL.canParse(address)) throw usageError(`${address} is no address. Write it as http://127.0.0.1:4242.`);
   const url = new URL(address);
   // People paste the address of the admin page or of the API.
-  const base = `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/(ui|api\/admin)$/, '')}`;
+  const base = `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/(ui|api\/admin)$/, '')}`;
   const authorization = token === undefined || token === '' ? undefined : { authorization: token };
   return {
     name: base,

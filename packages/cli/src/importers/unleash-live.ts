@@ -12,7 +12,7 @@ const AT_ONCE = 4;
  * @throws CommandError
  */
 export async function readUnleash(address: string, token: string | undefined): Promise<Members> {
-  const base = address.replace(/\/+$/, '').replace(/\/api(\/admin)?$/, '');
+  const base = address.replace(/(?<!\/)\/+$/, '').replace(/\/api(\/admin)?$/, '');
   const get = async (path: string, isOptional = false): Promise<Members> => {
     const url = `${base}/api/admin${path}`;
     let response: Response;

@@ -82,6 +82,14 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     take: (flags, input) => flags.updateSegment({ segment: 1 }, input),
   },
   createToken: { input: { name: 'ops', kind: 'admin' }, take: (flags, input) => flags.createToken(input) },
+  exportDefinitions: {
+    input: { project: ['default'] },
+    take: (flags, input) => flags.exportDefinitions(input),
+  },
+  importDefinitions: {
+    input: { version: 1, flags: [{ name: 'imported', project: 'default', labels: ['x'] }] },
+    take: (flags, input) => flags.importDefinitions(input),
+  },
   rotateToken: {
     input: { overlap: 1000, expiresAt: null },
     take: async (flags, input) => {
