@@ -31,8 +31,11 @@ afterEach(async () => {
 
 const ref = () => ({ project: 'default', flag });
 
+/** A preview is refused between the other person's change and the moment the page hears of it. */
+const STALE_PREVIEW = [409, /\/changes\/preview$/] as const;
+
 async function open(): Promise<Visit> {
-  const visited = await visit(`${host.page}projects/default/flags/${flag}`);
+  const visited = await visit(`${host.page}projects/default/flags/${flag}`, { allow: [STALE_PREVIEW] });
   await visited.page.getByText('Live', { exact: true }).waitFor();
   return visited;
 }
