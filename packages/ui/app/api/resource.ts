@@ -1,4 +1,4 @@
-import { batch, signal } from '@preact/signals';
+import { batch, signal as createSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ActionName, Replies } from './actions.js';
 import { type ApiError, type CallOptions, call } from './call.js';
@@ -14,6 +14,8 @@ export interface Loaded<T> {
 interface Resource<T> {
   readonly state: { value: Loaded<T> };
   readonly load: () => Promise<void>;
+  /** Ends the running request, whose reply nobody will see. */
+  readonly abort: () => void;
   users: number;
   isStale: boolean;
 }
@@ -32,6 +34,7 @@ export function useResource<A extends ActionName>(action: A, options: CallOption
     if (resource.isStale) void resource.load();
     return () => {
       resource.users--;
+      if (resource.users === 0) resource.abort();
       removeUnused();
     };
   }, [key]);
@@ -47,22 +50,29 @@ function keyOf(action: ActionName, { params = {}, query = {}, body }: CallOption
 function resourceOf<A extends ActionName>(key: string, action: A, options: CallOptions): Resource<Replies[A]> {
   const known = resources.get(key) as Resource<Replies[A]> | undefined;
   if (known !== undefined) return known;
-  const state = signal<Loaded<Replies[A]>>({ ...IDLE, isLoading: true });
-  let latest = 0;
+  const state = createSignal<Loaded<Replies[A]>>({ ...IDLE, isLoading: true });
+  let latest = new AbortController();
   const resource: Resource<Replies[A]> = {
     state,
     users: 0,
     isStale: true,
     async load() {
-      const turn = ++latest;
+      latest.abort();
+      latest = new AbortController();
+      const { signal } = latest;
       resource.isStale = false;
       state.value = { ...state.peek(), isLoading: true };
       try {
-        const { data, revision } = await call(action, options);
-        if (turn === latest) state.value = { data, revision, error: undefined, isLoading: false };
+        const { data, revision } = await call(action, { ...options, signal });
+        if (!signal.aborted) state.value = { data, revision, error: undefined, isLoading: false };
       } catch (error) {
-        if (turn === latest) state.value = { ...state.peek(), error: error as ApiError, isLoading: false };
+        if (!signal.aborted) state.value = { ...state.peek(), error: error as ApiError, isLoading: false };
       }
+    },
+    abort() {
+      if (!state.peek().isLoading) return;
+      latest.abort();
+      resource.isStale = true;
     },
   };
   resources.set(key, resource as Resource<unknown>);
