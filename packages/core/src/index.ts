@@ -31,6 +31,7 @@ export { CONSTRAINT_OPERATORS } from './flags/strategy.types.js';
 export type * from './flags/variant.types.js';
 export { PAYLOAD_TYPES } from './flags/variant.types.js';
 export type * from './flags.js';
+export type * from './history/history.types.js';
 export type * from './metrics/metrics.types.js';
 export type * from './options.js';
 export type * from './projects/project.types.js';

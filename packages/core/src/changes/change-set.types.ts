@@ -1,18 +1,9 @@
-import type {
-  EnvironmentRef,
-  FlagRef,
-  Page,
-  PageQuery,
-  ProjectRef,
-  SegmentUseRequest,
-  StrategyRef,
-} from '../common.types.js';
+import type { EnvironmentRef, FlagRef, ProjectRef, SegmentUseRequest, StrategyRef } from '../common.types.js';
 import type { EvaluatedVariant, EvaluationContext } from '../evaluation/evaluated.types.js';
-import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
-import type { ExplanationReason, FlagExplanation } from '../evaluation/explanation.types.js';
+import type { ExplanationReason } from '../evaluation/explanation.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import type { FlagChanges, FlagDetail, NewFlag } from '../flags/flag.types.js';
+import type { FlagChanges, NewFlag } from '../flags/flag.types.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
 import type { Member, NewProject, ProjectChanges } from '../projects/project.types.js';
@@ -170,41 +161,6 @@ export interface PreviewBucket {
   readonly rollout: number;
 }
 
-/** Selects the history of a flag, of a project, or of the whole instance. */
-export type HistoryRef = FlagRef | ProjectRef | Readonly<Record<string, never>>;
-
-/** A change set with its differences. */
-export interface HistoryEntry extends ChangeSet {
-  readonly differences: readonly DocumentDifference[];
-}
-
-export interface DocumentDifference {
-  readonly kind: string;
-  readonly id: string;
-  readonly parts: readonly PartDifference[];
-}
-
-/** One changed part of a document. Strategies and variants are matched by id and name, not by index. */
-export interface PartDifference {
-  /** A JSON Pointer. */
-  readonly path: string;
-  /** null if the part did not exist. */
-  readonly before: unknown;
-  /** null if the part does not exist any more. */
-  readonly after: unknown;
-}
-
-/**
- * A read-only view of the flags at an earlier time. Its methods answer as the operations of the same names did then, and count nothing.
- */
-export interface FlagsView {
-  /** `lastSeenAt` is null, because the log has no metrics. `revision` is that of the last event. */
-  getFlag(ref: FlagRef): Promise<FlagDetail>;
-  isEnabled(flag: string, context?: EvaluationContext, options?: EvaluationOptions): Promise<boolean>;
-  getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): Promise<EvaluatedVariant>;
-  explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): Promise<FlagExplanation>;
-}
-
 export interface ChangeSetOperations {
   /**
    * Carries out changes in their order, in one commit: all of them, or none.
@@ -235,75 +191,4 @@ export interface ChangeSetOperations {
    * const { documents } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
    */
   plan(changes: readonly Change[]): Promise<Plan>;
-}
-
-/** Operations on change sets that are built on top of {@link ChangeSetOperations}. */
-export interface ChangeHistoryOperations {
-  /**
-   * Evaluates contexts before and after changes, without a commit: for every changed flag, for flags that use a changed
-   * segment, and for flags that depend on any of these. Counts nothing, and reports no problems.
-   *
-   * Both sides draw the same random numbers, so that chance alone changes no result. Works in slices of some
-   * milliseconds; do not change the contexts until the promise resolves.
-   *
-   * @param query at most 1000 contexts, and fewer if the changes concern many flags
-   * @throws FlagsError as {@link ChangeSetOperations.apply}; `environment_not_found`
-   * @example
-   * const change: Change = { op: 'updateStrategy', ref: strategy, input: { parameters: { rollout: '50' } } };
-   * const { flags: [checkout] } = await flags.preview([change], {
-   *   environment: 'production',
-   *   contexts: [{ userId: '7' }, { userId: '8' }],
-   * });
-   * console.log(checkout.before.enabled, '→', checkout.after.enabled);
-   */
-  preview(changes: readonly Change[], query: PreviewQuery): Promise<Preview>;
-
-  /**
-   * Gets a change set with all its events and differences.
-   *
-   * @throws FlagsError `change_set_not_found`, `invalid_input`
-   * @example
-   * const { actor, reason, differences } = await flags.getChangeSet(id);
-   */
-  getChangeSet(id: string): Promise<HistoryEntry>;
-
-  /**
-   * Lists change sets, newest first, with the events and differences of a flag, of a project, or of everything.
-   *
-   * A page has at most `limit` sets, and at most 1 MiB of JSON but at least one set. Changes of releases without change
-   * sets form one set for each document and revision.
-   *
-   * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found` (unless the log knows it)
-   * @example
-   * const { items, next } = await flags.history({ project: 'default', flag: 'checkout' }, { limit: 20 });
-   */
-  history(ref: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;
-
-  /**
-   * Takes back a change set, in one commit. Gives each part that the set changed its earlier value, and keeps later changes of
-   * other parts. Parts are each metadata member, strategy, switch and member, the variants, the dependencies, the archive,
-   * and the existence of a document. The result is a change set, which can be undone.
-   *
-   * Does not restore metrics and API tokens. Safe to call concurrently: a set that loses a race is decided again.
-   *
-   * @throws FlagsError `change_set_not_found`; `undo_conflict` (a part was changed again: `details` names the later sets; or a
-   * reference is missing, a name taken, or the set changed tokens only); `change_set_too_large`; and the refusals of single
-   * operations, such as `flag_has_children`, `segment_in_use`, `project_not_empty`, `last_owner`
-   * @example
-   * await flags.undo(set.id, { reason: 'Too many errors' });
-   */
-  undo(id: string, options?: { readonly actor?: string; readonly reason?: string }): Promise<ChangeSet>;
-
-  /**
-   * Returns a view of the flags at a time, or after the event at a position. Environments and other options are those of
-   * today. The view reads when it is asked, and keeps what it has read.
-   *
-   * @param time ISO 8601, a `Date`, or the position of an event. The state is that after the last event at or before it
-   * @throws FlagsError `invalid_input` for a time that is none; `closed`. The methods of the view reject with `invalid_input`
-   * for a time before the first event
-   * @example
-   * const view = flags.asOf('2026-01-02T14:03:00Z');
-   * const saw = await view.isEnabled('checkout', { userId: '42' }, { environment: 'production' });
-   */
-  asOf(time: string | Date | { readonly position: string }): FlagsView;
 }

@@ -19,7 +19,7 @@ import type {
   VariantDefinition,
 } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
-import { type ProblemReporter, reasonOf, SILENT, toList, toOptionalText, toText } from './problem.js';
+import { type ProblemReporter, readKey, reasonOf, SILENT, toList, toOptionalText, toText } from './problem.js';
 import { BUILT_IN_STRATEGIES, type StrategyContext, type StrategyTest } from './strategies.js';
 import { type FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
@@ -291,14 +291,4 @@ function readDependency({ feature, enabled, variants }: DependencyDefinition): D
     enabled: enabled !== false,
     variants: [...toList(variants, 'variants of a dependency')],
   };
-}
-
-/** Returns undefined if the value has another type, or if reading it throws. */
-function readKey<Key>(read: () => Key, type: 'string' | 'number' | 'boolean'): NonNullable<Key> | undefined {
-  try {
-    const key = read();
-    return typeof key === type ? (key as NonNullable<Key>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -72,6 +72,16 @@ export function toNumber(value: unknown): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
 }
 
+/** Returns undefined if the value has another type, or if reading it throws. */
+export function readKey<Key>(read: () => Key, type: 'string' | 'number' | 'boolean'): NonNullable<Key> | undefined {
+  try {
+    const key = read();
+    return typeof key === type ? (key as NonNullable<Key>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 const MAX_NOTICES = 100;
 
 /**

@@ -1,4 +1,3 @@
-import type { ChangeHistoryOperations, FlagsView } from '../changes/change-set.types.js';
 import type { Engine } from '../changes/engine.js';
 import type { Lifetime } from '../changes/lifetime.js';
 import { assertText, createRead, nameOf, type Read } from '../changes/reader.js';
@@ -21,6 +20,7 @@ import { deepFreeze } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import { toTimestamp } from '../validation/primitives.js';
 import { invalidInput } from '../validation/validator.js';
+import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
 import { stateAt } from './past-state.js';
 
 type AsOf = Parameters<ChangeHistoryOperations['asOf']>[0];

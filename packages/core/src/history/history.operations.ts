@@ -1,4 +1,3 @@
-import type { DocumentDifference, HistoryEntry, HistoryRef } from '../changes/change-set.types.js';
 import type { Engine } from '../changes/engine.js';
 import { assertText, nameOf } from '../changes/reader.js';
 import { groupBy } from '../collections.js';
@@ -13,6 +12,7 @@ import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import { type EventGroup, readSet, walkBackSets } from './change-set-events.js';
 import { compareByEvents, compareStates, type Difference } from './differences.decide.js';
+import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 import { foldEvents, holdsDocument, stateAt } from './past-state.js';
 
 /** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */

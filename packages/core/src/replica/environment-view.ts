@@ -1,7 +1,8 @@
 import { compareCodePoints, lowerBound } from '../collections.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type { FlagConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
-import { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from '../evaluation/snapshot.js';
+import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
+import type { SnapshotChange, SnapshotOptions } from '../evaluation/snapshot.types.js';
 import { UsageCounters } from '../evaluation/usage.js';
 import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
 import type { SegmentState } from '../segments/segment.js';

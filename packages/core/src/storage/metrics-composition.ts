@@ -1,20 +1,20 @@
 import { compareCodePoints } from '../collections.js';
-import {
-  type ApplicationQuery,
-  type ApplicationRegistration,
-  boundedSum,
-  type DroppedMetrics,
-  type FlagCount,
-  type FlagUsage,
-  type InstanceSighting,
-  type MetricsStorage,
-  type Retention,
-  type StoredApplication,
-  type StoredApplicationDetail,
-  type TimedUsage,
-  type TimedUsageQuery,
-  type UsageQuery,
-  type UsageReport,
+import { boundedSum } from './counts.js';
+import type {
+  ApplicationQuery,
+  ApplicationRegistration,
+  DroppedMetrics,
+  FlagCount,
+  FlagUsage,
+  InstanceSighting,
+  MetricsStorage,
+  Retention,
+  StoredApplication,
+  StoredApplicationDetail,
+  TimedUsage,
+  TimedUsageQuery,
+  UsageQuery,
+  UsageReport,
 } from './metrics-port.js';
 import type { SlicedWork } from './slices.js';
 

@@ -1,12 +1,7 @@
 import { compareCodePoints } from '../collections.js';
 import { LIMITS } from '../validation/limits.js';
-import {
-  boundedSum,
-  type TimedUsage,
-  type TimedUsageKey,
-  type UsageReport,
-  type VariantCount,
-} from './metrics-port.js';
+import { boundedSum } from './counts.js';
+import type { TimedUsage, TimedUsageKey, UsageReport, VariantCount } from './metrics-port.js';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;

@@ -1,4 +1,5 @@
-import { boundedSum, type DroppedMetrics, type UsageReport } from './metrics-port.js';
+import { boundedSum } from './counts.js';
+import type { DroppedMetrics, UsageReport } from './metrics-port.js';
 
 /** The counts of an unknown name in one second. */
 export type SecondCount = readonly [second: number, yes: number, no: number];

@@ -1,6 +1,6 @@
 import type { StrategyDefinition } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
 import { flag, snapshotOf, withStrategy } from './one-flag.js';
 
 /** Whether the strategy decides without failing: one that always holds comes after it, and nothing is reported. */

@@ -5,7 +5,7 @@ import type {
   StrategyDefinition,
 } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
 import { flag, snapshotOf } from './one-flag.js';
 
 const regex = (value: string, more: Partial<ConstraintDefinition> = {}): ConstraintDefinition => ({

@@ -6,7 +6,7 @@ import type {
 } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
 import { ProblemReporter, reasonOf } from '../../src/evaluation/problem.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
 import { flag, snapshotOf } from './one-flag.js';
 
 /** What is told of definitions as another service might send them, and of one evaluation of each kind. */

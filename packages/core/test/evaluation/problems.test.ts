@@ -1,6 +1,6 @@
 import type { FlagDefinition } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
 import { flag, rollout, snapshotOf } from './one-flag.js';
 
 function watched(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}) {

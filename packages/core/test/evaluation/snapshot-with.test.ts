@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 import { FlagTable } from '../../src/evaluation/flag-table.js';
-import type { Snapshot, SnapshotChange } from '../../src/evaluation/snapshot.js';
+import type { Snapshot } from '../../src/evaluation/snapshot.js';
+import type { SnapshotChange } from '../../src/evaluation/snapshot.types.js';
 import type { UsageCounters } from '../../src/evaluation/usage.js';
 import {
   arbitraryContext,

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../validation/limits.js';
+import { counterSecond, lastSecondUntil } from '../counts.js';
 import {
   addToSums,
   type Counters,
@@ -8,13 +9,7 @@ import {
   type LastSeen,
   sortedSums,
 } from '../metrics-composition.js';
-import {
-  counterSecond,
-  type FlagCount,
-  lastSecondUntil,
-  type MetricsStorage,
-  type TimedUsage,
-} from '../metrics-port.js';
+import type { FlagCount, MetricsStorage, TimedUsage } from '../metrics-port.js';
 import { runSlices, type SlicedWork, visitInSlices } from '../slices.js';
 import { boundsOfMerging, createDroppedCount, minuteOf } from '../unknown-counters.js';
 import { memoryApplications } from './applications.js';

@@ -1,14 +1,14 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import {
-  boundedSum,
-  type ReportedCount,
-  type Retention,
-  type TimedUsage,
-  type TimedUsageKey,
-  type TimedUsageQuery,
-  type UsageReport,
-  type VariantCount,
+import { boundedSum } from '../counts.js';
+import type {
+  ReportedCount,
+  Retention,
+  TimedUsage,
+  TimedUsageKey,
+  TimedUsageQuery,
+  UsageReport,
+  VariantCount,
 } from '../metrics-port.js';
 import { repeatInSlices, type SlicedWork, visitInSlices } from '../slices.js';
 import { addVariants, compareTimedUsage, firstKept, hourOf, mergeTimedUsage, startOf } from '../timed-usage.js';

@@ -1,14 +1,8 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
+import { boundedSum, counterSecond, lastSecondUntil } from '../counts.js';
 import { addToSums, compareUsage, type UnknownNames } from '../metrics-composition.js';
-import {
-  boundedSum,
-  counterSecond,
-  type FlagCount,
-  type FlagUsage,
-  lastSecondUntil,
-  type UsageReport,
-} from '../metrics-port.js';
+import type { FlagCount, FlagUsage, UsageReport } from '../metrics-port.js';
 import { visitInSlices } from '../slices.js';
 import { addSecond, type SecondCount } from '../unknown-counters.js';
 

@@ -1,6 +1,7 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import { boundedSum, type FlagCount, type FlagUsage, type UsageQuery } from '../metrics-port.js';
+import { boundedSum } from '../counts.js';
+import type { FlagCount, FlagUsage, UsageQuery } from '../metrics-port.js';
 
 /** Counts the memory that applications take, in estimated bytes. */
 export interface MemoryBudget {

@@ -1,6 +1,7 @@
 import { LIMITS } from '../../validation/limits.js';
+import { boundedSum, counterSecond, lastSecondUntil } from '../counts.js';
 import { addToSums, type Counters, type FlagSums } from '../metrics-composition.js';
-import { boundedSum, counterSecond, type FlagCount, lastSecondUntil } from '../metrics-port.js';
+import type { FlagCount } from '../metrics-port.js';
 import { SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { boundsOfMerging, minuteOf } from '../unknown-counters.js';
 import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';

@@ -1,12 +1,5 @@
-import {
-  boundedSum,
-  type FlagCount,
-  type FlagUsage,
-  type TimedUsage,
-  type UsageQuery,
-  type UsageReport,
-  type VariantCount,
-} from '../metrics-port.js';
+import { boundedSum } from '../counts.js';
+import type { FlagCount, FlagUsage, TimedUsage, UsageQuery, UsageReport, VariantCount } from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
 import { addVariants, hourOf } from '../timed-usage.js';
 import { prepare, prepareRaw, type SqliteDatabase } from './database.js';

@@ -1,12 +1,6 @@
 import { LIMITS } from '../../validation/limits.js';
-import {
-  boundedSum,
-  type Retention,
-  type TimedUsage,
-  type TimedUsageKey,
-  type TimedUsageQuery,
-  type VariantCount,
-} from '../metrics-port.js';
+import { boundedSum } from '../counts.js';
+import type { Retention, TimedUsage, TimedUsageKey, TimedUsageQuery, VariantCount } from '../metrics-port.js';
 import { SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { addVariants, DAY, firstKept, HOUR, mergeTimedUsage, startOf } from '../timed-usage.js';
 import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';

@@ -1,13 +1,7 @@
 import { LIMITS } from '../../validation/limits.js';
+import { boundedSum, counterSecond, lastSecondUntil } from '../counts.js';
 import { addToSums, type UnknownNames } from '../metrics-composition.js';
-import {
-  boundedSum,
-  counterSecond,
-  type FlagCount,
-  type FlagUsage,
-  lastSecondUntil,
-  type UsageReport,
-} from '../metrics-port.js';
+import type { FlagCount, FlagUsage, UsageReport } from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
 import { addSecond, createRanks, rankOf, type SecondCount } from '../unknown-counters.js';
 import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
