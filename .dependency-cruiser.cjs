@@ -43,7 +43,10 @@ module.exports = {
       comment: 'Operations use decisions and schemas, never the other way round.',
       severity: 'error',
       from: { path: '^packages/core/src/.*\\.(decide|schema|types)\\.ts$' },
-      to: { path: '^packages/core/src/.*\\.operations\\.ts$|^packages/core/src/(changes|replica)/' },
+      to: {
+        path: '^packages/core/src/.*\\.operations\\.ts$|^packages/core/src/(changes|replica)/',
+        pathNot: '\\.types\\.ts$',
+      },
     },
     {
       name: 'evaluation-is-pure',

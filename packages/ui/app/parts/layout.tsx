@@ -78,7 +78,7 @@ function Banners() {
       {banner && <p class={`banner ${banner.tone ?? 'info'}`}>{banner.text}</p>}
       {session.value?.auth === 'none' && (
         <p class="banner warning">
-          This server has no authentication: whoever reaches this address can change every flag.
+          This server has no authentication: everybody who can open this page can change every flag.
         </p>
       )}
     </aside>

@@ -73,7 +73,7 @@ describeInBrowser('the mounted page', () => {
   it('says on every page that there is no authentication, and what the host has to say', async () => {
     host = await startHost({ ui: { title: 'Shop', home: '/', banner: { text: 'Staging', tone: 'danger' } } });
     const { page, close } = await visit(host.page);
-    await page.getByText('whoever reaches this address can change every flag').waitFor();
+    await page.getByText('everybody who can open this page can change every flag').waitFor();
     await page.getByText('Staging').waitFor();
     await page.getByRole('link', { name: 'Back to the application' }).waitFor();
     expect(await page.title()).toBe('Flags · Shop');
