@@ -7,10 +7,18 @@ const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 /** WCAG 2.2 AA and what it includes. */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** Resolves when the page is painted and no transition runs: axe measures the colours of the moment. */
+const SETTLED = `(async () => {
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const isFinite = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime);
+  await Promise.allSettled(document.getAnimations().filter(isFinite).map(({ finished }) => finished));
+})()`;
+
 /** Runs axe on the page. Returns each violation with its elements: an empty list is what tests expect. */
 export async function accessibilityViolations(page: Page): Promise<readonly string[]> {
   // A debugger evaluates it: the page's policy has no say in this, and stays as it is.
   await page.evaluate(SOURCE);
+  await page.evaluate(SETTLED);
   const results = (await page.evaluate(
     `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(TAGS)} } })`,
   )) as AxeResults;
