@@ -4,9 +4,8 @@ import { until } from '../../../test/until.js';
 import { fileOutput, streamOutput } from '../src/log-output.js';
 import { endAll, type ServerProcess, startServer } from './server-process.js';
 
-/** Both floods make about 3 MB of log: several times what the pipe and the server hold back. */
-const MANY = { requests: 3_000, padding: 1_000 };
-const FEW = { requests: 400, padding: 8_000 };
+/** Makes about 3 MB of log: several times what the pipe and the server hold back. */
+const FLOOD = { requests: 400, padding: 8_000 };
 
 afterEach(endAll);
 
@@ -14,10 +13,10 @@ describe('a server whose standard output is a pipe that nobody reads', () => {
   it('keeps answering, and counts the lines that it drops', async () => {
     const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
     server.pauseReading();
-    expect(await flood(server, MANY)).toEqual({ 404: MANY.requests });
+    expect(await flood(server)).toEqual({ 404: FLOOD.requests });
     server.resumeReading();
     await until(() => droppedLines(server) > 0);
-    expect(droppedLines(server) + requestLines(server)).toBe(MANY.requests);
+    expect(droppedLines(server) + requestLines(server)).toBe(FLOOD.requests);
     await fetch(`${server.url}/health`);
     await until(() => server.log().at(-1)?.req?.url === '/health');
   });
@@ -25,7 +24,7 @@ describe('a server whose standard output is a pipe that nobody reads', () => {
   it('ends on SIGTERM all the same', async () => {
     const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
     server.pauseReading();
-    await flood(server, FEW);
+    await flood(server);
     server.send('SIGTERM');
     await until(() => !isRunning(server.pid));
     server.resumeReading();
@@ -62,13 +61,13 @@ describe('the output of the log', () => {
 });
 
 /** Sends requests with long addresses, twenty at a time, and counts the answers by status. */
-async function flood({ url }: ServerProcess, { requests, padding }: typeof MANY): Promise<Record<number, number>> {
+async function flood({ url }: ServerProcess): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   let sent = 0;
   const callers = Array.from({ length: 20 }, async () => {
-    while (sent++ < requests) {
+    while (sent++ < FLOOD.requests) {
       // Many short parameters: the log hides long ones, which may be secrets.
-      const response = await fetch(`${url}/nothing?${'x=1&'.repeat(padding / 4)}`);
+      const response = await fetch(`${url}/nothing?${'x=1&'.repeat(FLOOD.padding / 4)}`);
       await response.arrayBuffer();
       counts[response.status] = (counts[response.status] ?? 0) + 1;
     }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { FlagCount, MetricsStorage } from '../../storage/metrics-port.js';
 import { LIMITS } from '../../validation/limits.js';
 import { assertSame, type MetricsRule } from '../test-runner.js';
 import { MINUTE, NOW, once, registration, report } from './samples.js';
@@ -45,15 +46,25 @@ export function limitRules(rule: MetricsRule): void {
   });
 }
 
+/** Records a report for every second from one age to another, oldest first, ten reports at a time. */
+async function recordEachSecond(
+  metrics: MetricsStorage,
+  counts: readonly FlagCount[],
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  for (let oldest = from; oldest >= to; oldest -= 10) {
+    const ages = Array.from({ length: Math.min(10, oldest - to + 1) }, (_, index) => oldest - index);
+    await metrics.record(ages.map((age) => report({ at: NOW, stop: NOW - age * 1000, counts })));
+  }
+}
+
 export function counterLimitRules(rule: MetricsRule): void {
   rule('keeps counters beyond the limit by the minute, except the last two minutes', async (metrics) => {
     const flags = once(...names(LIMITS.countersBySecond / 250));
     const seconds = 250 + 2 * 60;
     await metrics.record([report({ counts: once('newest') })]);
     await metrics.record([report({ at: NOW, stop: NOW - 62 * MINUTE, counts: once('too old for any window') })]);
-    for (let age = seconds; age >= 0; age -= 1) {
-      await metrics.record([report({ at: NOW, stop: NOW - age * 1000, counts: flags })]);
-    }
+    await recordEachSecond(metrics, flags, { from: seconds, to: 0 });
     const sumAfter = async (age: number) => (await metrics.counts({ after: NOW - age * 1000 }))[0]?.yes;
     for (const age of [1, 60, 119, 120]) assert.equal(await sumAfter(age), age, `${age} s`);
     for (const age of [121, 150, 180]) assert.equal(await sumAfter(age), 180, `${age} s`);
@@ -65,9 +76,7 @@ export function counterLimitRules(rule: MetricsRule): void {
   rule('adds late counts to merged ones', async (metrics) => {
     const flags = once(...names(LIMITS.countersBySecond / 250));
     for (let round = 0; round < 2; round += 1) {
-      for (let age = 420; age > 120; age -= 1) {
-        await metrics.record([report({ at: NOW, stop: NOW - age * 1000, counts: flags })]);
-      }
+      await recordEachSecond(metrics, flags, { from: 420, to: 121 });
       await metrics.record([report({ counts: flags })]);
     }
     assertSame(
