@@ -171,6 +171,7 @@ function compareLists(path: Path, { before, after }: Lists): readonly Difference
   return isMoved ? [...items, { path: toPointer(path), before: from, after: to }] : items;
 }
 
-function toPointer(path: Path): string {
+/** Returns the JSON Pointer to a part. */
+export function toPointer(path: Path): string {
   return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

@@ -11,6 +11,7 @@ import type { ProjectState } from '../projects/project.js';
 import type { Member } from '../projects/project.types.js';
 import type { SegmentState } from '../segments/segment.js';
 import { isSameJson } from '../validation/json.js';
+import { toPointer } from './differences.decide.js';
 
 /** The states of a document around a change set, and the current one. Undefined: no document. */
 export interface Versions<State> {
@@ -116,13 +117,13 @@ function mergeEnvironments(
       EnvironmentState,
       EnvironmentState,
     ];
-    const path = `/environments/${name}`;
-    const strategies = mergeStrategies(part, `${path}/strategies`, {
+    const path = ['environments', name];
+    const strategies = mergeStrategies(part, [...path, 'strategies'], {
       before: from.strategies,
       after: to.strategies,
       now: current.strategies,
     });
-    const enabled = part(`${path}/enabled`, from.enabled, to.enabled, current.enabled);
+    const enabled = part(toPointer([...path, 'enabled']), from.enabled, to.enabled, current.enabled);
     // As after the removal of the last strategy: enabled implies a strategy.
     return { ...current, enabled: enabled && strategies.length > 0, strategies };
   });
@@ -131,15 +132,19 @@ function mergeEnvironments(
 type Strategies = readonly Strategy[];
 
 /** Merges each strategy by its id, then their order. */
-function mergeStrategies(part: MergePart, path: string, { before, after, now }: AllVersions<Strategies>): Strategies {
+function mergeStrategies(
+  part: MergePart,
+  path: readonly string[],
+  { before, after, now }: AllVersions<Strategies>,
+): Strategies {
   const [from, to, current] = [before, after, now].map(byId) as [StrategyMap, StrategyMap, StrategyMap];
   const merged = new Map<string, Strategy>();
   for (const id of new Set([...from.keys(), ...to.keys(), ...current.keys()])) {
-    const strategy = part(`${path}/${id}`, from.get(id), to.get(id), current.get(id));
+    const strategy = part(toPointer([...path, id]), from.get(id), to.get(id), current.get(id));
     if (strategy) merged.set(id, strategy);
   }
   const shared = (map: StrategyMap) => [...map.keys()].filter((id) => from.has(id) && to.has(id) && current.has(id));
-  const order = part(path, shared(from), shared(to), shared(current));
+  const order = part(toPointer(path), shared(from), shared(to), shared(current));
   return arrange([...merged.keys()], { current: [...current.keys()], before: [...from.keys()], order }).flatMap(
     (id) => merged.get(id) ?? [],
   );

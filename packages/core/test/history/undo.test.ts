@@ -1,4 +1,4 @@
-import { type Change, createFlags, type Flags, type Storage } from '../../src/index.js';
+import { type Change, createFlags, type Flags, memoryStorage, type Storage } from '../../src/index.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
@@ -314,4 +314,25 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
     await expect(flags.undo(`${entry?.id}`)).rejects.toMatchObject({ code: 'undo_conflict' });
     await expect(flags.undo(`${entry?.id}`, { reason: 7 as never })).rejects.toMatchObject({ code: 'invalid_input' });
   });
+});
+
+it('names the later sets of an environment whose name a JSON Pointer has to escape', async () => {
+  const flags = await createFlags({ ...SILENT, storage: memoryStorage(), environments: [{ name: 'eu~1' }] });
+  const environment = { ...CHECKOUT, environment: 'eu~1' };
+  await flags.createFlag(DEFAULT, { name: 'checkout' });
+  const { id: strategy } = await flags.addStrategy(environment, { name: 'default' });
+  const set = await flags.apply([
+    { op: 'updateStrategy', ref: { ...environment, strategy }, input: { title: 'first' } },
+    { op: 'enable', ref: environment },
+  ]);
+  await flags.disable(environment);
+  await flags.updateStrategy({ ...environment, strategy }, { title: 'second' });
+  await expect(flags.undo(`${set.id}`)).rejects.toMatchObject({
+    code: 'undo_conflict',
+    details: [
+      { path: `/flag/checkout/environments/eu~01/strategies/${strategy}` },
+      { path: '/flag/checkout/environments/eu~01/enabled' },
+    ],
+  });
+  await flags.close();
 });
