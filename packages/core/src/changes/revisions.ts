@@ -24,7 +24,7 @@ export async function assertRevision(
   accepted: number | readonly number[],
 ): Promise<void> {
   const revision = await copy.storedRevision(revisionOf);
-  if ([accepted].flat().includes(revision ?? -1)) return;
+  if (revision !== undefined && [accepted].flat().includes(revision)) return;
   throw revisionMismatch(revisionOf, revision, [accepted].flat());
 }
 

@@ -118,6 +118,10 @@ onEveryStorage((start) => {
       const add: Change = { op: 'addStrategy', ref: DEVELOPMENT, input: { name: 'default' }, ifRevision: 1 };
       await expectRefusal(flags, 'revision_mismatch', () => flags.apply([{ ...add, ifRevision: 2 }, enable]));
       expect((await flags.apply([add, { ...enable, ifRevision: [1, 7] }])).revisions).toEqual({ 'flag/checkout': 2 });
+      const create: Change = { op: 'createFlag', ref: DEFAULT, input: { name: 'new' } };
+      for (const ifRevision of [-1, 0]) {
+        await expectRefusal(flags, 'revision_mismatch', () => flags.apply([{ ...create, ifRevision }]));
+      }
       const stale = { 'project/default': 1, 'flag/checkout': 1 };
       const error = await expectRefusal(flags, 'revision_mismatch', () =>
         flags.apply([{ op: 'disable', ref: DEVELOPMENT }], { ifRevision: stale }),
