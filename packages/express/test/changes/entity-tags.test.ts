@@ -6,6 +6,7 @@ import { createHostApp, FLAGS } from '../host-app.js';
 const CHECKOUT = { project: 'default', flag: 'checkout' };
 const PRODUCTION = { ...CHECKOUT, environment: 'production' };
 const FLAG = `${FLAGS}/checkout`;
+const TAGS = '/api/admin/features/checkout/tags';
 const STRATEGIES = `${FLAG}/environments/production/strategies`;
 
 let app: Express;
@@ -45,6 +46,9 @@ const CHANGES: readonly Sent[] = [
   ['post', `${FLAG}/dependencies`, { feature: 'parent', enabled: false }],
   ['delete', `${FLAG}/dependencies/parent`],
   ['delete', `${FLAG}/dependencies`],
+  ['post', TAGS, { type: 'simple', value: 'shop' }],
+  ['put', TAGS, { addedTags: [{ value: 'shop' }], removedTags: [] }],
+  ['delete', `${TAGS}/simple/shop`],
   ['post', '/api/admin/changes', { changes: [{ op: 'enable', ref: PRODUCTION }] }],
 ];
 

@@ -125,6 +125,7 @@ export const tagRoutes: readonly Route[] = [
     summary: 'Add a label to a flag, as a tag; one that it has stays',
     tag: 'Tags',
     access: 'admin',
+    changes: 'flag',
     body: { required: true, schema: tagSchema, checkedBy: 'router' },
     reply: { status: 201, schema: 'Tag' },
     errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
@@ -132,8 +133,8 @@ export const tagRoutes: readonly Route[] = [
     projectOf: projectOfFlag,
     async handle({ flags, params, project, body, context }) {
       const { value } = unchecked<Tag>(body);
-      const { revision } = await flags.changeLabels(flagInProject(params, project), { add: [value] }, context);
-      return { body: toTag(value), revision };
+      await flags.changeLabels(flagInProject(params, project), { add: [value] }, context);
+      return { body: toTag(value) };
     },
   }),
   route({
@@ -144,6 +145,7 @@ export const tagRoutes: readonly Route[] = [
     summary: 'Add labels to a flag and remove others, as tags, in one change',
     tag: 'Tags',
     access: 'admin',
+    changes: 'flag',
     body: { required: true, schema: tagChangesSchema, checkedBy: 'router' },
     reply: { status: 200, schema: 'TagList' },
     errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
@@ -153,7 +155,7 @@ export const tagRoutes: readonly Route[] = [
       const { addedTags, removedTags } = unchecked<TagChanges>(body);
       const changes = { add: labelsOf(addedTags), remove: labelsOf(removedTags) };
       const flag = await flags.changeLabels(flagInProject(params, project), changes, context);
-      return { body: tagListToWire(flag), revision: flag.revision };
+      return { body: tagListToWire(flag) };
     },
   }),
   route({
@@ -164,6 +166,7 @@ export const tagRoutes: readonly Route[] = [
     summary: 'Remove a label from a flag, as a tag; does nothing if the flag has no such tag',
     tag: 'Tags',
     access: 'admin',
+    changes: 'flag',
     reply: { status: 200 },
     errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
     ifMatch: 'flag',
