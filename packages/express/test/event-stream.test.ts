@@ -68,6 +68,20 @@ describe('the event stream', () => {
     expect(namesIn(client)).toEqual(['checkout']);
   });
 
+  it('refuses a position beyond the log, and begins now with an empty one', async () => {
+    const flags = await start();
+    await flags.createFlag(DEFAULT, { name: 'first' });
+    const [newest] = (await flags.listEvents({ limit: 1 })).events;
+    const beyond = `${Number(newest?.position) + 1}`;
+    expect((await join({ 'last-event-id': beyond })).status).toBe(400);
+    const resumed = await join({ 'last-event-id': newest?.position ?? '' });
+    const fresh = await join({ 'last-event-id': '' });
+    await flags.createFlag(DEFAULT, { name: 'second' });
+    await received(resumed, 1);
+    await received(fresh, 1);
+    expect([resumed, fresh].map(namesIn)).toEqual([['second'], ['second']]);
+  });
+
   it('shows only what the caller may list, and lets nobody in who may list nothing', async () => {
     const auth = (req: { get(name: string): string | undefined }) => ({ name: req.get('x-user') ?? 'nobody' });
     const authorize = ({ name }: { name: string }, action: string, project: string | null) =>

@@ -89,7 +89,8 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       openApi,
       describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
       clientIp: () => request.ip(),
-      lastEventId: headerOf(request, 'last-event-id'),
+      // Of a client that has no last event.
+      lastEventId: headerOf(request, 'last-event-id') || undefined,
       clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
       isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
     });

@@ -1,5 +1,5 @@
 import { type Flags, FlagsError, type FlagsEvent } from '@flags/core';
-import { HostFault } from '../errors.js';
+import { HostFault, invalidInput } from '../errors.js';
 import { ownBytes } from '../reply.js';
 import type { ReplySink } from '../request.js';
 import type { StreamPermission } from './deliver.js';
@@ -105,11 +105,19 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   return {
     async prepare(request) {
       if (isClosed()) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
-      if (request.lastEventId !== undefined) await flags.listEvents({ after: request.lastEventId, limit: 0 });
+      if (request.lastEventId !== undefined) await assertInLog(flags, request.lastEventId);
       return (sink) => (isClosed() ? void sink.end() : listen(sink, request));
     },
     close,
   };
+}
+
+/** Refuses a position beyond the newest event, as after a restored backup: the stream would be silent until the log gets there. */
+async function assertInLog(flags: Flags, position: string): Promise<void> {
+  const [newest] = (await flags.listEvents({ limit: 1 })).events;
+  const { total } = await flags.listEvents({ after: position, limit: 0 });
+  if (total > 0 || newest?.position === position) return;
+  throw invalidInput([{ message: 'must be the position of an event of this log', path: '/after' }]);
 }
 
 /** Creates a function that encodes an event. Clients receive the same event at about the same time, so it keeps one. */
