@@ -3,6 +3,7 @@ import { BUILT_IN_STRATEGIES } from '@flags/core/integration';
 import express, { type Request } from 'express';
 import request from 'supertest';
 import { BUILT_IN_STRATEGIES as IMPLEMENTED } from '../../../core/src/evaluation/strategies.js';
+import { CHANGE_OPERATIONS } from '../../../http/src/changes/permissions.js';
 import { VERSION } from '../../../http/src/routes/session.js';
 import { createFlagsRouter, type FlagsRouterOptions } from '../../src/index.js';
 import { read } from '../docs/documents.js';
@@ -81,6 +82,7 @@ describe('the session', () => {
   it('lists every action without authorize, but that of itself', async () => {
     const { actions } = await ask({ auth: 'none' }, {}, `${SESSION}?project=default`);
     expect(actions).toEqual(expect.arrayContaining(['createProject', 'useSegment', 'enable', 'getOpenApi']));
+    expect(actions).toEqual(expect.arrayContaining([...CHANGE_OPERATIONS]));
     expect(actions).not.toContain('getSession');
     expect(actions).not.toContain('streamEvents');
   });

@@ -11,11 +11,12 @@ export const VERSION = '0.1.0';
 export function adminActionsOf(routes: readonly Route[]): readonly AdminAction[] {
   const asked = routes.filter(({ access, isOpen }) => access === 'admin' && !isOpen);
   const actions = new Map(asked.map((row) => [permissionOf(row), isOfInstance(row)]));
-  return [...[...actions].map(([action, isOfInstance]) => ({ action, isOfInstance })), USE_SEGMENT];
+  const withoutRoute = WITHOUT_ROUTE.map((action) => ({ action, isOfInstance: false }));
+  return [...[...actions].map(([action, isOfInstance]) => ({ action, isOfInstance })), ...withoutRoute];
 }
 
-/** Strategies ask for this permission. It has no route. */
-const USE_SEGMENT: AdminAction = { action: 'useSegment', isOfInstance: false };
+/** Permissions that strategies and change sets ask for. */
+const WITHOUT_ROUTE: readonly Action[] = ['useSegment', 'configureEnvironment', 'moveFlag'];
 
 function isOfInstance({ path, projectOf, permissionBy }: Route): boolean {
   return !path.includes(':projectId') && projectOf === undefined && permissionBy === undefined;
