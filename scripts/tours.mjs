@@ -89,6 +89,8 @@ await flags.enable(PRODUCTION);
 await send('PATCH', `${FEATURES}/warm/variants`, variants('a'));
 await send('GET', '/api/client/features', { token: client, status: 200 });
 await flags.updateFlag(PRODUCTION, { description: 'Changed, so that client features are made anew' });
+// The first evaluation compiles the flag.
+flags.isEnabled('warm');
 
 const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
 const listedIn = (title) => {

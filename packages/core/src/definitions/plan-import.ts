@@ -75,7 +75,8 @@ export async function planImport(engine: Engine, input: ImportInput): Promise<Im
       issues.add(one.path, `would have ${document} bytes, and may have ${LIMITS.documentBytes}`);
     }
     const facts = events.map(({ data, before }) => [data, before]);
-    items.push({ ...one, planned, bytes: document + Buffer.byteLength(JSON.stringify(facts)) });
+    // The spread comes last: on Node 20 an object that begins with one has a hidden class of its own.
+    items.push({ planned, bytes: document + Buffer.byteLength(JSON.stringify(facts)), ...one });
   }
   issues.assertNone();
   return { ...plan, items };

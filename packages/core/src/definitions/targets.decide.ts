@@ -77,12 +77,13 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
     createdAt: timeOf(definition.createdAt, origin.now),
     variants: [],
     environments: [],
+    labels: [],
+    owner: null,
   };
   const ownership = ownershipOf(base);
   const dependencies = definition.dependencies?.map(toDependency);
-  const { archivedAt: _archivedAt, ...kept } = base;
   return {
-    ...kept,
+    ...(base.archivedAt === undefined ? base : withoutArchivedAt(base)),
     project: definition.project ?? base.project,
     description: definition.description === undefined ? base.description : definition.description,
     type: definition.type ?? base.type,
@@ -95,6 +96,11 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
     ...archiveOf(definition, base, { archived, now: origin.now }),
     environments: environmentsOf(definition, archived ? base : revived(base), origin),
   };
+}
+
+/** Apart, because on Node 20 every object that a rest makes has a hidden class of its own, larger than a small flag. */
+function withoutArchivedAt({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {
+  return flag;
 }
 
 function archiveOf(

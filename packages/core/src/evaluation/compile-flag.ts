@@ -6,22 +6,18 @@ import {
   type CompiledStrategy,
   compileSegment,
   type FlagSource,
+  NONE,
+  readDependencies,
   type SegmentUse,
 } from './compiled-flag.js';
 import { type ConstraintScope, compileConstraint, type Now } from './constraints.js';
 import { allOf, always, never, type Predicate } from './context.js';
 import { HASH_COST, strategyCost } from './cost.js';
-import type {
-  DependencyDefinition,
-  FlagDefinition,
-  SegmentDefinition,
-  StrategyDefinition,
-  VariantDefinition,
-} from './definitions.types.js';
+import type { FlagDefinition, SegmentDefinition, StrategyDefinition, VariantDefinition } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
 import { type ProblemReporter, readKey, reasonOf, SILENT, toList, toOptionalText, toText } from './problem.js';
 import { BUILT_IN_STRATEGIES, type StrategyContext, type StrategyTest } from './strategies.js';
-import { type FlagCounter, UsageCounters } from './usage.js';
+import { FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
 export type Segments = ReadonlyMap<number, CompiledSegment>;
@@ -32,6 +28,8 @@ export interface CompilationParts {
   readonly strategyContext: StrategyContext;
   readonly strategies: ReadonlyMap<string, CustomStrategy>;
   readonly problems: ProblemReporter;
+  /** Whether flags that are off keep their strategies and variants, which no evaluation reads. */
+  readonly keepsDisabled: boolean;
 }
 
 export interface CompileContext {
@@ -95,7 +93,7 @@ class FlagCompilation {
   /** Flag variants are hashed with the flag's name, and use the stickiness of the first variant. */
   flagVariants({ variants }: FlagDefinition): CompiledVariants | undefined {
     const { before } = this.flag;
-    if (before?.broken === undefined && before?.definition.variants === variants) return before?.variants;
+    if (before?.variants && before.definition.variants === variants) return before.variants;
     const definitions = toList(variants, 'variants');
     const stickiness = toOptionalText(definitions[0]?.stickiness, 'stickiness') ?? 'default';
     return this.variants(definitions, { groupId: this.flag.name, stickiness });
@@ -171,6 +169,7 @@ const ALWAYS_ON: CompiledStrategy = {
   variants: undefined,
   cost: 0,
 };
+const ONLY_ALWAYS_ON: readonly CompiledStrategy[] = [ALWAYS_ON];
 
 /** The compiled segments and flags that a new compilation refers to. */
 export interface CompileSources {
@@ -188,7 +187,8 @@ export class FlagCompiler {
   /** Returns a compiler for drafts: with other random numbers, and with counters and problems that nobody reads. */
   forDrafts(random: () => number): FlagCompiler {
     const strategyContext = { ...this.parts.strategyContext, random };
-    return new FlagCompiler({ ...this.parts, strategyContext, problems: SILENT }, new UsageCounters());
+    const parts = { ...this.parts, strategyContext, problems: SILENT, keepsDisabled: true };
+    return new FlagCompiler(parts, new UsageCounters());
   }
 
   /**
@@ -248,9 +248,9 @@ export class FlagCompiler {
       this.parts.problems.report({ code: 'broken_flag', flag: flag.name, message });
       return {
         broken,
-        dependencies: [],
-        strategies: [],
-        candidates: [],
+        dependencies: NONE,
+        strategies: NONE,
+        candidates: NONE,
         variants: undefined,
         segments: NO_SEGMENTS,
         cost: 0,
@@ -261,19 +261,23 @@ export class FlagCompiler {
   private readBody(definition: FlagDefinition, flag: CompileContext): FlagBody {
     if (typeof definition.enabled !== 'boolean') throw new TypeError('enabled must be true or false');
     if (!Array.isArray(definition.strategies)) throw new TypeError('strategies must be an array');
-    const compilation = new FlagCompilation(this.parts, flag);
+    const { enabled } = definition;
+    const isKept = enabled || this.parts.keepsDisabled;
+    const compilation = new FlagCompilation(this.parts, isKept ? flag : { ...flag, counter: new FlagCounter() });
+    // Problems of a flag that is off are reported too.
     const strategies = compilation.withinCostLimit(
       definition.strategies.map((strategy) => compilation.strategy(strategy)),
     );
-    const candidates = strategies.length > 0 ? strategies : [ALWAYS_ON];
+    const variants = compilation.flagVariants(definition);
+    const candidates = strategies.length > 0 ? strategies : ONLY_ALWAYS_ON;
     return {
       broken: undefined,
-      dependencies: toList(definition.dependencies, 'dependencies').map(readDependency),
-      strategies,
-      candidates: definition.enabled ? candidates : [],
-      variants: compilation.flagVariants(definition),
+      dependencies: readDependencies(definition),
+      strategies: isKept ? strategies : NONE,
+      candidates: enabled ? candidates : NONE,
+      variants: isKept ? variants : undefined,
       segments: segmentsOf(strategies),
-      cost: definition.enabled ? strategies.reduce((sum, { cost }) => sum + cost, HASH_COST) : 0,
+      cost: enabled ? strategies.reduce((sum, { cost }) => sum + cost, HASH_COST) : 0,
     };
   }
 }
@@ -283,12 +287,4 @@ const NO_SEGMENTS: ReadonlySet<number> = new Set();
 function segmentsOf(strategies: readonly CompiledStrategy[]): ReadonlySet<number> {
   const ids = strategies.flatMap(({ segments }) => segments.map(({ id }) => id));
   return ids.length > 0 ? new Set(ids) : NO_SEGMENTS;
-}
-
-function readDependency({ feature, enabled, variants }: DependencyDefinition): DependencyDefinition {
-  return {
-    feature: toText(feature, 'feature of a dependency'),
-    enabled: enabled !== false,
-    variants: [...toList(variants, 'variants of a dependency')],
-  };
 }

@@ -9,7 +9,7 @@ import type {
   StrategyDefinition,
 } from './definitions.types.js';
 import type { EvaluationContext } from './evaluated.types.js';
-import { notices, type ProblemReporter, reasonOf, toList } from './problem.js';
+import { notices, type ProblemReporter, reasonOf, toList, toText } from './problem.js';
 import type { StrategyTest } from './strategies.js';
 import type { FlagCounter } from './usage.js';
 import { type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
@@ -22,12 +22,14 @@ export interface CompiledFlag {
   /** Why the definition could not be read; undefined for a readable one. */
   readonly broken: string | undefined;
   readonly dependencies: readonly DependencyDefinition[];
+  /** Empty while the flag is off, except in a draft. */
   readonly strategies: readonly CompiledStrategy[];
   /**
    * The strategies to evaluate, in order. Empty while the flag is off; one strategy that always holds if the flag is on
    * without strategies.
    */
   readonly candidates: readonly CompiledStrategy[];
+  /** Undefined while the flag is off, except in a draft. */
   readonly variants: CompiledVariants | undefined;
   readonly off: CompiledVariant;
   readonly onWithoutVariant: CompiledVariant;
@@ -58,6 +60,22 @@ export interface SegmentUse {
 /** Finds the parents of a flag. */
 export interface FlagSource {
   get(name: string): CompiledFlag | undefined;
+}
+
+/** One empty list, because an instance may have tens of thousands of flags. */
+export const NONE: readonly never[] = [];
+
+export function readDependencies({ dependencies }: FlagDefinition): readonly DependencyDefinition[] {
+  const list = toList(dependencies, 'dependencies');
+  return list.length === 0 ? NONE : list.map(readDependency);
+}
+
+function readDependency({ feature, enabled, variants }: DependencyDefinition): DependencyDefinition {
+  return {
+    feature: toText(feature, 'feature of a dependency'),
+    enabled: enabled !== false,
+    variants: [...toList(variants, 'variants of a dependency')],
+  };
 }
 
 /** Returns the strategy that switches the flag on, or undefined if the flag is off. Allocates nothing. */

@@ -106,7 +106,10 @@ export class Snapshot {
     return explanation;
   }
 
-  /** Returns what every hashing strategy of a flag draws for a context, whether evaluation reaches the strategy or not. */
+  /**
+   * Returns what every hashing strategy of a flag draws for a context, whether evaluation reaches the strategy or not.
+   * For a flag that is off only a draft knows them.
+   */
   rollouts(name: string, context: EvaluationContext): readonly StrategyRollout[] {
     const strategies = this.flags.get(name)?.strategies ?? [];
     return strategies.flatMap(({ definition, test }) => {
@@ -130,6 +133,11 @@ export class Snapshot {
   /** Returns the definition of a flag, or undefined for an unknown flag. */
   definition(name: string): FlagDefinition | undefined {
     return this.flags.entry(name)?.definition;
+  }
+
+  /** Whether a flag is compiled already: it was evaluated, or changed since. */
+  isCompiled(name: string): boolean {
+    return this.flags.compiled(name) !== undefined;
   }
 
   /** Returns the names of all flags, in no particular order. */
@@ -259,7 +267,10 @@ export function compileSnapshot(options: SnapshotOptions): Snapshot {
   const problems = new ProblemReporter(onProblem);
   const strategyContext = { random, hostname, idEncoding };
   const custom = new Map(strategies.map((strategy) => [strategy.name, strategy]));
-  const compiler = new FlagCompiler({ now, strategyContext, strategies: custom, problems }, counters);
+  const compiler = new FlagCompiler(
+    { now, strategyContext, strategies: custom, problems, keepsDisabled: false },
+    counters,
+  );
   const snapshot = Snapshot.empty({ compiler, counters, problems, onImpression }).with({ flags, segments });
   counters.retireAllBut((flag) => snapshot.definition(flag) !== undefined);
   return snapshot;

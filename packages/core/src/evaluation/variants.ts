@@ -75,10 +75,18 @@ export function compileVariants(
   if (totalWeight === 0) return undefined;
   if (totalWeight >= MAX_TOTAL) throw new TypeError('weights of variants add up to too much');
   const prefix = hashPrefix(`${groupId}:`, SEED, strategyContext.idEncoding);
-  const { random } = strategyContext;
-  const draw = { groupId, stickiness, id: stickyId(stickiness), prefix, random, totalWeight };
-  // A copied array has no spare slots, unlike one that has grown by `push`.
-  return { overrides, ...draw, lastBuckets: lastBuckets.slice(), weighted: weighted.slice() };
+  return {
+    overrides,
+    groupId,
+    stickiness,
+    id: stickyId(stickiness),
+    prefix,
+    random: strategyContext.random,
+    totalWeight,
+    // A copied array has no spare slots, unlike one that has grown by `push`.
+    lastBuckets: lastBuckets.slice(),
+    weighted: weighted.slice(),
+  };
 }
 
 /** Overrides come first, in order. Otherwise the hash of the id decides, or chance if there is no id. */
@@ -126,10 +134,12 @@ function stickyId(stickiness: string): FieldReader {
   return stickiness === 'random' ? () => undefined : fieldReader(stickiness);
 }
 
-function compileVariant({ name, payload }: VariantDefinition, counter: FlagCounter): CompiledVariant {
-  const named = { name: toText(name, 'name of a variant'), enabled: true, feature_enabled: true };
-  const answer = payload ? { ...named, payload: Object.freeze({ type: payload.type, value: payload.value }) } : named;
-  return { answer: Object.freeze(answer), counter: counter.variantCounter(named.name) };
+/** Without spreads: on Node 20 every object that begins with a spread has a hidden class of its own. */
+function compileVariant({ name: given, payload }: VariantDefinition, counter: FlagCounter): CompiledVariant {
+  const name = toText(given, 'name of a variant');
+  const copy = payload && Object.freeze({ type: payload.type, value: payload.value });
+  const answer = { name, enabled: true, feature_enabled: true, ...(copy && { payload: copy }) };
+  return { answer: Object.freeze(answer), counter: counter.variantCounter(name) };
 }
 
 function compileOverrides(definition: VariantDefinition, variant: CompiledVariant): CompiledOverride[] {

@@ -46,6 +46,8 @@ export interface NameOrder<Item extends Named> {
   changed(name: string): void;
   /** Returns a frozen list. The next call returns the same list unless an item has changed. */
   list(): readonly Item[];
+  /** Sorts the items in slices, so that the first list is ready soon. */
+  load(): Promise<void>;
 }
 
 /** The share of changed items above which sorting the whole list is faster than inserting each item. */
@@ -62,12 +64,13 @@ export function createNameOrder<Item extends Named>(
   find: (name: string) => Item | undefined,
 ): NameOrder<Item> {
   let ordered: readonly Item[] | undefined;
+  // The first sort takes all items, so that earlier changes need no record.
+  let isRecording = false;
   const changed = new Set<string>();
 
   function current(): readonly Item[] {
-    if (!ordered || changed.size > ordered.length * RESORT_SHARE) {
-      return all().toSorted((one, other) => compareCodePoints(one.name, other.name));
-    }
+    isRecording = true;
+    if (!ordered || changed.size > ordered.length * RESORT_SHARE) return all().toSorted(byName);
     if (changed.size === 0) return ordered;
     // A spread is the fastest way to copy a frozen list.
     const next = [...ordered];
@@ -76,13 +79,50 @@ export function createNameOrder<Item extends Named>(
   }
 
   return {
-    changed: (name) => void changed.add(name),
+    changed(name) {
+      if (isRecording) changed.add(name);
+    },
     list() {
       ordered = Object.freeze(current());
       changed.clear();
       return ordered;
     },
+    async load() {
+      if (isRecording) return;
+      isRecording = true;
+      const sorted = await sortInSlices(all());
+      // Another caller may have listed meanwhile. Its list has the changes of that time.
+      ordered ??= sorted;
+    },
   };
+}
+
+/** The length of the lists that are sorted at once. */
+const RUN_LENGTH = 1024;
+
+/** Sorts by name: short runs first, then pairs of runs, which the engine merges without sorting them again. */
+async function sortInSlices<Item extends Named>(items: readonly Item[]): Promise<readonly Item[]> {
+  let runs: readonly (readonly Item[])[] = Array.from({ length: Math.ceil(items.length / RUN_LENGTH) }, (_, at) =>
+    items.slice(at * RUN_LENGTH, (at + 1) * RUN_LENGTH),
+  );
+  for (let share = 1; share === 1 || runs.length > 1; share = 2) {
+    const longer: (readonly Item[])[] = [];
+    for (let at = 0; at < runs.length; at += share) {
+      if (timeSlice.isOver()) await timeSlice.next();
+      longer.push(
+        runs
+          .slice(at, at + share)
+          .flat()
+          .sort(byName),
+      );
+    }
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+function byName(one: Named, other: Named): number {
+  return compareCodePoints(one.name, other.name);
 }
 
 function place<Item extends Named>(items: Item[], name: string, item: Item | undefined): void {
@@ -106,7 +146,7 @@ export interface EnvironmentView {
   readonly counters: UsageCounters;
   /** Returns the flags in code-point order of names. Unchanged flags stay the same objects. */
   flags(): readonly FlagConfiguration[];
-  /** Compiles a changed flag, or a changed segment and the flags that use it. */
+  /** Compiles a changed flag that was compiled before, or a changed segment and the flags that use it. */
   update(change: ViewChange): void;
   /** Adds the flags that are not in the snapshot yet. Each is compiled when it is first evaluated. */
   complete(): void;
@@ -147,7 +187,8 @@ export function createEnvironmentView(
       return segment ? { segments: [toSegmentDefinition(segment)] } : { removedSegments: [Number(change.segment)] };
     }
     const flags = configurationsOf([change.flag]);
-    return flags.length > 0 ? { flags } : { removedFlags: [change.flag] };
+    if (flags.length === 0) return { removedFlags: [change.flag] };
+    return view.snapshot.isCompiled(change.flag) ? { flags } : { uncompiledFlags: flags };
   }
 
   function complete(names: Iterable<string> = documents.flags.keys()): void {
@@ -177,6 +218,7 @@ export function createEnvironmentView(
         if (timeSlice.isOver()) await timeSlice.next();
         deepFreeze(constraints);
       }
+      await order.load();
     },
   };
   // Each configuration is frozen once: freezing the whole list after every change would cost more than the change.

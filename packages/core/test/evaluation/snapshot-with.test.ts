@@ -230,6 +230,36 @@ describe('flags that are not compiled yet', () => {
   });
 });
 
+describe('a flag that is off', () => {
+  const variants = weighted(1000);
+  const off = flag({ enabled: false, strategies: [rollout(100)], variants });
+  const context = { userId: '7' };
+  const compiledIn = (snapshot: Snapshot) => (snapshot as unknown as { flags: FlagTable }).flags.get('checkout');
+
+  it('keeps no compiled strategies and variants, except in a draft', () => {
+    const snapshot = snapshotOf([off]);
+    expect(compiledIn(snapshot)).toMatchObject({ strategies: [], candidates: [], variants: undefined });
+    expect(snapshot.explain('checkout', context)).toMatchObject({ enabled: false, reason: 'disabled' });
+    expect(snapshot.rollouts('checkout', context)).toEqual([]);
+    const draft = snapshot.draft(() => 0).with({ flags: [off] });
+    expect(draft.rollouts('checkout', context)).toMatchObject([{ rollout: { holds: true } }]);
+  });
+
+  it('has them again when it is on, although its definition has the same parts', () => {
+    const snapshot = snapshotOf([off]).with({ flags: [{ ...off, enabled: true }] });
+    expect(snapshot.getVariant('checkout', context)).toMatchObject({ name: 'variant-0', feature_enabled: true });
+    expect(snapshot.with({ flags: [off] }).isEnabled('checkout', context)).toBe(false);
+  });
+
+  it('is reported with its problems', () => {
+    const problems: string[] = [];
+    const constraints = [{ contextName: 'userId', operator: 'NO', values: [] } as never];
+    const strategies = [{ name: 'default', segments: [9], constraints }];
+    snapshotOf([{ ...off, strategies }], { onProblem: ({ code }) => problems.push(code) });
+    expect(problems.sort()).toEqual(['missing_segment', 'unknown_operator']);
+  });
+});
+
 describe('a snapshot with a change', () => {
   it('keeps no earlier snapshot alive', async () => {
     setFlagsFromString('--expose-gc');

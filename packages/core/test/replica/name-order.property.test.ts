@@ -36,6 +36,37 @@ describe('the order of names', () => {
     );
   });
 
+  it('is the same after a sort in slices, with what changes meanwhile', async () => {
+    const change = fc.record({ at: fc.constantFrom('before', 'during', 'after'), name, present: fc.boolean() });
+    const sizes = fc.constantFrom(0, 1, 3, 1024, 1025, 5000);
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.array(change, { maxLength: 9 }), fc.boolean(), async (size, changes, isListed) => {
+        const items = new Map<string, Item>();
+        for (let at = 0; at < size; at++) items.set(`${(at * 7919) % 10_007}`, { name: '', version: 0 });
+        for (const key of items.keys()) items.set(key, { name: key, version: 0 });
+        const order = createNameOrder(
+          () => [...items.values()],
+          (key) => items.get(key),
+        );
+        const change = (moment: string) => {
+          for (const one of changes.filter(({ at }) => at === moment)) {
+            if (one.present) items.set(one.name, { name: one.name, version: 1 });
+            else items.delete(one.name);
+            order.changed(one.name);
+          }
+        };
+        change('before');
+        const loading = order.load();
+        if (isListed) order.list();
+        change('during');
+        await loading;
+        change('after');
+        expect(order.list()).toEqual([...items.values()].sort((one, other) => compareCodePoints(one.name, other.name)));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it('leaves lists alone that it has given', () => {
     const items = new Map<string, Item>(
       Array.from({ length: 40 }, (_, at) => [`${at}`, { name: `${at}`, version: 0 }]),

@@ -70,8 +70,24 @@ function toStoredEvent(row: Row): StoredEvent {
   return { ...headOf(row), data: JSON.parse(data), before: JSON.parse(before) };
 }
 
+/** Named members instead of a rest, which on Node 20 gives every event a hidden class of its own. */
 function headOf({ position, revision, event }: Row): StoredEvent {
-  const { write: _, subject, ...rest } = event;
-  const place = { id: position, position: String(position), revision };
-  return { ...rest, subject: { ...subject }, data: null, before: null, ...place };
+  const { type, at, actor, actorTokenId, actorTokenKind, changeSet, reason, subject, project, environment } = event;
+  return {
+    id: position,
+    position: String(position),
+    revision,
+    type,
+    at,
+    actor,
+    ...(actorTokenId !== undefined && { actorTokenId }),
+    ...(actorTokenKind !== undefined && { actorTokenKind }),
+    changeSet,
+    reason,
+    subject: { ...subject },
+    project,
+    environment,
+    data: null,
+    before: null,
+  };
 }
