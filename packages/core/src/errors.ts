@@ -123,3 +123,8 @@ export function isFlagsError(error: unknown): error is FlagsError {
   // Version 0.1 sets no brand.
   return name === 'FlagsError' && (ERROR_CODES as readonly string[]).includes(code);
 }
+
+/** Whether the storage refused a call: nothing has changed, and a later call may succeed. */
+export function isStorageFailure(error: unknown): boolean {
+  return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
+}

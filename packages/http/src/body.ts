@@ -1,3 +1,5 @@
+import type { Awaitable } from '@flags/core';
+import { timeSlice } from '@flags/core/integration';
 import { HttpError } from './errors.js';
 import type { FlagsRequest } from './request.js';
 
@@ -60,6 +62,9 @@ export function createBodyReader(limit: number): BodyReader {
   };
 }
 
+/** In characters. Parsing a longer text may take tens of milliseconds. */
+const LONG_TEXT = 100_000;
+
 function assertSize(bytes: number, limit: number): void {
   if (bytes > limit) throw new HttpError('payload_too_large', `The body is larger than ${limit} bytes. Send less.`);
 }
@@ -70,7 +75,7 @@ function assertContentType(header: string | undefined): void {
   throw new HttpError('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
 }
 
-function parseBody(body: unknown, limit: number): unknown {
+function parseBody(body: unknown, limit: number): Awaitable<unknown> {
   // Text and bytes get their depth check before the parser runs.
   if (typeof body === 'string' || body instanceof Uint8Array) return parseJson(body, limit);
   if (isDeeperThan(MAX_DEPTH, body)) throw tooDeep();
@@ -81,11 +86,23 @@ function tooDeep(): HttpError {
   return new HttpError('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`);
 }
 
-function parseJson(raw: string | Uint8Array, limit: number): unknown {
+function parseJson(raw: string | Uint8Array, limit: number): Awaitable<unknown> {
   assertSize(typeof raw === 'string' ? Buffer.byteLength(raw) : raw.byteLength, limit);
   const text = typeof raw === 'string' ? raw : new TextDecoder().decode(raw);
   if (text === '') return undefined;
   checkStructure(text);
+  return text.length > LONG_TEXT ? parseAlone(text) : parseText(text);
+}
+
+/** The parser cannot be interrupted, so that it gets a turn of the event loop for itself. */
+async function parseAlone(text: string): Promise<unknown> {
+  await timeSlice.next();
+  const body = parseText(text);
+  await timeSlice.next();
+  return body;
+}
+
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

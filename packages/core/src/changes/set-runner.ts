@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Awaitable, ChangeContext } from '../common.types.js';
-import { FlagsError, isFlagsError } from '../errors.js';
+import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
 import { withCheckpoints } from '../history/past-state.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
@@ -108,6 +108,7 @@ interface SetRun {
  * changes of one process do not conflict repeatedly.
  */
 export function createSetRunner(environment: ChangeEnvironment): SetRunner {
+  // Queued sets fail with the same error. Otherwise each would wait for the storage's timeout, one after another.
   const runExclusive = createKeyedMutex(isStorageFailure);
   const runRetryExclusive = createKeyedMutex(isStorageFailure);
 
@@ -135,11 +136,6 @@ export function createSetRunner(environment: ChangeEnvironment): SetRunner {
   };
 }
 
-/** Queued sets fail with the same error. Otherwise each would wait for the storage's timeout, one after another. */
-function isStorageFailure(error: unknown): boolean {
-  return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
-}
-
 function lockNames(changes: readonly PreparedChange[]): readonly string[] {
   const names = changes.map(({ subject, lock: { kind, id } = subject }) =>
     // A reference of a caller without types may be anything; the decision refuses it.
@@ -159,7 +155,10 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
   const { storage, getCached } = environment;
   const cached = new Map<string, Versioned<unknown>>();
   for (const { subject } of set.changes) {
-    const found = typeof subject.id === 'string' ? getCached?.(subject) : undefined;
+    // Copies each document once: many changes may have one large document.
+    if (typeof subject.id !== 'string' || cached.has(nameOf(subject))) continue;
+    if (set.changes.length > 1 && timeSlice.isOver()) await timeSlice.next();
+    const found = getCached?.(subject);
     if (found) cached.set(nameOf(subject), found);
   }
   if (cached.size === 0) return 'lost';

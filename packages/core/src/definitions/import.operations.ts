@@ -56,7 +56,10 @@ export async function importDefinitions(
     known: await readKnownSegments(engine),
     actor: actor ?? '',
   });
-  for (const { planned } of plan.items) await report(onChange, planned);
+  for (const { planned } of plan.items) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    await report(onChange, planned);
+  }
   const differences: ImportedDifference[] = [];
   for (const { planned } of plan.items) {
     if (timeSlice.isOver()) await timeSlice.next();
@@ -174,6 +177,7 @@ async function restoreAll(
   const paths = new Map(steps.map(({ item: { planned: one, path } }) => [`${one.kind}/${idOf(one)}`, path]));
   const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) ?? '';
   for (const one of planned) {
+    if (timeSlice.isOver()) await timeSlice.next();
     await report(onChange, one);
     if (one.kind === 'project') assertOwnerStays(one.current, one.target, ownerOf(engine));
     if (one.kind !== 'segment' || isSameJson(one.current?.constraints, one.target.constraints)) continue;

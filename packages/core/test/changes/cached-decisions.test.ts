@@ -1,5 +1,6 @@
 import type { Aggregate, Versioned } from '../../src/changes/aggregate.js';
 import { createSetRunner } from '../../src/changes/set-runner.js';
+import type { WorkingCopy } from '../../src/changes/working-copy.js';
 import { FlagsError } from '../../src/errors.js';
 import type { DomainEvent } from '../../src/events/event.types.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
@@ -109,5 +110,35 @@ describe('a change of a document that is known', () => {
     expect(await change((count) => (count === 3 ? [] : increment(count)))).toEqual({ state: 8, revision: 3 });
     expect(await change(() => [])).toEqual({ state: 8, revision: 3 });
     expect(asked.commits).toBe(1);
+  });
+});
+
+describe('a set with many changes of one document', () => {
+  it('copies the document once', async () => {
+    const storage = await counted();
+    let copies = 0;
+    const { run } = createSetRunner({
+      storage,
+      now: () => new Date(0),
+      feed: { ready: async () => undefined, wake: () => undefined },
+      applyUpdates: () => undefined,
+      getCached() {
+        copies += 1;
+        return { state: 7, revision: 2 };
+      },
+    });
+    const change = {
+      subject: { kind: counters.kind, id: 'a' },
+      async decide(copy: WorkingCopy) {
+        const data = ((await copy.read(counters, 'a'))?.state ?? 0) + 1;
+        await copy.apply(counters, 'a', [{ type: 'project-updated', data, before: null }]);
+      },
+      result: () => undefined,
+    };
+    const { documents } = await run(
+      Array.from({ length: 50 }, () => change),
+      { actor: 'ada' },
+    );
+    expect([await documents.read(counters, 'a'), copies]).toEqual([{ state: 57, revision: 3 }, 1]);
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import request from 'supertest';
-import { findExcess, MAX_DEPTH, MAX_STRUCTURE } from '../../../http/src/body.js';
+import { createBodyReader, findExcess, MAX_DEPTH, MAX_STRUCTURE } from '../../../http/src/body.js';
+import type { FlagsRequest } from '../../../http/src/request.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
 /** How many arrays, objects and members a value has, and how deep it is, told by the value itself. */
@@ -51,5 +52,41 @@ describe('the structure of a body', () => {
     expect([status, body.code]).toEqual([413, 'payload_too_large']);
     expect(body.message).toBe('The body has more than 100000 arrays, objects and members. Send less.');
     expect(faults).toEqual([]);
+  });
+});
+
+describe('the text of a body', () => {
+  const MEBIBYTE = 1024 * 1024;
+
+  /** Returns the body, and the turns of the event loop that began between its text and its value. */
+  async function readIn(text: string): Promise<readonly [value: unknown, turns: number]> {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const read = async () => {
+      turns = 0;
+      return text;
+    };
+    const request = { hasBody: true, headers: {}, readBody: read } as unknown as FlagsRequest;
+    try {
+      return [await createBodyReader(MEBIBYTE)(request), turns];
+    } finally {
+      clearImmediate(counting);
+    }
+  }
+
+  it('is parsed in a turn of its own if it is long', async () => {
+    const long = 'x'.repeat(200_000);
+    const [value, turns] = await readIn(JSON.stringify(long));
+    expect([value === long, turns >= 2]).toEqual([true, true]);
+    expect(await readIn('{"short":true}')).toEqual([{ short: true }, 0]);
+  });
+
+  it('is refused if it is no JSON, however long it is', async () => {
+    await expect(readIn(`"${'x'.repeat(200_000)}`)).rejects.toMatchObject({ code: 'invalid_json' });
+    await expect(readIn('"')).rejects.toMatchObject({ code: 'invalid_json' });
   });
 });

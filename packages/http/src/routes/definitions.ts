@@ -72,8 +72,8 @@ export const definitionRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'ImportResult' },
     errors: IMPORT_ERRORS,
     async handle({ flags, principal, check, body: given }) {
-      const { definitions: document, ...options } = unchecked<WireImport>(Object(given));
-      const { prune, dryRun, reason } = options;
+      // No rest: it would copy every unknown member, and every character of a body that is one text.
+      const { definitions: document, prune, dryRun, reason } = unchecked<WireImport>(Object(given));
       await checkNamedProjects(principal, document);
       const created = new Set<string | null>();
       const asked = new Set<string>();
