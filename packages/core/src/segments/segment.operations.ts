@@ -33,8 +33,8 @@ const FLAGS_AT_ONCE = 16;
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
 
-export async function getSegment(documents: DocumentReader, { segment }: SegmentRef): Promise<Segment> {
-  return toSegment(await findSegment(documents, segment));
+export async function getSegment(documents: DocumentReader, ref: SegmentRef): Promise<Segment> {
+  return toSegment(await findSegment(documents, ref));
 }
 
 export function listSegments(engine: Engine, query?: SegmentQuery): Promise<readonly Segment[]>;
@@ -66,9 +66,9 @@ async function listUsedIds(engine: Engine, strategy: string): Promise<readonly n
   return (await listUsedBy(engine, strategy)).toSorted((one, other) => one - other);
 }
 
-export async function listSegmentUses(engine: Engine, { segment }: SegmentRef): Promise<readonly SegmentUse[]> {
-  await findSegment(engine, segment);
-  return listUses(engine, segment);
+export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<readonly SegmentUse[]> {
+  await findSegment(engine, ref);
+  return listUses(engine, ref.segment);
 }
 
 /** Lists all segments in ascending order of ids. A storage lists ids in text order. */
@@ -147,8 +147,13 @@ async function* readFlagsThat(
   }
 }
 
-async function findSegment({ read }: DocumentReader, segment: number): Promise<Versioned<SegmentState>> {
-  return (await read(segmentDocuments, idOfSegment(segment))) ?? throwSegmentNotFound(segment);
+async function findSegment(
+  { read }: DocumentReader,
+  { segment, project }: SegmentRef,
+): Promise<Versioned<SegmentState>> {
+  const found = await read(segmentDocuments, idOfSegment(segment));
+  const isThere = found && (project === undefined || project === (found.state.project ?? null));
+  return isThere ? found : throwSegmentNotFound(segment);
 }
 
 /** Returns the document id of a segment. */
@@ -190,7 +195,7 @@ export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentCha
   return {
     subject: { kind: segmentDocuments.kind, id },
     async decide(copy) {
-      const { state } = await findSegment(copy, ref.segment);
+      const { state } = await findSegment(copy, ref);
       const { name = state.name, constraints } = changes;
       if (constraints) assertUsersAffordable(engine, { copy, id: state.id, constraints });
       await findProjectOf(copy.read, changes);
@@ -198,7 +203,7 @@ export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentCha
       await copy.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));
       if (name !== state.name) await changeRegistry(copy, (all) => renameSegment(all, state.name, name));
     },
-    result: (committed) => getSegment(committed, ref),
+    result: (committed) => getSegment(committed, { segment: ref.segment }),
   };
 }
 
@@ -207,7 +212,7 @@ export function deleteSegment(_: Engine, ref: SegmentRef): PreparedChange<void> 
   return {
     subject: { kind: segmentDocuments.kind, id },
     async decide(copy) {
-      const { state } = await findSegment(copy, ref.segment);
+      const { state } = await findSegment(copy, ref);
       const uses = await listUses(copy.unchecked, state.id);
       await copy.apply(segmentDocuments, id, segmentRules.deleteSegment(state, uses.length));
       await changeRegistry(copy, (all) => unregisterSegment(all, state.name));

@@ -32,6 +32,11 @@ export type SegmentChanges = Partial<NewSegment>;
 
 export interface SegmentRef {
   readonly segment: number;
+  /**
+   * The project that the segment must belong to; null: the instance. A segment that has moved is `segment_not_found`.
+   * Default: any project.
+   */
+  readonly project?: string | null;
 }
 
 export interface SegmentQuery {

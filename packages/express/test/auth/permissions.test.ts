@@ -8,7 +8,7 @@ const strategies = (project: string) =>
 
 /** Ada may do everything in the project `mine`, and nothing else. Each question that is asked is kept. */
 async function createApp(
-  allowed: (action: Action, project: string | null) => boolean = (_, place) => place === 'mine',
+  allowed: (action: Action, project: string | null) => boolean | Promise<boolean> = (_, place) => place === 'mine',
 ) {
   const asked: (readonly [Action, string | null])[] = [];
   const host = await createHostApp({
@@ -93,6 +93,48 @@ describe('a request for a segment', () => {
     await request(app).delete(`${SEGMENTS}/2`).expect(200);
     expect(asked).toContainEqual(['getSegment', 'other']);
     expect(asked).toContainEqual(['updateSegment', 'other']);
+  });
+
+  it.each([
+    ['GET', `${SEGMENTS}/2`, undefined],
+    ['GET', `${SEGMENTS}/2/strategies`, undefined],
+    ['PUT', `${SEGMENTS}/2`, { description: 'x' }],
+    ['DELETE', `${SEGMENTS}/2`, undefined],
+    ['POST', '/api/admin/changes', { changes: [{ op: 'updateSegment', ref: { segment: 2 }, input: { name: 'x' } }] }],
+  ] as const)('finds none that moves to another project after the check: %s %s', async (method, path, body) => {
+    let move: () => Promise<unknown> = async () => undefined;
+    const { app, flags } = await createApp(async (_, place) => {
+      await move();
+      return place === 'mine';
+    });
+    const before = await flags.updateSegment({ segment: 2 }, { description: 'before' });
+    move = () => flags.updateSegment({ segment: 2 }, { project: 'other' });
+    const send = { GET: request(app).get, PUT: request(app).put, DELETE: request(app).delete, POST: request(app).post };
+    const { body: answer } = await send[method](path).send(body).expect(404);
+    expect(answer.code).toBe('segment_not_found');
+    expect(await flags.getSegment({ segment: 2 })).toMatchObject({
+      ...before,
+      project: 'other',
+      revision: before.revision + 1,
+    });
+  });
+
+  it('finds it where an earlier change of the set has moved it', async () => {
+    const { app, flags, asked } = await createApp(() => true);
+    const change = (input: object) => ({ op: 'updateSegment', ref: { segment: 2 }, input });
+    const changes = [
+      change({ project: null }),
+      change({ name: 'a' }),
+      change({ project: 'other' }),
+      change({ name: 'b' }),
+    ];
+    await request(app).post('/api/admin/changes').send({ changes }).expect(200);
+    expect(await flags.getSegment({ segment: 2 })).toMatchObject({ name: 'b', project: 'other' });
+    expect(asked.filter(([action]) => action === 'updateSegment').map(([, project]) => project)).toEqual([
+      'mine',
+      null,
+      'other',
+    ]);
   });
 
   it('creates one where the permission is for, which a bad body does not get around', async () => {

@@ -78,15 +78,14 @@ export async function permissionsOfChanges(flags: Flags, given: unknown): Promis
   const needed: NeededPermission[] = [];
   const created = new Set<string>();
   const changes: unknown[] = [];
-  // Where earlier changes of the set put flags.
-  const moved = new Map<string, string>();
+  const moves: Moves = { flags: new Map(), segments: new Map() };
   for (const one of given as readonly unknown[]) {
     const change: AnyChange = Object(one);
-    const { change: located, projects } = await locate(flags, change, moved);
+    const { change: located, projects } = await locate(flags, change, moves);
     changes.push(isOperation(change.op) ? located : one);
     const action: Action = isOperation(change.op) ? change.op : 'applyChanges';
     for (const project of projects) needed.push({ action, project });
-    follow(change, { created, moved });
+    follow(change, created, moves);
   }
   return { needed, created, changes: unchecked(changes) };
 }
@@ -95,10 +94,16 @@ function isOperation(op: unknown): op is ChangeOperationName {
   return typeof op === 'string' && Object.hasOwn(PLACES, op);
 }
 
+/** Where earlier changes of the set put flags and segments. */
+interface Moves {
+  readonly flags: Map<string, string>;
+  readonly segments: Map<unknown, string | null>;
+}
+
 async function locate(
   flags: Flags,
   change: AnyChange,
-  moved: ReadonlyMap<string, string>,
+  moves: Moves,
 ): Promise<{ readonly change: AnyChange; readonly projects: readonly (string | null)[] }> {
   const { op, ref, input } = change;
   const project = projectIn(ref) ?? null;
@@ -113,41 +118,47 @@ async function locate(
     case 'new segment':
       return same(projectIn(input) ?? null);
     case 'segment': {
-      const next = projectIn(input);
-      const current = await projectOfSegment(flags, textOf(ref, 'segment'));
-      return same(current, ...(next === undefined || op === 'deleteSegment' ? [] : [next]));
+      const next = op === 'deleteSegment' ? undefined : projectIn(input);
+      const segment = textOf(ref, 'segment');
+      const current = moves.segments.has(segment)
+        ? moves.segments.get(segment)
+        : await projectOfSegment(flags, segment);
+      const projects = next === undefined ? [current ?? null] : [current ?? null, next];
+      // The commit fails if the segment is in another project by then.
+      const located = current === undefined ? change : { ...change, ref: { ...Object(ref), project: current } };
+      return { change: located, projects };
     }
     case 'flag': {
       if (project !== null) return same(project);
       const flag = textOf(ref, 'flag');
       if (typeof flag !== 'string') return same(null);
-      const found = moved.get(flag) ?? (await orNull(async () => (await flags.locateFlag({ flag })).project));
+      const found = moves.flags.get(flag) ?? (await orNull(async () => (await flags.locateFlag({ flag })).project));
       if (found === null) return same(null);
       return { change: { ...change, ref: { ...Object(ref), project: found } }, projects: [found] };
     }
   }
 }
 
-function follow(
-  { op, ref, input }: AnyChange,
-  { created, moved }: { readonly created: Set<string>; readonly moved: Map<string, string> },
-): void {
+function follow({ op, ref, input }: AnyChange, created: Set<string>, moves: Moves): void {
   const id = textOf(input, 'id');
   if (op === 'createProject' && typeof id === 'string') created.add(id);
   const flag = textOf(op === 'moveFlag' ? ref : input, op === 'moveFlag' ? 'flag' : 'name');
   const project = projectIn(op === 'moveFlag' ? input : ref);
   const isPlaced = op === 'moveFlag' || op === 'createFlag' || op === 'cloneFlag';
-  if (isPlaced && typeof flag === 'string' && typeof project === 'string') moved.set(flag, project);
+  if (isPlaced && typeof flag === 'string' && typeof project === 'string') moves.flags.set(flag, project);
+  const segmentProject = projectIn(input);
+  if (op === 'updateSegment' && segmentProject !== undefined)
+    moves.segments.set(textOf(ref, 'segment'), segmentProject);
 }
 
 function textOf(value: unknown, member: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[member] : undefined;
 }
 
-/** Returns the project of a segment; null for the instance, and for a segment that does not exist. */
-async function projectOfSegment(flags: Flags, segment: unknown): Promise<string | null> {
-  if (typeof segment !== 'number') return null;
-  return orNull(async () => (await flags.getSegment({ segment })).project);
+/** Returns the project of a segment: null for the instance, undefined for a segment that does not exist. */
+async function projectOfSegment(flags: Flags, segment: unknown): Promise<string | null | undefined> {
+  if (typeof segment !== 'number') return undefined;
+  return (await orNull(() => flags.getSegment({ segment })))?.project;
 }
 
 /** Resolves to null where the engine refuses the reference. The operation repeats the refusal. */

@@ -73,8 +73,8 @@ export const segmentRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Segment' },
     errors: ['segment_not_found'],
     projectOf: projectOfSegment,
-    async handle({ flags, params }) {
-      const segment = await flags.getSegment(segmentRef(params));
+    async handle({ flags, params, project }) {
+      const segment = await flags.getSegment({ ...segmentRef(params), project });
       return { body: segmentToWire(segment), revision: segment.revision };
     },
   }),
@@ -100,7 +100,7 @@ export const segmentRoutes: readonly Route[] = [
     async handle({ flags, params, body, project, check, context }) {
       const next = projectIn(body);
       if (next !== undefined && next !== project) await check('updateSegment', next);
-      const segment = await flags.updateSegment(segmentRef(params), unchecked(body), context);
+      const segment = await flags.updateSegment({ ...segmentRef(params), project }, unchecked(body), context);
       return { body: segmentToWire(segment), revision: segment.revision };
     },
   }),
@@ -115,8 +115,8 @@ export const segmentRoutes: readonly Route[] = [
     errors: ['segment_not_found', 'segment_in_use', 'revision_mismatch'],
     ifMatch: 'segment',
     projectOf: projectOfSegment,
-    async handle({ flags, params, context }) {
-      await flags.deleteSegment(segmentRef(params), context);
+    async handle({ flags, params, project, context }) {
+      await flags.deleteSegment({ ...segmentRef(params), project }, context);
       return {};
     },
   }),
@@ -131,8 +131,8 @@ export const segmentRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'SegmentUses' },
     errors: ['segment_not_found'],
     projectOf: projectOfSegment,
-    handle: async ({ flags, params }) => ({
-      chunks: segmentUsesToWire(await flags.listSegmentUses(segmentRef(params))),
+    handle: async ({ flags, params, project }) => ({
+      chunks: segmentUsesToWire(await flags.listSegmentUses({ ...segmentRef(params), project })),
     }),
   }),
   route({
@@ -151,6 +151,7 @@ export const segmentRoutes: readonly Route[] = [
   }),
 ];
 
+/** Handlers pass the project on: the segment may move to another project after the permission check. */
 async function projectOfSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {
   return (await flags.getSegment(segmentRef({ segmentId }))).project;
 }
