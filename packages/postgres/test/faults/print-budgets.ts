@@ -1,36 +1,66 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serverProgram } from './measured-server.js';
-import { isWithin, measureAll, type Result, tableOf } from './run.js';
-import { FULL_STORE, SHORT_STORE, sizeIn } from './sizes.js';
-import { casesIn, type Extent } from './table.js';
+import type { Awaitable } from '@flags/core';
+import { serverProgram } from '../../../express/test/faults/budgets/measured-server.js';
+import { isWithin, measureAll, type Result, tableOf } from '../../../express/test/faults/budgets/run.js';
+import { FULL_STORE, SHORT_STORE, sizeIn } from '../../../express/test/faults/budgets/sizes.js';
+import { casesIn, type Extent } from '../../../express/test/faults/budgets/table.js';
 
-/** Prints the table: `node budgets.cjs <folder of the packages> [memory|sqlite] [short|full] [part of a route]`. */
+/** Where the measured servers keep their data. */
+interface Place {
+  /** The program of the server, in the folder of the packages. */
+  readonly program: string;
+  /** Names a new storage. */
+  readonly next: () => Awaitable<string>;
+  readonly close: () => Promise<void>;
+}
+
+const EXPRESS_SERVER = 'express/test/faults/children/budget-server.ts';
+
+const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
+  memory: async () => ({ program: EXPRESS_SERVER, next: () => 'memory', close: async () => undefined }),
+  async sqlite() {
+    const directory = mkdtempSync(join(tmpdir(), 'flags-budgets-'));
+    let files = 0;
+    return {
+      program: EXPRESS_SERVER,
+      next: () => join(directory, `${++files}.db`),
+      close: async () => rmSync(directory, { recursive: true, force: true }),
+    };
+  },
+  async postgres() {
+    // Only this storage needs the package, which is an ES module.
+    const { freshDatabase, startPostgres } = await import('@flags/test-postgres');
+    const server = await startPostgres();
+    return {
+      program: 'postgres/test/faults/children/budget-server.ts',
+      next: async () => (await freshDatabase({ server: server.url() })).url,
+      close: () => server.close(),
+    };
+  },
+};
+
+/** Prints the table: `node budgets.cjs <folder of the packages> [memory|sqlite|postgres] [short|full] [part of a row]`. */
 async function print(): Promise<void> {
   const [packages = '', storage = 'sqlite', asked = 'full', only = ''] = process.argv.slice(2);
   const extent: Extent = asked === 'short' ? 'short' : 'full';
   const size = sizeIn(storage, extent === 'full' ? FULL_STORE : SHORT_STORE);
-  const directory = mkdtempSync(join(tmpdir(), 'flags-budgets-'));
-  const program = serverProgram(packages, join(packages, 'express/test/faults/children/budget-server.ts'));
-  let files = 0;
-  const place = () => (storage === 'sqlite' ? join(directory, `${++files}.db`) : 'memory');
+  const half = storage === 'memory' ? 1 : 0;
+  const cases = casesIn(extent, half).filter(({ route: { method, path }, row }) =>
+    `${method} ${path} ${row.name}`.includes(only),
+  );
+  const place = await PLACES[storage]?.();
+  if (!place) throw new Error(`No storage ${storage}. There are ${Object.keys(PLACES).join(', ')}.`);
+  const program = serverProgram(packages, join(packages, place.program));
+  const configuration = async () => ({ storage: await place.next(), size, isThorough: extent === 'full' });
   try {
-    const half = storage === 'memory' ? 1 : 0;
-    const cases = casesIn(extent, half).filter(({ route: { method, path }, row }) =>
-      `${method} ${path} ${row.name}`.includes(only),
-    );
     const begun = performance.now();
     const results: Result[] = [];
-    await measureAll(
-      program,
-      () => ({ storage: place(), size, isThorough: extent === 'full' }),
-      cases,
-      (result) => {
-        results.push(result);
-        if (!isWithin(result, 1)) console.error(tableOf([result]).split('\n').at(-1));
-      },
-    );
+    await measureAll(program, configuration, cases, (result) => {
+      results.push(result);
+      if (!isWithin(result, 1)) console.error(tableOf([result]).split('\n').at(-1));
+    });
     const seconds = Math.round((performance.now() - begun) / 1000);
     const broken = results.filter((result) => !isWithin(result, 1)).length;
     console.log(
@@ -38,7 +68,7 @@ async function print(): Promise<void> {
     );
   } finally {
     program.remove();
-    rmSync(directory, { recursive: true, force: true });
+    await place.close();
   }
 }
 
