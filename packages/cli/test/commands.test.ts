@@ -95,7 +95,7 @@ describe.each([
     const flags = await open();
     const created = await jsonOf<{ id: string; secret: string }>(flags('tokens', 'create', 'web', '--json'));
     expect(created).toMatchObject({ tokenName: 'web', type: 'client', environment: 'production' });
-    expect((await flags('tokens')).out).toMatch(/^\w+ +web +client +\* +production +never$/m);
+    expect((await flags('tokens')).out).toMatch(/^\w+ +web +client +\* +production +never +never$/m);
     expect(await flags('tokens', 'rotate', 'web')).toMatchObject({ code: 3 });
     const rotated = await flags('tokens', 'rotate', created.id, '--overlap', '12h', '--yes');
     expect(rotated.out).toMatch(/Its secret is shown only now:\n\S+\nThe old secret stops working after 12h\.\n$/);

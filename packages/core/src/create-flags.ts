@@ -6,6 +6,7 @@ import { bindChanges, bindReadsAndReports } from './changes/operations.js';
 import { createReader } from './changes/reader.js';
 import { createSetRunner, type PreparedChange } from './changes/set-runner.js';
 import { StateSize } from './changes/state-size.js';
+import { createErrorReporter } from './error-reporter.js';
 import { FlagsError } from './errors.js';
 import { evaluationOperations } from './evaluation/evaluation.operations.js';
 import { subscribe } from './events/event.operations.js';
@@ -28,6 +29,7 @@ import type { TypedFlags } from './schema/typed-flags.types.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';
 import { createTokenFinder } from './tokens/token-finder.js';
+import { createTokenUseRecorder } from './tokens/token-use.js';
 import { createValidators } from './validators.js';
 
 const DAY = 86_400_000;
@@ -149,7 +151,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
   if (schema) assertSchemaFits(schema, settings);
   const metrics = options.metrics ?? storage.metrics ?? memoryMetrics();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
-  const onError = reporter(options.onError ?? warn);
+  const onError = createErrorReporter(options.onError);
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
   let known: DocumentCache | undefined;
@@ -175,6 +177,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
       replica,
       ...reader,
       findToken: createTokenFinder({ storage, read: reader.read }),
+      tokenUse: createTokenUseRecorder({ storage, now, interval: options.usageInterval ?? 10_000, onError }),
       maxTokenLifetime: options.maxTokenLifetime,
       payloads: createPayloadReader(schema),
       now,
@@ -269,32 +272,13 @@ function createInterface({ engineOf, engine, schema, stopWatching }: InterfacePa
   return withActor(engine);
 }
 
-async function release({ feed, replica, metrics, storage }: Engine): Promise<void> {
+async function release({ feed, replica, metrics, storage, tokenUse }: Engine): Promise<void> {
   try {
+    await tokenUse.close();
     await feed.close();
     await closeReplica(replica);
     await metrics.close();
   } finally {
     await storage.close();
   }
-}
-
-/** Reports a throwing `onError` as a warning, because no caller could handle its error. */
-function reporter(onError: (error: unknown) => void): (error: unknown) => void {
-  return (error) => {
-    try {
-      onError(error);
-    } catch (failure) {
-      warn(failure);
-    }
-  };
-}
-
-function warn(error: unknown): void {
-  process.emitWarning(String(error), { type: 'FlagsWarning', detail: detailOf(error) });
-}
-
-function detailOf(error: unknown): string {
-  const { stack } = Object(error) as { readonly stack?: unknown };
-  return typeof stack === 'string' ? stack : '';
 }

@@ -25,7 +25,7 @@ export interface FlagsOptions {
   readonly appName?: string;
   /** The instance id for the evaluation metrics of this process. Default: the host name and the process id. */
   readonly instanceId?: string;
-  /** Interval in milliseconds for recording evaluation counts. Default: 10,000. With 0, only `close()` records. */
+  /** Milliseconds after which evaluation counts and uses of tokens are recorded. Default: 10,000. With 0, only `close()` records. */
   readonly usageInterval?: number;
   /** Custom strategies of the host application. */
   readonly strategies?: readonly CustomStrategy[];

@@ -12,6 +12,7 @@ interface WireToken {
   readonly environment: string;
   readonly createdAt: string;
   readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
   readonly secret?: string;
 }
 
@@ -60,7 +61,7 @@ async function listTokens({ api, output }: CommandSession): Promise<void> {
   if (tokens.length === 0) output.line('There are no tokens.');
   else {
     output.table(
-      ['Id', 'Name', 'Kind', 'Projects', 'Environment', 'Expires'],
+      ['Id', 'Name', 'Kind', 'Projects', 'Environment', 'Expires', 'Last used'],
       tokens.map((one) => [
         one.id,
         one.tokenName,
@@ -68,6 +69,7 @@ async function listTokens({ api, output }: CommandSession): Promise<void> {
         one.projects.join(', '),
         one.environment,
         one.expiresAt ?? 'never',
+        one.lastUsedAt ?? 'never',
       ]),
     );
   }

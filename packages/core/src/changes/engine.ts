@@ -8,6 +8,7 @@ import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 import type { Token } from '../tokens/token.types.js';
 import type { FindToken } from '../tokens/token-finder.js';
+import type { TokenUseRecorder } from '../tokens/token-use.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
 import type { DocumentReader } from './reader.js';
@@ -24,6 +25,7 @@ export interface Engine extends DocumentReader {
   readonly replica: Replica;
   readonly payloads: PayloadReader;
   readonly findToken: FindToken;
+  readonly tokenUse: TokenUseRecorder;
   /** Runs a change set, attributed to the engine's actor unless the context names another one. */
   readonly run: (changes: readonly PreparedChange[], context: UnattributedContext | undefined) => Promise<CommittedSet>;
   /** Decides a change set without a commit. */

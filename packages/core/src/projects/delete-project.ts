@@ -14,6 +14,7 @@ import { changeRegistry } from '../segments/segment.operations.js';
 import { unregisterSegment } from '../segments/segment-registry.js';
 import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
+import { removeTokenUse } from '../tokens/token-use.js';
 import * as projectRules from './project.js';
 import { projectDocuments } from './project.js';
 
@@ -48,6 +49,7 @@ export function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> 
       const tokens = await listIds(copy, tokenDocuments.kind, project.id);
       for await (const { id, state } of readAll(copy, tokenDocuments, tokens)) {
         await copy.apply(tokenDocuments, id, deleteToken(state));
+        await removeTokenUse(copy, id);
       }
       for (const { kind } of [flagDocuments, tokenDocuments, segmentDocuments]) {
         copy.requireVacant({ kind, parent: project.id });

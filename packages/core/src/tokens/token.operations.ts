@@ -22,7 +22,8 @@ import {
   tokenRegistries,
   toToken,
 } from './token.js';
-import type { CreatedToken, NewToken, Token, TokenRotation } from './token.types.js';
+import type { CreatedToken, ListedToken, NewToken, Token, TokenRotation } from './token.types.js';
+import { listTokenUses, removeTokenUse } from './token-use.js';
 
 export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
   const valid = engine.validate.newToken(input);
@@ -43,11 +44,15 @@ export function createToken(engine: Engine, input: NewToken): PreparedChange<Cre
   };
 }
 
-export function listTokens(engine: Engine): Promise<readonly Token[]>;
-export function listTokens(engine: Engine, page: PageQuery): Promise<Page<Token>>;
-export async function listTokens(engine: Engine, query?: PageQuery): Promise<readonly Token[] | Page<Token>> {
+export function listTokens(engine: Engine): Promise<readonly ListedToken[]>;
+export function listTokens(engine: Engine, page: PageQuery): Promise<Page<ListedToken>>;
+export async function listTokens(
+  engine: Engine,
+  query?: PageQuery,
+): Promise<readonly ListedToken[] | Page<ListedToken>> {
   const bounds = query && pageBounds(engine, query);
-  const tokens = (await listStoredTokens(engine)).map(toToken);
+  const [stored, uses] = await Promise.all([listStoredTokens(engine), listTokenUses(engine)]);
+  const tokens = stored.map((token) => ({ ...toToken(token), lastUsedAt: uses.get(token.id) ?? null }));
   return bounds ? cutPage(tokens, bounds, { cursorOf: ({ createdAt, id }) => `${createdAt} ${id}` }) : tokens;
 }
 
@@ -61,6 +66,7 @@ export async function deleteToken(
     async decide(copy) {
       const { state } = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
       await copy.apply(tokenDocuments, id, tokenRules.deleteToken(state));
+      await removeTokenUse(copy, id);
     },
     result: () => undefined,
   };
@@ -115,10 +121,12 @@ function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null): 
   throw invalidInput([{ message, path: '/expiresAt' }]);
 }
 
-export async function verifyToken({ findToken, now }: Engine, secret: string): Promise<Token | undefined> {
+export async function verifyToken({ findToken, now, tokenUse }: Engine, secret: string): Promise<Token | undefined> {
   if (typeof secret !== 'string') return undefined;
   const token = await findToken(hashSecret(secret));
-  return token && isCurrent(token, now()) ? toToken(token) : undefined;
+  if (!token || !isCurrent(token, now())) return undefined;
+  tokenUse.record(token.id);
+  return toToken(token);
 }
 
 /** Lists all tokens by creation time, then id. */

@@ -23,6 +23,15 @@ export interface Token {
   readonly expiresAt: string | null;
 }
 
+/** A token in a list. */
+export interface ListedToken extends Token {
+  /**
+   * When the token was last used, accurate to the hour; null if never. ISO 8601, UTC, milliseconds. Each process records
+   * a use some seconds later (the option `usageInterval`), and when it closes.
+   */
+  readonly lastUsedAt: string | null;
+}
+
 export interface NewToken {
   /** 1–100 characters, unique among tokens of the same kind; not `system`, the actor of the library itself. */
   readonly name: string;
@@ -78,9 +87,9 @@ export interface TokenOperations {
    * @example
    * const admins = (await flags.listTokens()).filter((token) => token.kind === 'admin');
    */
-  listTokens(): Promise<readonly Token[]>;
+  listTokens(): Promise<readonly ListedToken[]>;
   /** Returns one page. */
-  listTokens(page: PageQuery): Promise<Page<Token>>;
+  listTokens(page: PageQuery): Promise<Page<ListedToken>>;
 
   /**
    * Deletes a token by its id or secret. The token is rejected from the moment this promise resolves.
@@ -106,7 +115,7 @@ export interface TokenOperations {
 
   /**
    * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in
-   * constant time.
+   * constant time. Counts as a use of the token ({@link ListedToken.lastUsedAt}).
    *
    * @example
    * const token = await flags.verifyToken(secret);

@@ -1,10 +1,14 @@
-import { createFlags, type Flags, type FlagsOptions } from '../../src/index.js';
+import { createFlags, type Flags, type FlagsOptions, memoryMetrics } from '../../src/index.js';
+import type { Storage } from '../../src/storage/port.js';
 import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
 
-/** Runs the same rules on every storage; `start` gives an engine on an empty one, closed after the test. */
-export function onEveryStorage(rules: (start: Start) => void): void {
+/**
+ * Runs the same rules on every storage; `start` gives an engine on an empty one, closed after the test. `share` opens an
+ * empty storage, and gives a `start` whose engines are all on that one, as the nodes of a service are.
+ */
+export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>) => void): void {
   describe.each(STORAGES)('on $name', ({ open }) => {
     const running: Flags[] = [];
     const opened: OpenStorage[] = [];
@@ -14,12 +18,26 @@ export function onEveryStorage(rules: (start: Start) => void): void {
       await Promise.all(opened.splice(0).map(({ dispose }) => dispose()));
     });
 
-    rules(async (options = {}) => {
+    async function openStorage(): Promise<Storage> {
       const { storage, dispose } = await open(`rule_${opened.length}`);
       opened.push({ storage, dispose });
+      return storage;
+    }
+
+    async function startOn(storage: Storage, options: Parameters<Start>[0] = {}): Promise<Flags> {
       const flags = await createFlags({ ...options, storage });
       running.push(flags);
       return flags;
-    });
+    }
+
+    rules(
+      async (options) => startOn(await openStorage(), options),
+      async () => {
+        const storage = await openStorage();
+        const { metrics = memoryMetrics() } = storage;
+        const close = async () => undefined;
+        return (options) => startOn({ ...storage, close, metrics: { ...metrics, close } }, options);
+      },
+    );
   });
 }

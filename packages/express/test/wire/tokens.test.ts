@@ -21,6 +21,7 @@ describe('API tokens on the wire', () => {
       environment: 'production',
       createdAt: '2026-01-01T10:00:00.000Z',
       expiresAt: null,
+      lastUsedAt: null,
     });
     expect(secret).toMatch(/^default:production\./);
     expect(await flags.verifyToken(secret)).toMatchObject({ name: 'web', kind: 'client' });

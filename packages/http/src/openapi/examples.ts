@@ -62,6 +62,7 @@ const token = {
   environment: 'production',
   createdAt: CREATED,
   expiresAt: null,
+  lastUsedAt: null,
 };
 
 const segment = {

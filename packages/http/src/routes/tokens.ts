@@ -1,4 +1,11 @@
-import { type CreatedToken, type NewToken, TOKEN_KINDS, type Token, type TokenRotation } from '@flags/core';
+import {
+  type CreatedToken,
+  type ListedToken,
+  type NewToken,
+  TOKEN_KINDS,
+  type Token,
+  type TokenRotation,
+} from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject } from '../json-chunks.js';
@@ -89,8 +96,12 @@ function tokenListToWire(tokens: JsonChunks) {
   return jsonObject({ tokens });
 }
 
+function listedTokenToWire({ lastUsedAt, ...token }: ListedToken) {
+  return { ...tokenToWire(token), lastUsedAt };
+}
+
 function createdTokenToWire({ token, secret }: CreatedToken) {
-  return { ...tokenToWire(token), secret };
+  return { ...listedTokenToWire({ ...token, lastUsedAt: null }), secret };
 }
 
 export const tokenRoutes: readonly Route[] = [
@@ -110,7 +121,7 @@ export const tokenRoutes: readonly Route[] = [
         whole: () => flags.listTokens(),
         page: (page) => flags.listTokens(page),
         cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
-        toWire: tokenToWire,
+        toWire: listedTokenToWire,
       });
       return { chunks: tokenListToWire(items), next };
     },

@@ -164,6 +164,8 @@ export interface Token {
   readonly environment: string;
   readonly createdAt: string;
   readonly expiresAt: string | null;
+  /** Accurate to the hour; null if never. */
+  readonly lastUsedAt: string | null;
 }
 
 export interface CreatedToken extends Token {

@@ -81,6 +81,7 @@ function TokenTable({ tokens, onCreated }: TokenTableProps) {
             <th scope="col">Environment</th>
             <th scope="col">Created</th>
             <th scope="col">Expires</th>
+            <th scope="col">Last used</th>
             <th scope="col">
               <span class="hidden">Actions</span>
             </th>
@@ -107,7 +108,7 @@ interface TokenRowProps {
 }
 
 function TokenRow({ token, onCreated }: TokenRowProps) {
-  const { id, tokenName, type, projects, environment, createdAt, expiresAt } = token;
+  const { id, tokenName, type, projects, environment, createdAt, expiresAt, lastUsedAt } = token;
   const [open, setOpen] = useState<'rotate' | 'delete'>();
   const close = () => setOpen(undefined);
   const isExpired = expiresAt !== null && new Date(expiresAt).getTime() <= Date.now();
@@ -129,13 +130,12 @@ function TokenRow({ token, onCreated }: TokenRowProps) {
       <td>{projects.includes('*') ? <span class="muted">all</span> : projects.join(', ')}</td>
       <td>{environment === '*' ? <span class="muted">all</span> : environment}</td>
       <td>
-        <time dateTime={createdAt} title={time(createdAt)}>
-          {ago(createdAt)}
-        </time>
+        <Time at={createdAt} />
       </td>
       <td>
         <Expiry expiresAt={expiresAt} />
       </td>
+      <td>{lastUsedAt === null ? <span class="muted">never</span> : <Time at={lastUsedAt} />}</td>
       <td class="row-actions">
         <AllowedButton
           class="quiet"
@@ -173,6 +173,14 @@ function TokenRow({ token, onCreated }: TokenRowProps) {
 
 /** A token that expires within this time is marked. */
 const SOON = 14 * 86_400_000;
+
+function Time({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={time(at)}>
+      {ago(at)}
+    </time>
+  );
+}
 
 function Expiry({ expiresAt }: { readonly expiresAt: string | null }) {
   if (expiresAt === null) return <span class="muted">never</span>;

@@ -54,6 +54,7 @@ describeInBrowser('API tokens', () => {
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
     await page.getByText('in 3 mo.').waitFor();
+    await page.getByRole('cell', { name: 'never', exact: true }).waitFor();
     expect(await page.content()).not.toContain(secret);
     await page.getByRole('button', { name: /^Rotate / }).click();
     await page.getByLabel('The old secret stays valid').selectOption('for an hour');

@@ -16,6 +16,7 @@ const ADMIN = {
   environment: '*',
   createdAt: NOW,
   expiresAt: null,
+  lastUsedAt: null,
 };
 
 function refused(name: string, body: unknown, expected: Row['expect']): Row {

@@ -227,6 +227,7 @@ const token = {
   environment: text,
   createdAt: timestamp,
   expiresAt: optionalTimestamp,
+  lastUsedAt: { ...optionalTimestamp, description: 'When the token was last used, accurate to the hour; null: never.' },
 };
 
 export const tokenSchemas = {

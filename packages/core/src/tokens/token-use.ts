@@ -1,0 +1,137 @@
+import type { Documents } from '../changes/aggregate.js';
+import type { DocumentReader } from '../changes/reader.js';
+import { createWorkingCopy, type WorkingCopy } from '../changes/working-copy.js';
+import type { Storage } from '../storage/port.js';
+import { tokenDocuments } from './token.js';
+
+/** When a token was used. A document of its own, because a use must not change the token's revision or have an event. */
+export interface TokenUse {
+  readonly token: string;
+  /** The first known use within the latest hour of use. ISO 8601. */
+  readonly usedAt: string;
+}
+
+/** The id is that of the token. The token is the parent, so that its deletion can require that no use remains. */
+const tokenUses: Documents<TokenUse> & { readonly summarize: (use: TokenUse) => unknown } = {
+  kind: 'token-use',
+  parentOf: ({ token }) => token,
+  summarize: (use) => use,
+};
+
+/** Deletes the use of a token in the change set that deletes the token. */
+export async function removeTokenUse(copy: WorkingCopy, token: string): Promise<void> {
+  await copy.remove(tokenUses, token);
+  copy.requireVacant({ kind: tokenUses.kind, parent: token });
+}
+
+/** Returns when each token was used, by id. */
+export async function listTokenUses({ list }: Pick<DocumentReader, 'list'>): Promise<ReadonlyMap<string, string>> {
+  const listed = await list({ kind: tokenUses.kind, part: 'summary' });
+  return new Map(listed.map(({ key, content }) => [key.id, (content as TokenUse).usedAt]));
+}
+
+/** Records when tokens are used, accurate to the hour. */
+export interface TokenUseRecorder {
+  /** Remembers that a token was used now. Costs a lookup in memory. */
+  record(token: string): void;
+  /** Stops the timer and writes the pending uses. */
+  close(): Promise<void>;
+}
+
+export interface TokenUseOptions {
+  readonly storage: Storage;
+  readonly now: () => Date;
+  /** Milliseconds between a use and its write; 0 disables the timer. */
+  readonly interval: number;
+  /** Called with the first error of a series, and with an error of the last write. */
+  readonly onError: (error: unknown) => void;
+}
+
+const HOUR = 3_600_000;
+/** The largest number of tokens in memory. Uses of further tokens are recorded after the next write. */
+const TOKENS = 10_000;
+const TOKENS_PER_COMMIT = 100;
+/** After this many conflicts the uses wait for the next write. */
+const ATTEMPTS = 5;
+
+/**
+ * Creates a recorder. It writes the first use of each token within an hour, unless another process has. A timer runs
+ * only while uses are pending.
+ */
+export function createTokenUseRecorder({ storage, now, interval, onError }: TokenUseOptions): TokenUseRecorder {
+  const pending = new Map<string, string>();
+  // The tokens whose use in this hour is pending or written.
+  const known = new Set<string>();
+  let knownHour = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let latest: Promise<void> = Promise.resolve();
+  let isFailureReported = false;
+
+  function record(token: string): void {
+    const at = now();
+    const hour = hourOf(at.getTime());
+    if (hour !== knownHour || known.size >= TOKENS) known.clear();
+    knownHour = hour;
+    if (known.has(token) || pending.size >= TOKENS) return;
+    known.add(token);
+    pending.set(token, at.toISOString());
+    if (interval > 0) timer ??= setTimeout(() => void flush(), interval).unref();
+  }
+
+  async function write(isLast: boolean): Promise<void> {
+    const uses = [...pending].map(([token, usedAt]) => ({ token, usedAt }));
+    pending.clear();
+    for (let first = 0; first < uses.length; first += TOKENS_PER_COMMIT) {
+      try {
+        await writeUses(storage, uses.slice(first, first + TOKENS_PER_COMMIT));
+        isFailureReported = false;
+      } catch (error) {
+        restore(uses.slice(first));
+        if (!isFailureReported || isLast) onError(error);
+        isFailureReported = true;
+        return;
+      }
+    }
+  }
+
+  /** The next recorded use starts the timer again. */
+  function restore(uses: readonly TokenUse[]): void {
+    for (const { token, usedAt } of uses) {
+      known.delete(token);
+      if (!pending.has(token)) pending.set(token, usedAt);
+    }
+  }
+
+  function flush(isLast = false): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    latest = latest.then(() => write(isLast));
+    return latest;
+  }
+
+  return { record, close: () => flush(true) };
+}
+
+/** Writes the uses of tokens that still exist, unless the storage knows a use in the same hour or a later one. */
+async function writeUses(storage: Storage, uses: readonly TokenUse[]): Promise<void> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const copy = createWorkingCopy(storage);
+    await Promise.all(uses.map((use) => putUse(copy, use)));
+    const writes = (await copy.toChanges()).map(({ write }) => write);
+    if (writes.length === 0) return;
+    const { ok } = await storage.commit({ writes, checks: copy.toChecks(), events: [] });
+    if (ok) return;
+  }
+  throw new Error('Others keep changing the same tokens, so their last use is not stored.');
+}
+
+async function putUse(copy: WorkingCopy, use: TokenUse): Promise<void> {
+  const [token, stored] = await Promise.all([copy.read(tokenDocuments, use.token), copy.read(tokenUses, use.token)]);
+  if (!token) return;
+  if (stored && hourOf(Date.parse(stored.state.usedAt)) >= hourOf(Date.parse(use.usedAt))) return;
+  await copy.put(tokenUses, use.token, use);
+}
+
+function hourOf(time: number): number {
+  return Math.floor(time / HOUR);
+}
