@@ -4,6 +4,7 @@ import type { Principal } from './auth.js';
 import type { JsonChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
+import type { Tag } from './openapi/tags.js';
 import type { AuthMode } from './options.js';
 import type { Access, Action, Operation, Scope } from './permissions.js';
 import type { Serialized } from './reply.js';
@@ -82,29 +83,6 @@ export interface Route {
   /** A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Promise<RouteResult>;
 }
-
-export type Tag =
-  | 'Projects'
-  | 'Members'
-  | 'Flags'
-  | 'Tags'
-  | 'Archive'
-  | 'Strategies'
-  | 'Environments'
-  | 'Variants'
-  | 'Dependencies'
-  | 'Segments'
-  | 'Metrics'
-  | 'Client'
-  | 'Frontend'
-  | 'OFREP'
-  | 'Playground'
-  | 'API tokens'
-  | 'Events'
-  | 'Change sets'
-  | 'Flags as code'
-  | 'Session'
-  | 'OpenAPI';
 
 /** A documented query parameter. Other parameters are ignored. */
 export interface QueryParameter {

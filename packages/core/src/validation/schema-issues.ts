@@ -75,8 +75,14 @@ export function toSchemaNode(schema: JsonSchema): SchemaNode {
 function isFlat(schema: JsonSchema): boolean {
   return Object.entries(schema).every(([keyword, value]) => {
     if (OWN_KEYWORDS.includes(keyword)) return true;
+    if (keyword === 'properties') return Object.values(value as object).every(isWithoutRules);
     return COMBINING_KEYWORDS.includes(keyword) && [value].flat().every((part) => isFlat(part as JsonSchema));
   });
+}
+
+/** A member without rules only tells the readers of the schema that the member exists. */
+function isWithoutRules(schema: object): boolean {
+  return Object.keys(schema).length === 0;
 }
 
 interface Location {

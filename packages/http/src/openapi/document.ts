@@ -5,6 +5,7 @@ import type { Route } from '../route.js';
 import { createSchemaReferences, describeOperation, type OperationContext } from './operation.js';
 import { replySchemas } from './schemas/reply-schemas.js';
 import { securitySchemes } from './security.js';
+import { TAGS } from './tags.js';
 
 /** The inputs of the OpenAPI document. */
 export interface DocumentSources {
@@ -30,9 +31,10 @@ export function openApiDocument({ routes, schemas, settings, auth }: DocumentSou
         'Projects, feature flags, strategies, variants, members and metrics.',
         'Any other path is answered with 404 `not_found`, any other method with 405 `method_not_allowed` and `Allow`.',
       ].join(' '),
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: mountFrom(routes), description: 'Where the router is mounted, relative to this document' }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: {
       schemas: { ...replySchemas(schemas), ...references.referred() },

@@ -51,8 +51,8 @@ function newTokenSchema(newToken: JsonSchema): JsonSchema {
       expiresAt: of('expiresAt'),
     },
     required: ['type'],
-    if: { type: 'object', required: ['username'] },
-    else: { required: ['tokenName'] },
+    if: { type: 'object', properties: { username: {} }, required: ['username'] },
+    else: { properties: { tokenName: {} }, required: ['tokenName'] },
   };
 }
 
