@@ -111,7 +111,7 @@ module.exports = {
     {
       name: 'postgres-loads-the-driver-in-one-place',
       severity: 'error',
-      from: { path: '^packages/postgres/src/', pathNot: '/load-driver\\.cts$' },
+      from: { path: '^packages/postgres/src/', pathNot: '/load-driver\\.ts$' },
       to: { path: '^pg$|/node_modules/(pg|@types/pg)/' },
     },
     {

@@ -1,32 +1,48 @@
-// Bundles a program with the SQLite storage as applications do, and runs it. better-sqlite3 has a native part, so it has to be
-// external.
+// Bundles programs with the SQLite and the PostgreSQL storage as applications do, and runs them. The drivers are external:
+// better-sqlite3 has a native part, and an ESM bundle cannot hold pg, a CommonJS package that requires modules of Node.
 import { execFileSync } from 'node:child_process';
 import { build } from 'esbuild';
 import webpack from 'webpack';
 
-const entry = './bundled.mjs';
+const DRIVERS = ['better-sqlite3', 'pg'];
+const EXTENSIONS = { cjs: 'cjs', esm: 'mjs' };
 
-for (const format of ['cjs', 'esm']) {
-  const outfile = `bundle-esbuild.${format === 'esm' ? 'mjs' : 'cjs'}`;
-  const external = ['better-sqlite3'];
-  await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format, external, logLevel: 'error' });
-  run(outfile);
+for (const program of ['bundled', 'bundled-postgres']) {
+  const entry = `./${program}.mjs`;
+  for (const format of ['cjs', 'esm']) {
+    await bundleWithEsbuild(entry, {
+      outfile: `bundle-esbuild-${program}.${EXTENSIONS[format]}`,
+      format,
+      external: DRIVERS,
+    });
+  }
+  await bundleWithWebpack(entry, `bundle-webpack-${program}.cjs`);
+}
+// pg alone can be inside a CommonJS bundle.
+const external = ['pg-native'];
+await bundleWithEsbuild('./bundled-postgres.mjs', { outfile: 'bundle-esbuild-with-pg.cjs', format: 'cjs', external });
+
+async function bundleWithEsbuild(entry, options) {
+  await build({ entryPoints: [entry], bundle: true, platform: 'node', logLevel: 'error', ...options });
+  run(options.outfile);
 }
 
-await new Promise((resolve, reject) => {
-  const options = {
-    entry,
-    mode: 'production',
-    target: 'node',
-    output: { path: process.cwd(), filename: 'bundle-webpack.cjs' },
-    externals: { 'better-sqlite3': 'commonjs better-sqlite3' },
-  };
-  webpack(options, (error, stats) => {
-    if (error || stats.hasErrors()) reject(error ?? new Error(stats.toString('errors-only')));
-    else resolve();
+async function bundleWithWebpack(entry, filename) {
+  await new Promise((resolve, reject) => {
+    const options = {
+      entry,
+      mode: 'production',
+      target: 'node',
+      output: { path: process.cwd(), filename },
+      externals: Object.fromEntries(DRIVERS.map((name) => [name, `commonjs ${name}`])),
+    };
+    webpack(options, (error, stats) => {
+      if (error || stats.hasErrors()) reject(error ?? new Error(stats.toString('errors-only')));
+      else resolve();
+    });
   });
-});
-run('bundle-webpack.cjs');
+  run(filename);
+}
 
 function run(file) {
   execFileSync(process.execPath, [file, `${file}.db`], { stdio: 'inherit' });

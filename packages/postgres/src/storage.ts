@@ -41,12 +41,12 @@ import { lockKey, tableNames } from './tables.js';
  */
 export async function postgresStorage(options: PostgresStorageOptions): Promise<Storage> {
   const checked = assertOptions(options);
-  const { pool, release } = takePool(checked);
+  const { pool, release } = await takePool(checked);
   try {
     const database = openDatabase(pool, checked);
     await migrate(database, checked);
     const channel = channelOf(checked);
-    const listener = createListening(pool, { ...checked, ...channel });
+    const listener = await createListening(pool, { ...checked, ...channel });
     const notifier = createNotifier(database, channel);
     return storageOn({ database, checked, release, listener, notifier });
   } catch (error) {
@@ -61,9 +61,9 @@ interface Source {
   readonly release: () => Promise<unknown>;
 }
 
-function takePool({ source, connectTimeout }: CheckedOptions): Source {
+async function takePool({ source, connectTimeout }: CheckedOptions): Promise<Source> {
   if ('connectionString' in source) {
-    const pool = openPool({ connectionString: source.connectionString, connectTimeout });
+    const pool = await openPool({ connectionString: source.connectionString, connectTimeout });
     surviveIdleErrors(pool);
     return { pool, release: () => pool.end() };
   }

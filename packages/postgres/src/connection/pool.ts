@@ -1,30 +1,14 @@
-import { FlagsError } from '@flags/core';
 import type { PgClient, PgPool } from '../driver.js';
-import driverLoader from '../load-driver.cjs';
-
-interface Driver {
-  readonly Pool: new (options: PoolOptions) => PgPool;
-}
-
-interface PoolOptions {
-  readonly connectionString: string;
-  readonly connectionTimeoutMillis: number;
-  /** The name in `pg_stat_activity`. */
-  readonly application_name: string;
-  readonly max?: number;
-  readonly keepAlive: true;
-  /** An idle pool keeps no process alive. */
-  readonly allowExitOnIdle: true;
-}
+import { loadDriver } from '../load-driver.js';
 
 /** Opens a pool with the host's own `pg`. Fails with `storage_unsupported` if it is missing. */
-export function openPool(options: {
+export async function openPool(options: {
   readonly connectionString: string;
   readonly connectTimeout: number;
   readonly max?: number;
-}): PgPool {
+}): Promise<PgPool> {
   const { connectionString, connectTimeout, max } = options;
-  const { Pool } = findDriver();
+  const { Pool } = await loadDriver();
   return new Pool({
     connectionString,
     connectionTimeoutMillis: connectTimeout,
@@ -33,16 +17,6 @@ export function openPool(options: {
     allowExitOnIdle: true,
     ...(max !== undefined && { max }),
   });
-}
-
-function findDriver(): Driver {
-  try {
-    return driverLoader.loadDriver() as Driver;
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw error;
-    const message = 'A PostgreSQL storage needs the package pg. Install it beside your application: npm install pg@8';
-    throw new FlagsError('storage_unsupported', message, undefined, { cause: error });
-  }
 }
 
 /** How many storages use each pool. */

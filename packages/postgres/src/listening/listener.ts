@@ -136,7 +136,7 @@ async function answers(
  * Creates the listener that the options ask for, or undefined. Fails with `invalid_input` if the host asks for one and its
  * pool has only one connection.
  */
-export function createListening(pool: PgPool, options: CheckedOptions & Channel): Listener | undefined {
+export async function createListening(pool: PgPool, options: CheckedOptions & Channel): Promise<Listener | undefined> {
   const { listen, source, connectTimeout } = options;
   if (listen === false) return undefined;
   const own = 'connectionString' in source ? source.connectionString : undefined;
@@ -148,7 +148,7 @@ export function createListening(pool: PgPool, options: CheckedOptions & Channel)
       'listen takes one connection of the pool for good, and this pool has only one: give it a larger max.';
     throw new FlagsError('invalid_input', message);
   }
-  const apart = openPool({ connectionString, connectTimeout, max: 1 });
+  const apart = await openPool({ connectionString, connectTimeout, max: 1 });
   surviveIdleErrors(apart);
   const listener = createListener({ ...options, pool: apart });
   return {

@@ -1,4 +1,0 @@
-/** A CommonJS module, because `require` finds the host's driver from both published formats. */
-const loadDriver = (): unknown => require('pg');
-
-export = { loadDriver };
