@@ -115,20 +115,31 @@ export async function openFlags(
     const configured = environments && { environments: environments.map((name) => ({ name })) };
     return await createFlags({ ...settings, ...configured, storage: await openStorage(store, create) });
   } catch (error) {
-    const advice = isPostgres(store) && !create ? ` ${adviceFor(error)}` : '';
-    throw new CommandError(`${nameOf(store)} cannot be opened: ${reasonOf(error).replace(/\.$/, '')}.${advice}`);
+    const reason = reasonOf(error);
+    // The storage says it about its option; a command has another way.
+    if (reason.includes('migrate: false')) throw needsMigration(store, reason);
+    const advice = isPostgres(store) && !isUnsupported(error) ? ' Is the database running?' : '';
+    throw new CommandError(`${nameOf(store)} cannot be opened: ${reason.replace(/\.$/, '')}.${advice}`);
   }
 }
 
-/** Creates or migrates the tables of a database on a server only if `create` is set: others may use it. */
+/** Creates or migrates the tables only if `create` is set: others may use the store with an older version. */
 async function openStorage(store: string, create: boolean): Promise<Storage> {
   if (store === ':memory:') return memoryStorage();
-  return isPostgres(store) ? postgresStorage({ connectionString: store, migrate: create }) : sqliteStorage(store);
+  return isPostgres(store)
+    ? postgresStorage({ connectionString: store, migrate: create })
+    : sqliteStorage({ path: store, migrate: create });
 }
 
-function adviceFor(error: unknown): string {
-  const isUnsupported = isFlagsError(error) && error.code === 'storage_unsupported';
-  return isUnsupported ? 'Create or migrate the tables: flags migrate.' : 'Is the database running?';
+function needsMigration(store: string, reason: string): CommandError {
+  const [state] = reason.split('. ');
+  return new CommandError(
+    `${nameOf(store)}: ${state}. Nothing has changed. Create or migrate the tables: flags migrate.`,
+  );
+}
+
+function isUnsupported(error: unknown): boolean {
+  return isFlagsError(error) && error.code === 'storage_unsupported';
 }
 
 export function isFile(store: string): boolean {

@@ -58,7 +58,7 @@ function storeOf({ store }: CommonOptions, advice: string): string {
 }
 
 async function backUp(store: string, file: string): Promise<void> {
-  // Opens the engine first, because it refuses a missing file and migrates an old one.
+  // Opens the engine first, because it refuses a missing file and one of another version.
   const flags = await openFlags(store, {});
   await flags.close();
   const storage = await sqliteStorage(store);

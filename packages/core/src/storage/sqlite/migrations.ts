@@ -237,6 +237,14 @@ export function createVersionCheck(database: SqliteDatabase, prefix: string): ()
   };
 }
 
+/** Throws `storage_unsupported` if a migration is due. Changes nothing. */
+export function assertMigrated(database: SqliteDatabase, prefix: string): void {
+  const tables = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '${prefix}meta' COLLATE NOCASE`;
+  const hasTables = preparePluck(database, tables).get() !== undefined;
+  const version = hasTables ? ((preparePluck(database, versionQuery(prefix)).get() as number | undefined) ?? 0) : 0;
+  if (version < MIGRATIONS.length) throw olderSchema(version, prefix);
+}
+
 function readVersion(database: SqliteDatabase, prefix: string): number {
   database.exec(`
     CREATE TABLE IF NOT EXISTS ${prefix}meta (
@@ -249,6 +257,15 @@ function readVersion(database: SqliteDatabase, prefix: string): number {
 
 function versionQuery(prefix: string): string {
   return `SELECT value FROM ${prefix}meta WHERE name = 'schema_version'`;
+}
+
+export function olderSchema(version: number, prefix: string): FlagsError {
+  const state = version > 0 ? `have schema version ${version}` : 'do not exist';
+  return new FlagsError(
+    'storage_unsupported',
+    `The tables ${prefix}* ${state}, and this version of the library needs ${MIGRATIONS.length}. ` +
+      'Open the storage once without migrate: false.',
+  );
 }
 
 function newerSchema(version: number, prefix: string): FlagsError {

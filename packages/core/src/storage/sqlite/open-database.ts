@@ -44,14 +44,22 @@ export function explainOpening(error: unknown, name: string): unknown {
  */
 const BLOCKING_WAIT = 10;
 
+interface OpeningOptions {
+  readonly path: string;
+  readonly busyTimeout: number;
+  /** Called before anything is written. */
+  readonly check?: ((database: SqliteDatabase) => void) | undefined;
+}
+
 /**
  * Opens a database file, or `:memory:`, with the installed better-sqlite3, or else with the SQLite of Node. A new file gets
  * mode 0600. Acknowledged commits of this connection survive a power cut.
  */
-export async function openDatabase({ path, busyTimeout }: { path: string; busyTimeout: number }): Promise<Connection> {
+export async function openDatabase({ path, busyTimeout, check }: OpeningOptions): Promise<Connection> {
   const database = await open(path);
   const connection = { database, busyTimeout };
   try {
+    if (check) await readWhenFree(connection, () => check(database));
     // The journal mode needs a lock, which another process may hold that opens the same new file.
     await readWhenFree(connection, () => database.pragma('journal_mode = WAL'));
     database.pragma('synchronous = FULL');

@@ -33,6 +33,11 @@ export type SqliteStorageOptions =
 export interface SqliteStorageSettings {
   /** Prefix of every table and index: letters, digits and `_`. Default `flags_`. */
   readonly tablePrefix?: string;
+  /**
+   * Whether opening creates or migrates the tables. Default true. With false, opening changes nothing, and throws
+   * `storage_unsupported` unless the tables are of this version of the library.
+   */
+  readonly migrate?: boolean;
   /** How long a call waits for a locked database before it throws `storage_busy`, in milliseconds. Default 5000. */
   readonly busyTimeout?: number;
 }
@@ -40,10 +45,11 @@ export interface SqliteStorageSettings {
 export interface CheckedOptions {
   readonly source: { readonly path: string } | { readonly database: SqliteDatabase };
   readonly tablePrefix: string;
+  readonly migrate: boolean;
   readonly busyTimeout: number;
 }
 
-const OPTIONS = ['path', 'database', 'tablePrefix', 'busyTimeout'];
+const OPTIONS = ['path', 'database', 'tablePrefix', 'migrate', 'busyTimeout'];
 
 /** Throws `invalid_input` for invalid options, because hosts in JavaScript have no compiler. */
 export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
@@ -53,16 +59,17 @@ export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
   const settings = typeof options === 'string' ? { path: options } : options;
   const fault = describeUnknownOption(settings, OPTIONS);
   if (fault) throw invalid(`sqliteStorage ${fault}`);
-  const { tablePrefix = 'flags_', busyTimeout = 5_000 } = settings;
+  const { tablePrefix = 'flags_', migrate = true, busyTimeout = 5_000 } = settings;
   if (!isIdentifier(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
     throw invalid(
       "tablePrefix must be a string that begins with a letter or _, holds letters, digits and _ alone, and is not SQLite's own.",
     );
   }
+  if (typeof migrate !== 'boolean') throw invalid('migrate must be true or false.');
   if (!Number.isSafeInteger(busyTimeout) || busyTimeout < 0) {
     throw invalid('busyTimeout must be a whole number of milliseconds, at least 0.');
   }
-  return { source: assertSource(settings), tablePrefix, busyTimeout };
+  return { source: assertSource(settings), tablePrefix, migrate, busyTimeout };
 }
 
 /** The prefix becomes part of SQL statements. An array or object could be a different text each time it is read. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Awaitable } from '../../common.types.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type PreparedCommit, prepareCommit } from '../commit.js';
@@ -9,7 +10,7 @@ import { type SqliteDocuments, sqliteDocuments } from './documents.js';
 import { type SqliteEvents, sqliteEvents } from './events.js';
 import { createFileCheck } from './file-in-place.js';
 import { sqliteMetrics } from './metrics.js';
-import { createVersionCheck, migrate } from './migrations.js';
+import { assertMigrated, createVersionCheck, migrate, olderSchema } from './migrations.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
 import { createLogCleaner, logSizeReader } from './write-ahead-log.js';
@@ -80,7 +81,8 @@ export interface SqliteStorage extends Storage {
 }
 
 /**
- * Opens a storage in a SQLite database, for any number of processes on one machine. Creates or migrates its tables.
+ * Opens a storage in a SQLite database, for any number of processes on one machine. Creates or migrates its tables, unless
+ * `migrate` is false.
  *
  * A change is acknowledged when it is durable. Commits that arrive together share one transaction and one flush to disk;
  * each is still checked and answered by itself. While another connection holds the lock, calls wait without blocking the
@@ -100,7 +102,7 @@ export interface SqliteStorage extends Storage {
  * - `closed`: the storage or its database has been closed
  *
  * @throws FlagsError `invalid_input` (invalid options), `storage_unsupported` (better-sqlite3 is missing or does not fit this
- * Node; the database cannot be opened or written to; its tables are newer), `storage_busy`
+ * Node; the database cannot be opened or written to; its tables are newer, or older with `migrate: false`), `storage_busy`
  *
  * @example
  * const storage = await sqliteStorage('./flags.db');
@@ -112,8 +114,9 @@ export interface SqliteStorage extends Storage {
  * const storage = await sqliteStorage({ database, tablePrefix: 'feature_' });
  */
 export async function sqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
-  const { source, tablePrefix, busyTimeout } = assertOptions(options);
-  const { connection, name, release } = await connect(source, busyTimeout);
+  const checked = assertOptions(options);
+  const { tablePrefix } = checked;
+  const { connection, name, release } = await connect(checked);
   try {
     // Inside the transaction, because only then the -wal belongs to this connection, and not to a process that is closing.
     const assertFile = await createWriteQueue(connection).run(() => {
@@ -135,13 +138,16 @@ interface Session {
   readonly release: () => void;
 }
 
-async function connect(source: CheckedOptions['source'], busyTimeout: number): Promise<Session> {
+async function connect({ source, tablePrefix, migrate: mayMigrate, busyTimeout }: CheckedOptions): Promise<Session> {
+  const check = mayMigrate ? undefined : (database: SqliteDatabase) => assertMigrated(database, tablePrefix);
   if ('database' in source) {
     const connection = { database: source.database, busyTimeout, isHosts: true };
     assertOpen(connection);
+    check?.(source.database);
     return { connection, name: 'The given database', release: () => undefined };
   }
-  const connection = await openDatabase({ path: source.path, busyTimeout });
+  if (!mayMigrate && !existsSync(source.path.trim())) throw olderSchema(0, tablePrefix);
+  const connection = await openDatabase({ path: source.path, busyTimeout, check });
   return { connection, name: source.path, release: () => connection.database.close() };
 }
 

@@ -29,6 +29,7 @@ describe('opening a SQLite storage', () => {
     ['no database', { database: null }],
     ['a prefix with a dash', { path: ':memory:', tablePrefix: 'my-flags' }],
     ['an empty prefix', { path: ':memory:', tablePrefix: '' }],
+    ['a migrate that is no boolean', { path: ':memory:', migrate: 'no' }],
     ['a prefix that SQLite keeps for itself', { path: ':memory:', tablePrefix: 'sqlite_flags_' }],
     ['a prefix in an array', { path: ':memory:', tablePrefix: ['flags_'] }],
     ['a prefix that is another text every time', { path: ':memory:', tablePrefix: { toString: changingText() } }],
@@ -137,6 +138,24 @@ describe('opening a SQLite storage', () => {
     expect(await two.get(flag('a'))).toBeUndefined();
     await one.close();
     await two.close();
+  });
+
+  it('changes nothing without a migration, and creates no file', async () => {
+    const unsupported = { code: 'storage_unsupported' };
+    await expect(sqliteStorage({ path, migrate: false })).rejects.toMatchObject(unsupported);
+    expect(existsSync(path)).toBe(false);
+    const others = new Database(path);
+    others.exec('CREATE TABLE others (id INTEGER)');
+    for (const options of [{ path }, { database: others }]) {
+      await expect(sqliteStorage({ ...options, migrate: false })).rejects.toMatchObject(unsupported);
+    }
+    expect(others.prepare('SELECT name FROM sqlite_master').pluck().all()).toEqual(['others']);
+    expect(others.pragma('journal_mode', { simple: true })).toBe('delete');
+    others.close();
+    await (await sqliteStorage(path)).close();
+    const storage = await sqliteStorage({ path, migrate: false });
+    expect(await storage.commit(creation('a'))).toMatchObject({ ok: true });
+    await storage.close();
   });
 
   it('keeps metrics in the same file', async () => {
