@@ -158,10 +158,8 @@ export function bucketText({ bucket, rollout }: Bucket): string {
 }
 
 /** Returns the name of a variant; undefined if there is none. */
-export function variantName(variant: string | EvaluatedVariant | null): string | undefined {
-  if (variant === null) return undefined;
-  const name = typeof variant === 'string' ? variant : variant.enabled ? variant.name : 'disabled';
-  return name === 'disabled' ? undefined : name;
+export function variantName(variant: EvaluatedVariant | null): string | undefined {
+  return variant?.enabled ? variant.name : undefined;
 }
 
 export function answer({ enabled, variant }: Pick<Answer, 'enabled' | 'variant'>): string {

@@ -11,7 +11,7 @@ import type {
   ListedFlag,
   MemberList,
   Playground,
-  Preview,
+  PreviewedFlag,
   Project,
   Segment,
   SegmentUse,
@@ -87,7 +87,7 @@ export interface Replies {
   listApplicationsByFlag: Readonly<Record<string, readonly Application[]>>;
   explainFlags: Playground;
   applyChanges: ChangeSet;
-  previewChanges: Preview;
+  previewChanges: { readonly flags: readonly PreviewedFlag[] };
   getChangeSet: HistoryEntry;
   undoChange: ChangeSet;
 }

@@ -1,4 +1,14 @@
-/** Members of the API's replies that the page reads. */
+/** The members of the API's replies that the page reads: the engine's types, with the names of the wire. */
+import type * as core from '@flags/core';
+
+export type Answer = core.PreviewedEvaluation;
+export type Application = core.Application;
+export type Bucket = core.PreviewBucket;
+/** The page also shows constraints whose operator it does not know. */
+export type Constraint = core.ConstraintDefinition;
+export type DocumentDifference = core.DocumentDifference;
+export type EvaluatedVariant = core.EvaluatedVariant;
+export type PreviewedFlag = core.FlagPreview;
 
 export interface Session {
   /** How to sign in: not at all, by API token, in the application, or either of the last two. */
@@ -6,133 +16,54 @@ export interface Session {
   readonly version: string;
   /** Absent, as all that follows, for callers that are not let in. */
   readonly actor?: string;
-  readonly environments?: readonly SessionEnvironment[];
-  readonly types?: readonly { readonly name: string; readonly lifetimeDays: number | null }[];
-  readonly roles?: readonly { readonly id: number; readonly name: string }[];
+  readonly environments?: readonly core.Environment[];
+  readonly types?: readonly core.FlagType[];
+  readonly roles?: readonly core.Role[];
   readonly strategies?: readonly { readonly name: string; readonly description: string }[];
   /** With `?project=`: what the caller may do there. */
   readonly actions?: readonly string[];
 }
 
-export interface SessionEnvironment {
-  readonly name: string;
-  readonly displayName: string;
-}
-
-export interface Project {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
+export interface Project extends Pick<core.Project, 'id' | 'name' | 'description'> {
   readonly featureCount: number;
 }
 
-export interface ListedEnvironment {
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly strategyCount: number;
-  /** The largest rollout in percent; null if no strategy has one. */
-  readonly rollout: number | null;
-  readonly hasVariants: boolean;
-}
-
 /** A flag in the list. */
-export interface ListedFlag {
-  readonly name: string;
-  readonly project: string;
-  readonly description: string | null;
-  readonly type: string;
-  readonly stale: boolean;
-  readonly archived: boolean;
-  readonly labels: readonly string[];
-  readonly owner: string | null;
-  readonly revision: number;
-  readonly createdAt: string;
-  readonly lastSeenAt: string | null;
-  readonly environments: readonly ListedEnvironment[];
-}
+export type ListedFlag = core.FlagOverview;
 
 export interface FlagPage {
   readonly features: readonly ListedFlag[];
   readonly total: number;
 }
 
-export interface Constraint {
-  readonly contextName: string;
-  readonly operator: string;
-  readonly values?: readonly string[];
-  readonly value?: string;
-  readonly inverted?: boolean;
-  readonly caseInsensitive?: boolean;
-}
+/** A variant of a flag, or of a strategy, which has no overrides. */
+export interface Variant extends core.StrategyVariant, Partial<Pick<core.Variant, 'overrides'>> {}
 
-export interface Payload {
-  readonly type: string;
-  readonly value: string;
-}
-
-export interface Variant {
-  readonly name: string;
-  readonly weightType: 'fix' | 'variable';
-  readonly weight: number;
-  readonly stickiness: string;
-  readonly payload?: Payload;
-  readonly overrides?: readonly { readonly contextName: string; readonly values: readonly string[] }[];
-}
-
-export type Parameters = Readonly<Record<string, string | number | boolean | null>>;
-
-export interface Strategy {
-  /** Absent in a draft until the strategy is saved. */
-  readonly id?: string;
-  readonly name: string;
+/** In a draft, a strategy has no id until it is saved. */
+export interface Strategy extends Omit<core.ConfiguredStrategy, 'constraints' | 'parameters'> {
   readonly constraints: readonly Constraint[];
-  readonly parameters: Parameters | null;
-  readonly title?: string;
-  readonly disabled?: boolean;
-  readonly sortOrder?: number;
-  readonly segments?: readonly number[];
-  readonly variants?: readonly Variant[];
+  readonly parameters: core.Parameters | null;
 }
 
-export interface FlagEnvironment {
-  readonly name: string;
-  readonly enabled: boolean;
+export interface FlagEnvironment extends Omit<core.FlagEnvironment, 'strategies'> {
   readonly strategies: readonly Strategy[];
 }
 
-export interface Dependency {
+export interface Dependency extends Omit<core.Dependency, 'flag'> {
   readonly feature: string;
-  readonly enabled: boolean;
-  readonly variants: readonly string[];
 }
 
-/** A flag with its configuration in every environment. */
-export interface FlagDetail {
-  readonly name: string;
-  readonly project: string;
-  readonly description: string | null;
-  readonly type: string;
-  readonly stale: boolean;
-  readonly impressionData: boolean;
-  readonly archived: boolean;
-  readonly createdAt: string;
-  readonly lastSeenAt: string | null;
-  readonly labels?: readonly string[];
-  readonly owner?: string | null;
+/** A flag with its configuration in every environment. Absent lists are empty. */
+export interface FlagDetail
+  extends Omit<core.FlagDetail, 'revision' | 'variants' | 'environments' | 'dependencies' | 'children'> {
   readonly variants: readonly Variant[] | null;
   readonly environments: readonly FlagEnvironment[];
   readonly dependencies?: readonly Dependency[];
   readonly children?: readonly string[];
 }
 
-export interface Segment {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string;
+export interface Segment extends Omit<core.Segment, 'revision' | 'constraints'> {
   readonly constraints: readonly Constraint[];
-  readonly project: string | null;
-  readonly createdAt: string;
-  readonly createdBy: string;
 }
 
 /** A strategy that uses a segment. */
@@ -144,7 +75,7 @@ export interface SegmentUse {
 }
 
 export interface MemberList {
-  readonly roles: readonly { readonly id: number; readonly name: string }[];
+  readonly roles: readonly core.Role[];
   readonly users: readonly Member[];
 }
 
@@ -156,58 +87,26 @@ export interface Member {
 }
 
 /** An API token without its secret. */
-export interface Token {
-  readonly id: string;
+export interface Token extends Pick<core.Token, 'id' | 'projects' | 'environment' | 'createdAt' | 'expiresAt' | 'lastUsedAt'> {
   readonly tokenName: string;
   readonly type: string;
-  readonly projects: readonly string[];
-  readonly environment: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  /** Accurate to the hour; null if never. */
-  readonly lastUsedAt: string | null;
 }
 
 export interface CreatedToken extends Token {
   readonly secret: string;
 }
 
-export interface WireEvent {
-  readonly id: number;
+export interface WireEvent
+  extends Pick<core.FlagsEvent, 'id' | 'project' | 'environment' | 'data' | 'changeSet' | 'reason'> {
   readonly type: string;
   readonly createdAt: string;
   readonly createdBy: string;
-  readonly project: string | null;
   readonly featureName: string | null;
-  readonly environment: string | null;
-  readonly data: unknown;
   readonly preData: unknown;
-  readonly changeSet?: string | null;
-  readonly reason?: string | null;
 }
 
-/** What a change set has changed in one document. */
-export interface DocumentDifference {
-  readonly kind: string;
-  readonly id: string;
-  readonly parts: readonly PartDifference[];
-}
-
-/** One changed part. Strategies and variants are matched by id and name, not by index. */
-export interface PartDifference {
-  /** A JSON Pointer. */
-  readonly path: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-export interface HistoryEntry {
-  readonly id: string | null;
-  readonly at: string;
-  readonly actor: string;
-  readonly reason: string | null;
+export interface HistoryEntry extends Omit<core.HistoryEntry, 'events'> {
   readonly events: readonly WireEvent[];
-  readonly differences?: readonly DocumentDifference[];
 }
 
 export interface HistoryPage {
@@ -217,126 +116,34 @@ export interface HistoryPage {
 
 /** One change of a change set. Changes of what exists carry the revision that the user has seen. */
 export interface Change {
-  readonly op: string;
+  readonly op: core.ChangeOperationName;
   readonly ref?: Readonly<Record<string, string | number>>;
   readonly input?: unknown;
   readonly ifRevision?: number;
 }
 
-export interface ChangeSet {
-  readonly id: string | null;
-  readonly at: string;
-  readonly actor: string;
-  readonly reason: string | null;
+export interface ChangeSet extends Omit<core.ChangeSet, 'events'> {
   readonly events: readonly WireEvent[];
-  readonly revisions: Readonly<Record<string, number>>;
-}
-
-export interface EvaluatedVariant {
-  readonly name: string;
-  readonly enabled: boolean;
-}
-
-export interface Answer {
-  readonly enabled: boolean;
-  readonly variant: string | EvaluatedVariant | null;
-  readonly reason: string;
-}
-
-/** Where a context falls in one hashing strategy. */
-export interface Bucket {
-  readonly strategy: string;
-  /** 1–100; null if the context lacks the id that the strategy hashes. */
-  readonly bucket: number | null;
-  /** Buckets up to this number are in the rollout. */
-  readonly rollout: number;
-}
-
-export interface PreviewedFlag {
-  readonly project: string;
-  readonly flag: string;
-  readonly before: { readonly enabled: number };
-  readonly after: { readonly enabled: number };
-  readonly contexts: readonly {
-    readonly before: Answer;
-    readonly after: Answer;
-    readonly buckets: readonly Bucket[];
-  }[];
-}
-
-export interface Preview {
-  readonly flags: readonly PreviewedFlag[];
 }
 
 /** A context of evaluation: standard fields beside properties. */
-export interface Context {
-  readonly userId?: string;
-  readonly sessionId?: string;
-  readonly remoteAddress?: string;
-  readonly appName?: string;
-  readonly environment?: string;
-  readonly currentTime?: string;
-  readonly properties?: Readonly<Record<string, string>>;
-}
+export type Context = {
+  readonly [Field in Exclude<keyof core.EvaluationContext, 'properties'>]?: string;
+} & { readonly properties?: Readonly<Record<string, string>> };
 
-export interface ExplainedConstraint {
-  readonly constraint: Constraint;
-  readonly holds: boolean;
-  /** The text of the context field; absent if the context has none. */
-  readonly value?: string;
-}
-
-/** Where a context falls in a rollout. */
-export interface ExplainedRollout {
-  readonly holds: boolean;
-  readonly groupId?: string;
-  /** The hashed id; absent if the context has none. */
-  readonly id?: string;
-  /** Absent if a missing id means off. */
-  readonly bucket?: number;
-  readonly random?: boolean;
-  readonly rollout: number;
-}
-
-export interface ExplainedStrategy {
-  readonly name: string;
-  readonly holds: boolean;
-  readonly disabled: boolean;
-  readonly isTooCostly?: boolean;
-  readonly constraints: readonly ExplainedConstraint[];
-  readonly segments: readonly {
-    readonly id: number;
-    readonly holds: boolean;
-    readonly found: boolean;
-    readonly constraints?: readonly ExplainedConstraint[];
-  }[];
-  /** Whether the strategy's own test holds. Absent if it was not evaluated. */
-  readonly test?: boolean;
-  readonly rollout?: ExplainedRollout;
-}
+export type ExplainedConstraint = core.ConstraintExplanation;
+export type ExplainedRollout = core.RolloutExplanation;
+export type ExplainedStrategy = core.StrategyExplanation;
 
 /** How a variant was selected. */
-export interface ExplainedVariant {
+export interface ExplainedVariant extends Omit<core.VariantExplanation, 'variant'> {
   readonly variant: EvaluatedVariant | null;
-  readonly overridden: boolean;
-  readonly groupId?: string;
-  readonly id?: string;
-  readonly bucket?: number;
-  readonly random?: boolean;
-  readonly totalWeight?: number;
 }
 
-export interface Explained {
+export interface Explained
+  extends Pick<core.FlagExplanation, 'enabled' | 'reason' | 'variant' | 'strategies' | 'dependencies'> {
   readonly name: string;
   readonly project: string;
-  readonly enabled: boolean;
-  readonly reason: string;
-  readonly variant: EvaluatedVariant;
-  readonly strategies: readonly ExplainedStrategy[];
-  readonly dependencies: readonly {
-    readonly dependency: Partial<Dependency>;
-    readonly holds: boolean;
-  }[];
   readonly variantChoice?: ExplainedVariant;
 }
 
@@ -346,40 +153,13 @@ export interface Playground {
   readonly next?: string;
 }
 
-export interface UsageRow {
+export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'variants'> {
   readonly feature: string;
-  readonly environment: string;
-  readonly appName: string;
-  readonly hour?: string;
-  readonly day?: string;
-  readonly yes: number;
-  readonly no: number;
 }
 
-/** An application as it has described itself: hostile text. */
-export interface Application {
-  readonly appName: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly description?: string;
-  readonly url: string;
-  readonly color?: string | null;
-}
+export type ApplicationSummary = Pick<Application, 'appName' | 'strategies' | 'createdAt'>;
 
-export interface ApplicationSummary {
-  readonly appName: string;
-  readonly strategies: readonly string[];
-  readonly createdAt: string;
-}
-
-export interface ApplicationDetail {
-  readonly appName: string;
-  readonly instances: readonly {
-    readonly instanceId: string;
-    readonly clientIp: string | null;
-    readonly lastSeen: string;
-    readonly createdAt: string;
-  }[];
+export interface ApplicationDetail extends Pick<core.ApplicationDetail, 'appName' | 'instances'> {
   readonly strategies: readonly { readonly strategies: readonly string[] }[];
   readonly seenToggles: readonly string[];
   readonly droppedNames: number;

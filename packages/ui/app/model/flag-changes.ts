@@ -56,9 +56,9 @@ function dependencyChanges(ref: Ref, before: FlagDetail, after: FlagDetail): Omi
   const removed = formerly.filter(({ feature }) => !now.some((other) => other.feature === feature));
   const set = now.filter((dependency) => !formerly.some((other) => isEqual(other, dependency)));
   return [
-    ...removed.map(({ feature }) => ({ op: 'removeDependency', ref, input: { flag: feature } })),
+    ...removed.map(({ feature }) => ({ op: 'removeDependency' as const, ref, input: { flag: feature } })),
     ...set.map(({ feature, enabled, variants }) => ({
-      op: 'addDependency',
+      op: 'addDependency' as const,
       ref,
       input: { flag: feature, enabled, ...(variants.length > 0 && { variants }) },
     })),

@@ -125,8 +125,8 @@ function switchActions(environment: string): readonly BulkAction[] {
       const ref = { ...refOf(flag), environment };
       const first = isEnabled && state.strategyCount === 0;
       return [
-        ...(first ? [{ op: 'addStrategy', ref, input: fullRollout(flag.name) }] : []),
-        { op: isEnabled ? 'enable' : 'disable', ref },
+        ...(first ? [{ op: 'addStrategy' as const, ref, input: fullRollout(flag.name) }] : []),
+        { op: isEnabled ? 'enable' : 'disable', ref } as const,
       ];
     },
     difference: ({ name }) => ({

@@ -163,7 +163,7 @@ function EnvironmentCell({ flag, name }: { readonly flag: ListedFlag; readonly n
     <td class="environment">
       <span class="environment-state">
         <FlagSwitch project={flag.project} flag={flag.name} revision={flag.revision} environment={environment} />
-        {strategyCount > 0 && <span class="rollout">{rollout === null ? `${strategyCount}×` : `${rollout} %`}</span>}
+        {strategyCount > 0 && <span class="rollout">{rollout} %</span>}
       </span>
     </td>
   );

@@ -49,7 +49,7 @@ function switchProposal({ project, flag, revision, environment }: Switched): Pro
   const verb = environment.enabled ? 'Disable' : 'Enable';
   const needsStrategy = !environment.enabled && environment.strategyCount === 0;
   const first: Change[] = needsStrategy ? [{ op: 'addStrategy', ref, input: fullRollout(flag) }] : [];
-  const changes = [...first, { op: verb.toLowerCase(), ref }];
+  const changes: Change[] = [...first, { op: environment.enabled ? 'disable' : 'enable', ref }];
   return {
     title: `${verb} ${flag} in ${environment.name}`,
     changes: changes.map((change, index) => (index === 0 ? { ...change, ifRevision: revision } : change)),

@@ -80,7 +80,7 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
   );
 }
 
-const PAYLOADS = ['string', 'json', 'csv', 'number'];
+const PAYLOADS = ['string', 'json', 'csv', 'number'] as const;
 
 /** The key of the draft: it outlives a reload and a sign-in, which open the dialog again. */
 const draftKey = (flag: string) => `${flag}#variants`;
@@ -223,7 +223,8 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
           value={payload?.type ?? ''}
           onChange={({ currentTarget: { value } }) => {
             const { payload: _payload, ...rest } = variant;
-            onChange(value === '' ? rest : { ...rest, payload: { type: value, value: payload?.value ?? '' } });
+            const type = PAYLOADS.find((one) => one === value);
+            onChange(type === undefined ? rest : { ...rest, payload: { type, value: payload?.value ?? '' } });
           }}
         >
           <option value="">none</option>

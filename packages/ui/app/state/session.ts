@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { type ApiError, call } from '../api/call.js';
 import { hasToken, isSignedOut } from '../api/credentials.js';
-import type { Session, SessionEnvironment } from '../api/types.js';
+import type { Session } from '../api/types.js';
 import { settings } from '../settings.js';
 
 /** What the API says about the caller; undefined until it has answered. */
@@ -11,7 +11,7 @@ export const sessionError = signal<ApiError | undefined>(undefined);
 /** Whether the caller was let in: only then there are environments. */
 export const isLetIn = computed(() => session.value?.environments !== undefined && !isSignedOut.value);
 
-export const environments = computed<readonly SessionEnvironment[]>(() => session.value?.environments ?? []);
+export const environments = computed<NonNullable<Session['environments']>>(() => session.value?.environments ?? []);
 
 /** Environments in which every change passes through the review. */
 const reviewed = computed<ReadonlySet<string>>(() => new Set(settings.reviewIn ?? [defaultEnvironment.value]));

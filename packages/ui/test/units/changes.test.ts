@@ -1,4 +1,4 @@
-import type { FlagDetail } from '../../app/api/types.js';
+import type { Change, FlagDetail } from '../../app/api/types.js';
 import { asCurl, asTypeScript } from '../../app/model/as-code.js';
 import { flagDifferences } from '../../app/model/differences.js';
 import { changesBetween } from '../../app/model/flag-changes.js';
@@ -13,6 +13,8 @@ const before: FlagDetail = {
   archived: false,
   createdAt: '2026-01-01T00:00:00.000Z',
   lastSeenAt: null,
+  labels: [],
+  owner: null,
   variants: null,
   environments: [
     {
@@ -105,7 +107,7 @@ it('says the differences in words', () => {
 });
 
 describe('the changes as code', () => {
-  const changes = [
+  const changes: readonly Change[] = [
     {
       op: 'updateFlag',
       ref: { project: 'default', flag: 'a' },

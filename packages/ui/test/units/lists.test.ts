@@ -16,7 +16,7 @@ function flag(name: string, rest: Partial<ListedFlag> = {}): ListedFlag {
     revision: 1,
     createdAt: '2026-01-01T00:00:00.000Z',
     lastSeenAt: null,
-    environments: [{ name: 'production', enabled: false, strategyCount: 0, rollout: null, hasVariants: false }],
+    environments: [{ name: 'production', enabled: false, strategyCount: 0, rollout: 0, hasVariants: false }],
     ...rest,
   };
 }

@@ -36,10 +36,11 @@ const flag: Explained = {
   project: 'default',
   enabled: false,
   reason: 'no_strategy_holds',
-  variant: { name: 'disabled', enabled: false },
+  variant: { name: 'disabled', enabled: false, feature_enabled: false },
   dependencies: [],
   strategies: [],
 };
+const rollout = { groupId: 'checkout', random: false };
 const strategy = { name: 'flexibleRollout', holds: false, disabled: false, constraints: [], segments: [] };
 
 it.each<[Partial<Explained>, string]>([
@@ -48,8 +49,11 @@ it.each<[Partial<Explained>, string]>([
     { reason: 'dependency', dependencies: [{ dependency: { feature: 'payments' }, holds: false }] },
     'depends on payments',
   ],
-  [{ strategies: [{ ...strategy, rollout: { holds: false, rollout: 25, bucket: 61 } }] }, 'bucket 61 > 25'],
-  [{ strategies: [{ ...strategy, segments: [{ id: 3, holds: false, found: true }] }] }, 'not in segment 3'],
+  [{ strategies: [{ ...strategy, rollout: { ...rollout, holds: false, rollout: 25, bucket: 61 } }] }, 'bucket 61 > 25'],
+  [
+    { strategies: [{ ...strategy, segments: [{ id: 3, holds: false, found: true, constraints: [] }] }] },
+    'not in segment 3',
+  ],
   [
     {
       strategies: [
@@ -65,7 +69,7 @@ it.each<[Partial<Explained>, string]>([
     {
       enabled: true,
       reason: 'strategy',
-      strategies: [{ ...strategy, holds: true, rollout: { holds: true, rollout: 100, bucket: 12 } }],
+      strategies: [{ ...strategy, holds: true, rollout: { ...rollout, holds: true, rollout: 100, bucket: 12 } }],
     },
     'rollout, bucket 12 ≤ 100',
   ],
