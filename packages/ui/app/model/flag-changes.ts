@@ -5,7 +5,8 @@ import { isEqual } from './merge.js';
 const METADATA = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
 
 /** Returns the changes that make one state of a flag out of another, with the revision that the user has seen. */
-export function changesBetween(before: FlagDetail, after: FlagDetail, revision: number): readonly Change[] {
+export function changesBetween(before: FlagDetail, edited: FlagDetail, revision: number): readonly Change[] {
+  const after = { ...edited, owner: edited.owner?.trim() || null };
   const ref = { project: before.project, flag: before.name };
   const changes: Omit<Change, 'ifRevision'>[] = [];
   const changed = METADATA.filter((name) => !isEqual(before[name] ?? null, after[name] ?? null));

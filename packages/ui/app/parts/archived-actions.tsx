@@ -40,7 +40,6 @@ export function ArchivedActions({ flag }: { readonly flag: Archived }) {
           title={`Delete ${flag.name}`}
           text={`${flag.name} is deleted for good, and its name is free again. Applications that still ask for it get off.`}
           confirm={`Confirm: delete ${flag.name}`}
-          isDanger
           onConfirm={() =>
             propose({
               title: `Delete ${flag.name}`,

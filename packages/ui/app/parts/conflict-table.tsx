@@ -1,4 +1,4 @@
-import type { Conflict } from '../state/flag-edit.js';
+import type { Conflict } from '../state/edit.js';
 import { wordsOf } from './timeline.js';
 
 interface ConflictTableProps {

@@ -2,99 +2,71 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import { href, navigate } from '../router.js';
 import { carryOut } from '../state/changes.js';
-import { session } from '../state/session.js';
-import { flagType } from '../words.js';
-import { Dialog } from './dialog.js';
+import { discardDraft, draftOf, keepDraft } from '../state/drafts.js';
+import { FormDialog } from './dialog.js';
 import { Field, faultAt } from './field.js';
-import { Fault } from './states.js';
+import { FlagFields, type FlagMetadata } from './flag-fields.js';
 
-/** Creates a flag, off in every environment, and goes there. */
+interface NewFlag extends FlagMetadata {
+  readonly name: string;
+}
+
+const EMPTY: NewFlag = { name: '', description: '', type: 'release', owner: '', labels: [] };
+
+/** No flag has a space in its name. */
+const keyOf = (project: string) => `new flag in ${project}`;
+
+/** Whether a half-filled form waits in a project. */
+export function hasNewFlag(project: string): boolean {
+  return draftOf(keyOf(project)) !== undefined;
+}
+
+/** Creates a flag, off in every environment, and goes there. The form outlives a reload and a sign-in. */
 export function CreateFlagDialog({ project, onClose }: { readonly project: string; readonly onClose: () => void }) {
-  const [form, setForm] = useState({ name: '', description: '', type: 'release', owner: '', labels: '' });
+  const key = keyOf(project);
+  const form = draftOf<NewFlag>(key)?.mine ?? EMPTY;
   const [error, setError] = useState<ApiError>();
-  const types = session.value?.types?.map(({ name }) => name) ?? ['release'];
-  const set = (name: keyof typeof form) => (event: { readonly currentTarget: { readonly value: string } }) =>
-    setForm({ ...form, [name]: event.currentTarget.value });
-  const create = async (event: Event) => {
-    event.preventDefault();
-    const labels = labelsOf(form.labels);
-    const { name, description, type, owner } = form;
-    const input = {
-      name: name.trim(),
-      description,
-      type,
-      ...(owner.trim() !== '' && { owner: owner.trim() }),
-      ...(labels.length > 0 && { labels }),
-    };
+  const edit = (change: Partial<NewFlag>) => keepDraft(key, { base: EMPTY, revision: 0, mine: { ...form, ...change } });
+  const close = () => {
+    discardDraft(key);
+    onClose();
+  };
+  const create = async () => {
+    const { description, type, labels } = form;
+    const [name, owner] = [form.name.trim(), form.owner.trim()];
     const refusal = await carryOut({
-      title: `Create ${input.name}`,
-      changes: [{ op: 'createFlag', ref: { project }, input }],
-      done: `${input.name} was created, off in every environment.`,
+      title: `Create ${name}`,
+      changes: [
+        {
+          op: 'createFlag',
+          ref: { project },
+          input: { name, description, type, ...(owner !== '' && { owner }), ...(labels.length > 0 && { labels }) },
+        },
+      ],
+      done: `${name} was created, off in every environment.`,
       onApplied: () => {
-        onClose();
-        navigate(href(['projects', project, 'flags', input.name]));
+        close();
+        navigate(href(['projects', project, 'flags', name]));
       },
     });
     setError(refusal);
   };
   return (
-    <Dialog title="New flag" onClose={onClose}>
-      <form onSubmit={create}>
-        <div class="dialog-body">
-          <Field
-            label="Name"
-            hint="Your code asks for this name. It cannot be changed."
-            fault={faultAt(error, '/name')}
-          >
-            {(ids) => (
-              <input
-                {...ids}
-                required
-                autocomplete="off"
-                maxLength={100}
-                spellcheck={false}
-                value={form.name}
-                onInput={set('name')}
-              />
-            )}
-          </Field>
-          <Field label="Description" fault={faultAt(error, '/description')}>
-            {(ids) => <textarea {...ids} rows={2} value={form.description} onInput={set('description')} />}
-          </Field>
-          <Field label="Type" fault={faultAt(error, '/type')}>
-            {(ids) => (
-              <select {...ids} value={form.type} onChange={set('type')}>
-                {types.map((type) => (
-                  <option key={type} value={type}>
-                    {flagType(type)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <div class="columns">
-            <Field label="Owner" hint="A person or a team" fault={faultAt(error, '/owner')}>
-              {(ids) => <input {...ids} autocomplete="off" value={form.owner} onInput={set('owner')} />}
-            </Field>
-            <Field label="Labels" hint="With commas between them" fault={faultAt(error, '/labels')}>
-              {(ids) => <input {...ids} autocomplete="off" value={form.labels} onInput={set('labels')} />}
-            </Field>
-          </div>
-          {error && <Fault error={error} />}
-        </div>
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Create flag
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="New flag" submit="Create flag" error={error} onSubmit={create} onClose={close}>
+      <Field label="Name" hint="Your code asks for this name. It cannot be changed." fault={faultAt(error, '/name')}>
+        {(ids) => (
+          <input
+            {...ids}
+            required
+            autocomplete="off"
+            maxLength={100}
+            spellcheck={false}
+            value={form.name}
+            onInput={({ currentTarget }) => edit({ name: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <FlagFields values={form} error={error} onChange={edit} />
+    </FormDialog>
   );
-}
-
-export function labelsOf(text: string): readonly string[] {
-  return [...new Set(text.split(',').map((label) => label.trim()))].filter(Boolean);
 }

@@ -5,10 +5,9 @@ import type { Dependency, FlagDetail } from '../api/types.js';
 import { href } from '../router.js';
 import { carryOut, propose } from '../state/changes.js';
 import { may } from '../state/session.js';
-import { Dialog } from './dialog.js';
+import { FormDialog } from './dialog.js';
 import { Field } from './field.js';
 import { Icon } from './icons.js';
-import { Fault } from './states.js';
 
 interface DependenciesProps {
   readonly detail: FlagDetail;
@@ -90,8 +89,7 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
   const parents = useResource('listPossibleParents', { params: { project, flag: name } }).data ?? [];
   const [form, setForm] = useState({ flag: '', state: 'on', variants: '' });
   const [error, setError] = useState<ApiError>();
-  const add = async (event: Event) => {
-    event.preventDefault();
+  const add = async () => {
     const variants = form.variants
       .split(',')
       .map((text) => text.trim())
@@ -111,62 +109,49 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
     );
   };
   return (
-    <Dialog title={`Add a parent of ${name}`} onClose={onClose}>
-      <form onSubmit={add}>
-        <div class="dialog-body">
-          <Field label="Parent" hint="A flag of this project without parents of its own">
-            {(ids) => (
-              <>
-                <input
-                  {...ids}
-                  required
-                  list="parents"
-                  autocomplete="off"
-                  value={form.flag}
-                  onInput={({ currentTarget }) => setForm({ ...form, flag: currentTarget.value })}
-                />
-                <datalist id="parents">
-                  {parents.slice(0, 500).map((parent) => (
-                    <option key={parent} value={parent} />
-                  ))}
-                </datalist>
-              </>
-            )}
-          </Field>
-          <Field label="It has to be">
-            {(ids) => (
-              <select
-                {...ids}
-                value={form.state}
-                onChange={({ currentTarget }) => setForm({ ...form, state: currentTarget.value })}
-              >
-                <option value="on">on</option>
-                <option value="off">off</option>
-              </select>
-            )}
-          </Field>
-          {form.state === 'on' && (
-            <Field label="With one of the variants" hint="With commas between them; empty for any">
-              {(ids) => (
-                <input
-                  {...ids}
-                  value={form.variants}
-                  onInput={({ currentTarget }) => setForm({ ...form, variants: currentTarget.value })}
-                />
-              )}
-            </Field>
+    <FormDialog title={`Add a parent of ${name}`} submit="Add parent" error={error} onSubmit={add} onClose={onClose}>
+      <Field label="Parent" hint="A flag of this project without parents of its own">
+        {(ids) => (
+          <>
+            <input
+              {...ids}
+              required
+              list="parents"
+              autocomplete="off"
+              value={form.flag}
+              onInput={({ currentTarget }) => setForm({ ...form, flag: currentTarget.value })}
+            />
+            <datalist id="parents">
+              {parents.slice(0, 500).map((parent) => (
+                <option key={parent} value={parent} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      <Field label="It has to be">
+        {(ids) => (
+          <select
+            {...ids}
+            value={form.state}
+            onChange={({ currentTarget }) => setForm({ ...form, state: currentTarget.value })}
+          >
+            <option value="on">on</option>
+            <option value="off">off</option>
+          </select>
+        )}
+      </Field>
+      {form.state === 'on' && (
+        <Field label="With one of the variants" hint="With commas between them; empty for any">
+          {(ids) => (
+            <input
+              {...ids}
+              value={form.variants}
+              onInput={({ currentTarget }) => setForm({ ...form, variants: currentTarget.value })}
+            />
           )}
-          {error && <Fault error={error} />}
-        </div>
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Add parent
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+        </Field>
+      )}
+    </FormDialog>
   );
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
 import { Icon } from './icons.js';
+import { Fault } from './states.js';
 
 interface DialogProps {
   readonly title: string;
@@ -46,36 +48,74 @@ export function Dialog({ title, onClose, children, size = 'small' }: DialogProps
   );
 }
 
-interface ConfirmProps {
-  readonly title: string;
+interface FormDialogProps extends DialogProps {
+  /** The label of the button that submits the form. */
+  readonly submit: string;
+  readonly isDanger?: boolean;
+  /** The refusal of the last submission. */
+  readonly error?: ApiError | undefined;
+  readonly onSubmit: () => unknown;
+}
+
+/** A form in a dialog. */
+export function FormDialog({ submit, isDanger = false, error, onSubmit, children, ...dialog }: FormDialogProps) {
+  return (
+    <Dialog {...dialog}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
+        <div class="dialog-body">
+          {children}
+          {error && <Fault error={error} />}
+        </div>
+        <footer class="dialog-foot">
+          <button type="button" onClick={dialog.onClose}>
+            Cancel
+          </button>
+          <button type="submit" class={isDanger ? 'danger' : 'primary'}>
+            {submit}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ConfirmProps extends Omit<DialogProps, 'children' | 'size'> {
   readonly text: string;
   /** The label of the button. */
   readonly confirm: string;
-  readonly isDanger?: boolean;
   readonly onConfirm: () => unknown;
-  readonly onClose: () => void;
 }
 
 /** Asks before something that cannot be taken back, or that is easily done by mistake. */
-export function Confirm({ title, text, confirm, isDanger = false, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({ text, confirm, onConfirm, ...dialog }: ConfirmProps) {
   return (
-    <Dialog title={title} onClose={onClose}>
-      <div class="dialog-body">
-        <p>{text}</p>
-      </div>
+    <FormDialog
+      {...dialog}
+      submit={confirm}
+      isDanger
+      onSubmit={() => {
+        dialog.onClose();
+        onConfirm();
+      }}
+    >
+      <p>{text}</p>
+    </FormDialog>
+  );
+}
+
+/** Says why something cannot be done. */
+export function Notice({ children, ...dialog }: Omit<DialogProps, 'size'>) {
+  return (
+    <Dialog {...dialog}>
+      <div class="dialog-body">{children}</div>
       <footer class="dialog-foot">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class={isDanger ? 'danger' : 'primary'}
-          onClick={() => {
-            onClose();
-            onConfirm();
-          }}
-        >
-          {confirm}
+        <button type="button" class="primary" onClick={dialog.onClose}>
+          Close
         </button>
       </footer>
     </Dialog>

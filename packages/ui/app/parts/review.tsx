@@ -4,13 +4,13 @@ import type { Change } from '../api/types.js';
 import { asCurl, asTypeScript } from '../model/as-code.js';
 import { carryOut, type Proposal, reviewed } from '../state/changes.js';
 import { countPreview, usePreview } from '../state/preview.js';
-import { hasPastedSamples, samples } from '../state/samples.js';
 import { isReviewed, session } from '../state/session.js';
 import { number, plural } from '../words.js';
 import { Dialog } from './dialog.js';
 import { Differences } from './differences.js';
 import { Field } from './field.js';
 import { Icon } from './icons.js';
+import { sampleCount } from './preview-parts.js';
 import { Fault } from './states.js';
 
 /** The review of a proposal, while there is one. */
@@ -85,9 +85,6 @@ function Effect({ changes, environment }: { readonly changes: readonly Change[];
   const { flags, error } = usePreview(changes, environment);
   if (error !== undefined) return error.status === 404 ? null : <Fault error={error} />;
   if (flags === undefined) return <p class="effect muted">Counting who changes…</p>;
-  const among = hasPastedSamples.value
-    ? plural(samples.value.length, 'pasted user')
-    : plural(samples.value.length, 'made-up user');
   return (
     <div class="effect" role="status">
       {flags.length === 0 && <p>Nobody changes in {environment}.</p>}
@@ -95,10 +92,10 @@ function Effect({ changes, environment }: { readonly changes: readonly Change[];
         const { becomeOn, becomeOff, otherVariant } = countPreview(flag);
         return (
           <p key={flag.flag}>
-            <strong>{flag.flag}</strong> in {environment}: of {among},{' '}
+            <strong>{flag.flag}</strong> in {environment}: of {sampleCount()},{' '}
             <b class={becomeOn > 0 ? 'gain' : ''}>{number(becomeOn)}</b> become on,{' '}
             <b class={becomeOff > 0 ? 'loss' : ''}>{number(becomeOff)}</b> become off
-            {otherVariant > 0 && <>, {otherVariant} get another variant</>}.
+            {otherVariant > 0 && <>, {number(otherVariant)} get another variant</>}.
           </p>
         );
       })}

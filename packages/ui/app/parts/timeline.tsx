@@ -7,7 +7,7 @@ import { undo } from '../state/changes.js';
 import { session } from '../state/session.js';
 import { ago, eventType, time } from '../words.js';
 import { AllowedButton } from './allowed-button.js';
-import { Dialog } from './dialog.js';
+import { FormDialog } from './dialog.js';
 import { Field } from './field.js';
 import { Icon } from './icons.js';
 
@@ -234,40 +234,27 @@ function RevertDialog({ entry, onClose }: { readonly entry: HistoryEntry; readon
   const [reason, setReason] = useState('');
   const { id, actor, at } = entry;
   if (id === null) return null;
+  const revert = () => {
+    onClose();
+    void undo(id, reason.trim());
+  };
   return (
-    <Dialog title="Revert the change" onClose={onClose}>
-      <div class="dialog-body">
-        <p>
-          Takes back what {actor} changed on {time(at)}. Parts that were changed again since then stop the revert;
-          nothing is changed then.
-        </p>
-        <EntryDifferences entry={entry} />
-        <Field label="Reason" hint="Shown in the history.">
-          {(ids) => (
-            <input
-              {...ids}
-              maxLength={1_000}
-              value={reason}
-              onInput={({ currentTarget }) => setReason(currentTarget.value)}
-            />
-          )}
-        </Field>
-      </div>
-      <footer class="dialog-foot">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            onClose();
-            void undo(id, reason.trim());
-          }}
-        >
-          Confirm: revert
-        </button>
-      </footer>
-    </Dialog>
+    <FormDialog title="Revert the change" submit="Confirm: revert" onSubmit={revert} onClose={onClose}>
+      <p>
+        Takes back what {actor} changed on {time(at)}. Parts that were changed again since then stop the revert; nothing
+        is changed then.
+      </p>
+      <EntryDifferences entry={entry} />
+      <Field label="Reason" hint="Shown in the history.">
+        {(ids) => (
+          <input
+            {...ids}
+            maxLength={1_000}
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
   );
 }

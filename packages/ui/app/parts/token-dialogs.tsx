@@ -4,11 +4,10 @@ import { useResource } from '../api/resource.js';
 import type { CreatedToken, Token } from '../api/types.js';
 import { defaultEnvironment, environments } from '../state/session.js';
 import { time, tokenKind } from '../words.js';
-import { Dialog } from './dialog.js';
+import { Dialog, FormDialog } from './dialog.js';
 import { type ExpiryChoice, ExpiryField, expiryOf } from './expiry-field.js';
 import { Field, faultAt } from './field.js';
 import { Icon } from './icons.js';
-import { Fault } from './states.js';
 
 const KINDS: Readonly<Record<string, string>> = {
   client: 'For servers: reads the flags of one environment.',
@@ -44,65 +43,60 @@ export function CreateTokenDialog({ onCreated, onClose }: DialogProps) {
       }),
     );
   return (
-    <Dialog title="New token" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
+    <FormDialog
+      title="New token"
+      submit={isSending ? 'Creating…' : 'Create token'}
+      error={error}
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <Field
+        label="Name"
+        hint="What uses it. The events show the name."
+        fault={faultAt(error, '/tokenName') ?? faultAt(error, '/name')}
       >
-        <div class="dialog-body">
-          <Field
-            label="Name"
-            hint="What uses it. The events show the name."
-            fault={faultAt(error, '/tokenName') ?? faultAt(error, '/name')}
-          >
+        {(ids) => (
+          <input
+            {...ids}
+            required
+            maxLength={100}
+            autocomplete="off"
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Field label="Kind" hint={KINDS[kind] ?? ''} fault={faultAt(error, '/type')}>
+        {(ids) => (
+          <select {...ids} value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value)}>
+            {Object.keys(KINDS).map((one) => (
+              <option key={one} value={one}>
+                {tokenKind(one)}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {!isAdmin && (
+        <>
+          <Projects known={known.map(({ id }) => id)} chosen={projects} onChange={setProjects} />
+          <Field label="Environment" fault={faultAt(error, '/environment')}>
             {(ids) => (
-              <input
+              <select
                 {...ids}
-                required
-                maxLength={100}
-                autocomplete="off"
-                value={name}
-                onInput={({ currentTarget }) => setName(currentTarget.value)}
-              />
-            )}
-          </Field>
-          <Field label="Kind" hint={KINDS[kind] ?? ''} fault={faultAt(error, '/type')}>
-            {(ids) => (
-              <select {...ids} value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value)}>
-                {Object.keys(KINDS).map((one) => (
-                  <option key={one} value={one}>
-                    {tokenKind(one)}
-                  </option>
+                value={environment}
+                onChange={({ currentTarget }) => setEnvironment(currentTarget.value)}
+              >
+                {environments.value.map((one) => (
+                  <option key={one.name}>{one.name}</option>
                 ))}
               </select>
             )}
           </Field>
-          {!isAdmin && (
-            <>
-              <Projects known={known.map(({ id }) => id)} chosen={projects} onChange={setProjects} />
-              <Field label="Environment" fault={faultAt(error, '/environment')}>
-                {(ids) => (
-                  <select
-                    {...ids}
-                    value={environment}
-                    onChange={({ currentTarget }) => setEnvironment(currentTarget.value)}
-                  >
-                    {environments.value.map((one) => (
-                      <option key={one.name}>{one.name}</option>
-                    ))}
-                  </select>
-                )}
-              </Field>
-            </>
-          )}
-          <ExpiryField choice={expiry} onChange={setExpiry} fault={faultAt(error, '/expiresAt')} />
-          {error && <Fault error={error} />}
-        </div>
-        <Foot label={isSending ? 'Creating…' : 'Create token'} onClose={onClose} />
-      </form>
-    </Dialog>
+        </>
+      )}
+      <ExpiryField choice={expiry} onChange={setExpiry} fault={faultAt(error, '/expiresAt')} />
+    </FormDialog>
   );
 }
 
@@ -123,19 +117,6 @@ function useSending(onCreated: (token: CreatedToken) => void, onClose: () => voi
     }
   };
   return { error, isSending, send };
-}
-
-function Foot({ label, onClose }: { readonly label: string; readonly onClose: () => void }) {
-  return (
-    <footer class="dialog-foot">
-      <button type="button" onClick={onClose}>
-        Cancel
-      </button>
-      <button type="submit" class="primary">
-        {label}
-      </button>
-    </footer>
-  );
 }
 
 interface ProjectsProps {
@@ -201,44 +182,35 @@ export function RotateTokenDialog({ token, onCreated, onClose }: DialogProps & {
   const rotate = () =>
     send(() => call('rotateToken', { body: { id: token.id, overlap, expiresAt: expiryOf(expiry) } }));
   return (
-    <Dialog title={`Rotate the token ${token.tokenName}`} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void rotate();
-        }}
+    <FormDialog
+      title={`Rotate the token ${token.tokenName}`}
+      submit={isSending ? 'Rotating…' : 'Rotate token'}
+      error={error}
+      onSubmit={rotate}
+      onClose={onClose}
+    >
+      <p>Creates a token with a new secret. Name, kind, projects and environment stay.</p>
+      <Field
+        label="The old secret stays valid"
+        hint={
+          overlap === 0
+            ? 'Whoever uses it is refused from that moment.'
+            : 'Change the secret where it is used within this time.'
+        }
+        fault={faultAt(error, '/overlap')}
       >
-        <div class="dialog-body">
-          <p>Creates a token with a new secret. Name, kind, projects and environment stay.</p>
-          <Field
-            label="The old secret stays valid"
-            hint={
-              overlap === 0
-                ? 'Whoever uses it is refused from that moment.'
-                : 'Change the secret where it is used within this time.'
-            }
-            fault={faultAt(error, '/overlap')}
-          >
-            {(ids) => (
-              <select
-                {...ids}
-                value={overlap}
-                onChange={({ currentTarget }) => setOverlap(Number(currentTarget.value))}
-              >
-                {OVERLAPS.map(([label, milliseconds]) => (
-                  <option key={milliseconds} value={milliseconds}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <ExpiryField choice={expiry} onChange={setExpiry} fault={faultAt(error, '/expiresAt')} hasSame />
-          {error && <Fault error={error} />}
-        </div>
-        <Foot label={isSending ? 'Rotating…' : 'Rotate token'} onClose={onClose} />
-      </form>
-    </Dialog>
+        {(ids) => (
+          <select {...ids} value={overlap} onChange={({ currentTarget }) => setOverlap(Number(currentTarget.value))}>
+            {OVERLAPS.map(([label, milliseconds]) => (
+              <option key={milliseconds} value={milliseconds}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <ExpiryField choice={expiry} onChange={setExpiry} fault={faultAt(error, '/expiresAt')} hasSame />
+    </FormDialog>
   );
 }
 

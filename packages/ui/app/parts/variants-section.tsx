@@ -1,14 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import type { FlagDetail, Variant } from '../api/types.js';
-import { carryOut } from '../state/changes.js';
-import { draftOf } from '../state/drafts.js';
-import { useFlagEdit } from '../state/flag-edit.js';
 import { may } from '../state/session.js';
-import { ConflictTable } from './conflict-table.js';
-import { Dialog } from './dialog.js';
+import { FlagForm, hasFlagDraft } from './flag-form.js';
 import { Icon } from './icons.js';
-import { Fault } from './states.js';
 
 interface VariantsProps {
   readonly detail: FlagDetail;
@@ -17,7 +11,7 @@ interface VariantsProps {
 
 /** The variants of a flag: one set for all environments. */
 export function VariantsSection({ detail, revision }: VariantsProps) {
-  const [isEditing, setEditing] = useState(draftOf(draftKey(detail.name)) !== undefined);
+  const [isEditing, setEditing] = useState(hasFlagDraft(detail.name, 'variants'));
   const variants = detail.variants ?? [];
   const canEdit = may('setVariants', detail.project) && !detail.archived;
   return (
@@ -82,81 +76,41 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
 
 const PAYLOADS = ['string', 'json', 'csv', 'number'] as const;
 
-/** The key of the draft: it outlives a reload and a sign-in, which open the dialog again. */
-const draftKey = (flag: string) => `${flag}#variants`;
-
-function VariantsDialog({ detail, revision, onClose }: VariantsProps & { readonly onClose: () => void }) {
-  const { draft, changes, conflict, edit, discard } = useFlagEdit(draftKey(detail.name), detail, revision);
-  const [error, setError] = useState<ApiError>();
-  const variants = draft.mine.variants ?? [];
-  const setVariants = (changed: readonly Variant[]) => edit({ ...draft.mine, variants: changed });
-  const fixed = variants.reduce((sum, { weightType, weight }) => sum + (weightType === 'fix' ? weight : 0), 0);
-  const replace = (index: number, variant: Variant) => setVariants(variants.with(index, variant));
-  const close = () => {
-    discard();
-    onClose();
-  };
-  const save = async (event: Event) => {
-    event.preventDefault();
-    if (changes.length === 0) return close();
-    const refusal = await carryOut({
-      title: `Change the variants of ${detail.name}`,
-      changes,
-      done: `The variants of ${detail.name} were saved.`,
-      onApplied: close,
-      // The newest state arrives; the draft merges with it, or the dialog shows the three columns.
-      onConflict: () => undefined,
-    });
-    setError(refusal?.status === 412 ? undefined : refusal);
-  };
-  if (conflict) {
-    return (
-      <Dialog title={`Variants of ${detail.name}`} size="large" onClose={close}>
-        <div class="dialog-body">
-          <ConflictTable flag={detail.name} conflict={conflict} />
-        </div>
-      </Dialog>
-    );
-  }
+function VariantsDialog(props: VariantsProps & { readonly onClose: () => void }) {
   return (
-    <Dialog title={`Variants of ${detail.name}`} size="large" onClose={close}>
-      <form onSubmit={save}>
-        <div class="dialog-body">
-          <p class="muted">
-            Fixed weights keep their share. The other variants share the remaining {(1000 - fixed) / 10} %.
-          </p>
-          {variants.map((variant, index) => (
-            <VariantRow
-              key={index}
-              variant={variant}
-              number={index + 1}
-              onChange={(changed) => replace(index, changed)}
-              onRemove={() => setVariants(variants.toSpliced(index, 1))}
-            />
-          ))}
-          <button
-            type="button"
-            onClick={() =>
-              setVariants([
-                ...variants,
-                { name: '', weightType: 'variable', weight: 0, stickiness: 'default', overrides: [] },
-              ])
-            }
-          >
-            <Icon name="plus" /> Add a variant
-          </button>
-          {error && <Fault error={error} />}
-        </div>
-        <footer class="dialog-foot">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Save variants
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FlagForm {...props} part="variants" size="large">
+      {({ mine, edit }) => <VariantRows variants={mine.variants ?? []} onChange={(variants) => edit({ variants })} />}
+    </FlagForm>
+  );
+}
+
+const NEW: Variant = { name: '', weightType: 'variable', weight: 0, stickiness: 'default', overrides: [] };
+
+interface VariantRowsProps {
+  readonly variants: readonly Variant[];
+  readonly onChange: (variants: readonly Variant[]) => void;
+}
+
+function VariantRows({ variants, onChange }: VariantRowsProps) {
+  const fixed = variants.reduce((sum, { weightType, weight }) => sum + (weightType === 'fix' ? weight : 0), 0);
+  return (
+    <>
+      <p class="muted">
+        Fixed weights keep their share. The other variants share the remaining {(1000 - fixed) / 10} %.
+      </p>
+      {variants.map((variant, index) => (
+        <VariantRow
+          key={index}
+          variant={variant}
+          number={index + 1}
+          onChange={(changed) => onChange(variants.with(index, changed))}
+          onRemove={() => onChange(variants.toSpliced(index, 1))}
+        />
+      ))}
+      <button type="button" onClick={() => onChange([...variants, NEW])}>
+        <Icon name="plus" /> Add a variant
+      </button>
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Context } from '../api/types.js';
 import { environments } from '../state/session.js';
 import { contextFromText, describeContext, fieldsOf, setViewAs, viewAs, viewIn } from '../state/view-as.js';
-import { Dialog } from './dialog.js';
+import { FormDialog } from './dialog.js';
 import { Field } from './field.js';
 import { Icon } from './icons.js';
 
@@ -41,8 +41,7 @@ function Picker({ context, onClose }: { readonly context: Context | undefined; r
       .join('\n'),
   );
   const [environment, setEnvironment] = useState(viewIn.value);
-  const apply = (event: Event) => {
-    event.preventDefault();
+  const apply = () => {
     const query = new URLSearchParams();
     if (userId !== '') query.set('userId', userId);
     for (const line of others.split('\n')) {
@@ -53,46 +52,25 @@ function Picker({ context, onClose }: { readonly context: Context | undefined; r
     onClose();
   };
   return (
-    <Dialog title="View as" onClose={onClose}>
-      <form onSubmit={apply}>
-        <div class="dialog-body">
-          <p class="muted">Lists, flags and drafts show whether they are on for this user, and why.</p>
-          <Field label="User ID">
-            {(ids) => <input {...ids} value={userId} onInput={({ currentTarget }) => setUserId(currentTarget.value)} />}
-          </Field>
-          <Field label="Other fields" hint="One per line: country=DE, sessionId=…, appName=…, currentTime=…">
-            {(ids) => (
-              <textarea
-                {...ids}
-                rows={4}
-                value={others}
-                onInput={({ currentTarget }) => setOthers(currentTarget.value)}
-              />
-            )}
-          </Field>
-          <Field label="Environment">
-            {(ids) => (
-              <select
-                {...ids}
-                value={environment}
-                onChange={({ currentTarget }) => setEnvironment(currentTarget.value)}
-              >
-                {environments.value.map(({ name }) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            )}
-          </Field>
-        </div>
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            View
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="View as" submit="View" onSubmit={apply} onClose={onClose}>
+      <p class="muted">Lists, flags and drafts show whether they are on for this user, and why.</p>
+      <Field label="User ID">
+        {(ids) => <input {...ids} value={userId} onInput={({ currentTarget }) => setUserId(currentTarget.value)} />}
+      </Field>
+      <Field label="Other fields" hint="One per line: country=DE, sessionId=…, appName=…, currentTime=…">
+        {(ids) => (
+          <textarea {...ids} rows={4} value={others} onInput={({ currentTarget }) => setOthers(currentTarget.value)} />
+        )}
+      </Field>
+      <Field label="Environment">
+        {(ids) => (
+          <select {...ids} value={environment} onChange={({ currentTarget }) => setEnvironment(currentTarget.value)}>
+            {environments.value.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </FormDialog>
   );
 }

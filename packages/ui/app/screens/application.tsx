@@ -166,7 +166,6 @@ function ForgetButton({ name }: { readonly name: string }) {
           title={`Forget ${name}?`}
           text="Its instances and the list of its flags are removed. An application that runs reports again, and begins anew."
           confirm={`Confirm: forget ${name}`}
-          isDanger
           onConfirm={forget}
           onClose={() => setAsking(false)}
         />

@@ -10,7 +10,7 @@ import { Fault, Loading } from '../parts/states.js';
 import { StrategyEditor } from '../parts/strategy-editor.js';
 import { href, navigate } from '../router.js';
 import { review } from '../state/changes.js';
-import { useFlagEdit } from '../state/flag-edit.js';
+import { useFlagEdit } from '../state/edit.js';
 import { may, session } from '../state/session.js';
 import { plural, strategyName } from '../words.js';
 

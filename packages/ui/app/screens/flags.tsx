@@ -4,7 +4,7 @@ import { addressOf } from '../api/call.js';
 import type { ListedFlag } from '../api/types.js';
 import { type FlagFilter, filterFromQuery, selectFlags } from '../model/flag-list.js';
 import { BulkBar } from '../parts/bulk-bar.js';
-import { CreateFlagDialog } from '../parts/create-flag.js';
+import { CreateFlagDialog, hasNewFlag } from '../parts/create-flag.js';
 import { FlagTable } from '../parts/flag-table.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
@@ -17,7 +17,7 @@ import { flagType, number, plural } from '../words.js';
 
 /** All flags of a project. Filters and sort are in the address. */
 export function FlagsScreen({ project }: { readonly project: string }) {
-  const isCreating = useSignal(false);
+  const isCreating = useSignal(hasNewFlag(project));
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const archived = query.value.get('show') === 'archived';
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { ApiError } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { Member, MemberList } from '../api/types.js';
 import { AllowedButton } from '../parts/allowed-button.js';
-import { Confirm, Dialog } from '../parts/dialog.js';
+import { Confirm, FormDialog, Notice } from '../parts/dialog.js';
 import { Field, faultAt } from '../parts/field.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
@@ -153,22 +153,14 @@ function MemberRow({ project, member, roles, isOnlyOwner }: MemberRowProps) {
         </AllowedButton>
         {isRemoving &&
           (isOnlyOwner ? (
-            <Dialog title={`${name} is the only owner`} onClose={() => setRemoving(false)}>
-              <div class="dialog-body">
-                <p>{ONLY_OWNER}</p>
-              </div>
-              <footer class="dialog-foot">
-                <button type="button" class="primary" onClick={() => setRemoving(false)}>
-                  Close
-                </button>
-              </footer>
-            </Dialog>
+            <Notice title={`${name} is the only owner`} onClose={() => setRemoving(false)}>
+              <p>{ONLY_OWNER}</p>
+            </Notice>
           ) : (
             <Confirm
               title={`Remove ${name}?`}
               text={`${name} loses the role ${role} in the project ${project}. You can undo it.`}
               confirm={`Confirm: remove ${name}`}
-              isDanger
               onConfirm={remove}
               onClose={() => setRemoving(false)}
             />
@@ -187,8 +179,7 @@ function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps)
   const [userId, setUserId] = useState('');
   const [roleId, setRoleId] = useState((isFirst ? roles[0] : roles.at(-1))?.id ?? 1);
   const [error, setError] = useState<ApiError>();
-  const add = async (event: Event) => {
-    event.preventDefault();
+  const add = async () => {
     const id = userId.trim();
     const input = { userId: /^\d+$/.test(id) ? Number(id) : id, roleId };
     const refusal = await carryOut({
@@ -200,47 +191,34 @@ function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps)
     else setError(refusal);
   };
   return (
-    <Dialog title="Add member" onClose={onClose}>
-      <form onSubmit={add}>
-        <div class="dialog-body">
-          <Field
-            label="User ID"
-            hint="The number by which your application knows the user."
-            fault={faultAt(error, '/userId')}
-          >
-            {(ids) => (
-              <input
-                {...ids}
-                required
-                inputMode="numeric"
-                autocomplete="off"
-                value={userId}
-                onInput={({ currentTarget }) => setUserId(currentTarget.value)}
-              />
-            )}
-          </Field>
-          <Field label="Role" fault={faultAt(error, '/roleId')}>
-            {(ids) => (
-              <select {...ids} value={roleId} onChange={({ currentTarget }) => setRoleId(Number(currentTarget.value))}>
-                {roles.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          {error && <Fault error={error} />}
-        </div>
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Add member
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="Add member" submit="Add member" error={error} onSubmit={add} onClose={onClose}>
+      <Field
+        label="User ID"
+        hint="The number by which your application knows the user."
+        fault={faultAt(error, '/userId')}
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            required
+            inputMode="numeric"
+            autocomplete="off"
+            value={userId}
+            onInput={({ currentTarget }) => setUserId(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Field label="Role" fault={faultAt(error, '/roleId')}>
+        {(ids) => (
+          <select {...ids} value={roleId} onChange={({ currentTarget }) => setRoleId(Number(currentTarget.value))}>
+            {roles.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </FormDialog>
   );
 }

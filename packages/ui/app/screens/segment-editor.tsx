@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { Change, Constraint, Segment, SegmentUse } from '../api/types.js';
 import { describeConstraint, missingConstraint } from '../model/describe.js';
 import type { Difference } from '../model/differences.js';
-import { isEqual, mergeDocuments } from '../model/merge.js';
+import { isEqual } from '../model/merge.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { ConflictTable } from '../parts/conflict-table.js';
 import { Field, faultAt } from '../parts/field.js';
@@ -17,6 +17,7 @@ import { Constraints } from '../parts/strategy-editor.js';
 import { href, navigate } from '../router.js';
 import { carryOut, review } from '../state/changes.js';
 import { type Draft, discardDraft, draftOf, keepDraft } from '../state/drafts.js';
+import { useEdit } from '../state/edit.js';
 import { plural } from '../words.js';
 
 /** What a user edits of a segment. */
@@ -28,9 +29,12 @@ function inputOf({ name, description, constraints, project }: Segment): SegmentI
   return { name, description, constraints, project };
 }
 
-/** Creates a segment. */
+/** The key of the draft of a segment that does not exist yet. */
+const NEW = 'segment new';
+
+/** Creates a segment. The form outlives a reload and a sign-in. */
 export function NewSegmentScreen() {
-  const [draft, setDraft] = useState(EMPTY);
+  const draft = draftOf<SegmentInput>(NEW)?.mine ?? EMPTY;
   const [error, setError] = useState<ApiError>();
   const missing = draft.name.trim() === '' ? 'The segment has no name yet.' : missingConstraint(draft.constraints);
   const create = async () => {
@@ -40,6 +44,7 @@ export function NewSegmentScreen() {
       changes: [{ op: 'createSegment', input }],
       done: `The segment ${input.name} was created.`,
       onApplied: ({ revisions }) => {
+        discardDraft(NEW);
         const created = Object.keys(revisions).find((name) => name.startsWith('segment/'));
         navigate(href(['segments', ...(created ? [created.slice('segment/'.length)] : [])]));
       },
@@ -59,12 +64,16 @@ export function NewSegmentScreen() {
           if (missing === undefined) void create();
         }}
       >
-        <SegmentForm draft={draft} error={error} onChange={setDraft} />
+        <SegmentForm
+          draft={draft}
+          error={error}
+          onChange={(mine) => keepDraft(NEW, { base: EMPTY, revision: 0, mine })}
+        />
         {error && <Fault error={error} />}
         <footer class="editor-foot">
           <span class="muted">{missing}</span>
           <span class="stretch" />
-          <a class="button" href={href(['segments'])}>
+          <a class="button" href={href(['segments'])} onClick={() => discardDraft(NEW)}>
             Cancel
           </a>
           <AllowedButton
@@ -119,37 +128,8 @@ interface EditorProps {
 
 function Editor({ segment, revision, uses }: EditorProps) {
   const { id, name } = segment;
-  const key = `segment ${id}`;
-  const [choices, setChoices] = useState<ReadonlyMap<string, 'mine' | 'theirs'>>(new Map());
-  const stored = inputOf(segment);
-  const kept = draftOf<SegmentInput>(key);
-  const draft: Draft<SegmentInput> = kept ?? { base: stored, revision, mine: stored };
-  const merge = mergeDocuments({ base: draft.base, theirs: stored, mine: draft.mine }, choices);
-  const mustResolve = draft.revision !== revision && merge.conflicts.length > 0;
-
-  // Disjoint edits merge by themselves; the draft now stands on the newest state.
-  useEffect(() => {
-    if (kept === undefined || draft.revision === revision || mustResolve) return;
-    keepDraft(key, { base: stored, revision, mine: merge.result });
-  }, [kept, revision, mustResolve]);
-
-  if (mustResolve) {
-    return (
-      <ConflictTable
-        flag={name}
-        conflict={{
-          merge,
-          choices,
-          choose: (path, side) => setChoices(new Map(choices).set(path, side)),
-          discard: () => discardDraft(key),
-          resolve: () => {
-            keepDraft(key, { base: stored, revision, mine: merge.result });
-            setChoices(new Map());
-          },
-        }}
-      />
-    );
-  }
+  const { draft, isKept, conflict, edit, discard } = useEdit(`segment ${id}`, inputOf(segment), revision);
+  if (conflict) return <ConflictTable flag={name} conflict={conflict} />;
   const { mine } = draft;
   const changes = changesOf(id, draft);
   const missing = mine.name.trim() === '' ? 'The segment has no name.' : missingConstraint(mine.constraints);
@@ -161,7 +141,7 @@ function Editor({ segment, revision, uses }: EditorProps) {
       environments: [...new Set(uses.map(({ environment }) => environment))],
       done: `The segment ${mine.name} was changed.`,
       onApplied: () => {
-        discardDraft(key);
+        discard();
         navigate(href(['segments', id]));
       },
       // The newest state arrives; the editor merges, or shows the three columns.
@@ -172,7 +152,7 @@ function Editor({ segment, revision, uses }: EditorProps) {
       <div class="editor-main">
         <SegmentForm
           draft={mine}
-          onChange={(next) => keepDraft(key, { ...draft, mine: next })}
+          onChange={edit}
           hint={uses.length > 0 ? `Used by ${plural(uses.length, 'strategy', 'strategies')}.` : undefined}
         />
         <footer class="editor-foot">
@@ -180,7 +160,7 @@ function Editor({ segment, revision, uses }: EditorProps) {
             {changes.length === 0 ? 'No changes' : plural(differencesOf(draft.base, mine).length, 'difference')}
           </span>
           <span class="stretch" />
-          <button type="button" aria-disabled={kept === undefined} onClick={() => discardDraft(key)}>
+          <button type="button" aria-disabled={!isKept} onClick={discard}>
             Discard
           </button>
           <AllowedButton

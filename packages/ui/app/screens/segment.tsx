@@ -3,7 +3,7 @@ import { useResource } from '../api/resource.js';
 import type { Constraint, Segment, SegmentUse } from '../api/types.js';
 import { describeConstraint } from '../model/describe.js';
 import { AllowedButton } from '../parts/allowed-button.js';
-import { Confirm, Dialog } from '../parts/dialog.js';
+import { Confirm, Notice } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { currentProject } from '../parts/layout.js';
@@ -169,20 +169,13 @@ interface DeleteDialogProps extends DetailProps {
 function DeleteDialog({ segment: { id, name }, revision, uses, onClose }: DeleteDialogProps) {
   if (uses.length > 0) {
     return (
-      <Dialog title={`${name} is in use`} onClose={onClose}>
-        <div class="dialog-body">
-          <p>
-            {plural(uses.length, 'strategy uses', 'strategies use')} this segment, so it cannot be deleted. Remove it
-            from them first. Strategies of archived flags count, too.
-          </p>
-          <Uses uses={uses} />
-        </div>
-        <footer class="dialog-foot">
-          <button type="button" class="primary" onClick={onClose}>
-            Close
-          </button>
-        </footer>
-      </Dialog>
+      <Notice title={`${name} is in use`} onClose={onClose}>
+        <p>
+          {plural(uses.length, 'strategy uses', 'strategies use')} this segment, so it cannot be deleted. Remove it from
+          them first. Strategies of archived flags count, too.
+        </p>
+        <Uses uses={uses} />
+      </Notice>
     );
   }
   const remove = async () => {
@@ -200,7 +193,6 @@ function DeleteDialog({ segment: { id, name }, revision, uses, onClose }: Delete
       title={`Delete ${name}?`}
       text="No strategy uses this segment. The deletion can be reverted in the events."
       confirm={`Confirm: delete ${name}`}
-      isDanger
       onConfirm={remove}
       onClose={onClose}
     />

@@ -51,11 +51,11 @@ describeInBrowser('two people on one flag', () => {
     for (const { page } of [ada, bob]) await page.getByRole('button', { name: 'Details…' }).click();
     await ada.page.getByLabel('Owner').fill('team-a');
     await bob.page.getByLabel('Description').fill('What bob says');
-    await bob.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await bob.page.getByRole('button', { name: 'Save details' }).click();
     await bob.page.getByText(`The details of ${flag} were saved.`).waitFor();
     await ada.page.getByText('Your draft was merged with it.').waitFor();
     expect(await ada.page.getByLabel('Description').inputValue()).toBe('What bob says');
-    await ada.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await ada.page.getByRole('button', { name: 'Save details' }).click();
     await ada.page.getByText(`The details of ${flag} were saved.`).waitFor();
     expect(await host.flags.getFlag(ref())).toMatchObject({ owner: 'team-a', description: 'What bob says' });
   });
@@ -65,7 +65,7 @@ describeInBrowser('two people on one flag', () => {
     await ada.page.getByLabel('Description').fill('What ada says');
     await ada.page.getByLabel('Labels').fill('one, two');
     await bob.page.getByLabel('Description').fill('What bob says');
-    await bob.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await bob.page.getByRole('button', { name: 'Save details' }).click();
     const row = ada.page.getByRole('row', { name: /description/ });
     await row.waitFor();
     await ada.page.reload();
@@ -78,7 +78,7 @@ describeInBrowser('two people on one flag', () => {
     expect(await accessibilityViolations(ada.page)).toEqual([]);
     await row.getByLabel('Theirs').check();
     await ada.page.getByRole('button', { name: 'Continue with the result' }).click();
-    await ada.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await ada.page.getByRole('button', { name: 'Save details' }).click();
     await ada.page.getByText(`The details of ${flag} were saved.`).waitFor();
     expect(await host.flags.getFlag(ref())).toMatchObject({ description: 'What bob says', labels: ['one', 'two'] });
   });

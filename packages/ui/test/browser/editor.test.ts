@@ -30,7 +30,7 @@ describeInBrowser('the editor', () => {
     await page.getByLabel('Rollout of strategy 1 in percent').fill('50');
     await page.getByText(/now on for .* then for/).waitFor();
     await page.getByText(/\+ \d+ become on/).waitFor();
-    await page.getByText(/Strategy 1: \d+ of 1000 in the rollout of 50 %/).waitFor();
+    await page.getByText(/Strategy 1: \d+ of 1,000 in the rollout of 50 %/).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Review changes' }).click();
     const dialog = page.getByRole('dialog');

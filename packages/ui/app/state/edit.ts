@@ -6,16 +6,14 @@ import { type Choices, isEqual, type Merge, mergeDocuments } from '../model/merg
 import { type Draft, discardDraft, draftOf, keepDraft } from './drafts.js';
 import { showToast } from './toasts.js';
 
-/** An edit of a flag that others may change at the same time. */
-export interface FlagEdit {
-  readonly draft: Draft;
+/** An edit of a document that others may change at the same time. */
+interface Edit<T> {
+  readonly draft: Draft<T>;
   /** Whether there is an unsaved edit. */
   readonly isKept: boolean;
-  readonly changes: readonly Change[];
-  readonly differences: readonly Difference[];
   /** Present if both have changed the same parts: the user has to choose. */
   readonly conflict: Conflict | undefined;
-  readonly edit: (mine: FlagDetail) => void;
+  readonly edit: (mine: T) => void;
   readonly discard: () => void;
 }
 
@@ -28,26 +26,23 @@ export interface Conflict {
 }
 
 /**
- * Edits a flag under a key of its own. Edits of other parts by others merge by themselves; for the same parts there is a
- * conflict to resolve.
+ * Edits a document under a key of its own. Edits of other parts by others merge by themselves; for the same parts there
+ * is a conflict to resolve.
  */
-export function useFlagEdit(key: string, newest: FlagDetail, revision: number): FlagEdit {
+export function useEdit<T>(key: string, newest: T, revision: number): Edit<T> {
   const [choices, setChoices] = useState<Choices>(new Map());
-  // Lists that are absent merge as empty ones.
-  const { variants, labels = [], dependencies = [] } = newest;
-  const detail: FlagDetail = { ...newest, variants: variants ?? [], labels, dependencies };
-  const kept = draftOf(key);
-  const draft: Draft = kept ?? { base: detail, revision, mine: detail };
-  const isOutdated = draft.revision !== revision && !isEqual(draft.base, detail);
-  const merge = mergeDocuments({ base: draft.base, theirs: detail, mine: draft.mine }, choices);
+  const kept = draftOf<T>(key);
+  const draft: Draft<T> = kept ?? { base: newest, revision, mine: newest };
+  const isOutdated = draft.revision !== revision && !isEqual(draft.base, newest);
+  const merge = mergeDocuments({ base: draft.base, theirs: newest, mine: draft.mine }, choices);
   const mustResolve = isOutdated && merge.conflicts.length > 0;
+  const keepMerged = () => keepDraft(key, { base: newest, revision, mine: merge.result });
 
   // The merged draft stands on the newest state.
   useEffect(() => {
     if (kept === undefined || draft.revision === revision || mustResolve) return;
-    keepDraft(key, { base: detail, revision, mine: merge.result });
-    if (isOutdated)
-      showToast({ tone: 'done', text: 'Somebody else has changed this flag. Your draft was merged with it.' });
+    keepMerged();
+    if (isOutdated) showToast({ tone: 'done', text: 'Somebody else has changed this. Your draft was merged with it.' });
   }, [kept, revision, mustResolve]);
 
   const discard = () => {
@@ -57,8 +52,6 @@ export function useFlagEdit(key: string, newest: FlagDetail, revision: number): 
   return {
     draft,
     isKept: kept !== undefined,
-    changes: changesBetween(draft.base, draft.mine, draft.revision),
-    differences: flagDifferences(draft.base, draft.mine),
     edit: (mine) => keepDraft(key, { ...draft, mine }),
     discard,
     conflict: mustResolve
@@ -67,11 +60,24 @@ export function useFlagEdit(key: string, newest: FlagDetail, revision: number): 
           choices,
           choose: (path, side) => setChoices(new Map(choices).set(path, side)),
           resolve: () => {
-            keepDraft(key, { base: detail, revision, mine: merge.result });
+            keepMerged();
             setChoices(new Map());
           },
           discard,
         }
       : undefined,
   };
+}
+
+export interface FlagEdit extends Edit<FlagDetail> {
+  readonly changes: readonly Change[];
+  readonly differences: readonly Difference[];
+}
+
+export function useFlagEdit(key: string, newest: FlagDetail, revision: number): FlagEdit {
+  // Lists that are absent merge as empty ones.
+  const { variants, dependencies = [] } = newest;
+  const edit = useEdit<FlagDetail>(key, { ...newest, variants: variants ?? [], dependencies }, revision);
+  const { base, mine, revision: seen } = edit.draft;
+  return { ...edit, changes: changesBetween(base, mine, seen), differences: flagDifferences(base, mine) };
 }

@@ -1,0 +1,72 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
+import type { FlagDetail } from '../api/types.js';
+import { carryOut } from '../state/changes.js';
+import { draftOf } from '../state/drafts.js';
+import { useFlagEdit } from '../state/edit.js';
+import { ConflictTable } from './conflict-table.js';
+import { Dialog, FormDialog } from './dialog.js';
+
+/** What is edited in a dialog. Each part has a draft of its own, which outlives a reload and a sign-in. */
+type FlagPart = 'details' | 'variants';
+
+const keyOf = (flag: string, part: FlagPart) => `${flag}#${part}`;
+
+/** Whether there is an unsaved edit: its dialog opens again. */
+export function hasFlagDraft(flag: string, part: FlagPart): boolean {
+  return draftOf(keyOf(flag, part)) !== undefined;
+}
+
+interface FlagFormProps {
+  readonly detail: FlagDetail;
+  readonly revision: number;
+  readonly part: FlagPart;
+  readonly size?: 'small' | 'large';
+  readonly onClose: () => void;
+  readonly children: (form: FlagFormState) => ComponentChildren;
+}
+
+interface FlagFormState {
+  readonly mine: FlagDetail;
+  readonly error: ApiError | undefined;
+  readonly edit: (change: Partial<FlagDetail>) => void;
+}
+
+/** A dialog that edits a part of a flag, and resolves conflicts with what others change meanwhile. */
+export function FlagForm({ detail, revision, part, onClose, children, ...dialog }: FlagFormProps) {
+  const { name } = detail;
+  const { draft, changes, conflict, edit, discard } = useFlagEdit(keyOf(name, part), detail, revision);
+  const [error, setError] = useState<ApiError>();
+  const title = `${part === 'details' ? 'Details' : 'Variants'} of ${name}`;
+  const close = () => {
+    discard();
+    onClose();
+  };
+  const save = async () => {
+    if (changes.length === 0) return close();
+    const refusal = await carryOut({
+      title: `Change the ${part} of ${name}`,
+      changes,
+      done: `The ${part} of ${name} were saved.`,
+      onApplied: close,
+      // The newest state arrives; the draft merges with it, or the dialog shows the three columns.
+      onConflict: () => undefined,
+    });
+    setError(refusal?.status === 412 ? undefined : refusal);
+  };
+  if (conflict) {
+    return (
+      <Dialog title={title} size="large" onClose={close}>
+        <div class="dialog-body">
+          <ConflictTable flag={name} conflict={conflict} />
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog {...dialog} title={title} submit={`Save ${part}`} error={error} onSubmit={save} onClose={close}>
+      {children({ mine: draft.mine, error, edit: (change) => edit({ ...draft.mine, ...change }) })}
+    </FormDialog>
+  );
+}
