@@ -22,7 +22,16 @@ export function reportWith(
   const sections = new Map(order.map((one) => [one, sectionOf(report, one)]));
   sections.set(name, section);
   const present = order.filter((one) => sections.get(one) !== undefined);
-  return [HEAD, ...present.map((one) => `${opening(one)}\n\n${sections.get(one)}\n\n${closing(one)}\n`)].join('\n');
+  const texts = present.map((one) => `${opening(one)}\n\n${sections.get(one)}\n\n${closing(one)}\n`);
+  return [HEAD, ...texts, ...appendix(report, order)].join('\n');
+}
+
+/** What people have written behind the last section. */
+function appendix(report: string, order: readonly string[]): readonly string[] {
+  const last = order.findLast((one) => sectionOf(report, one) !== undefined);
+  if (last === undefined) return [];
+  const text = report.slice(report.indexOf(closing(last)) + closing(last).length).trim();
+  return text === '' ? [] : [`${text}\n`];
 }
 
 function sectionOf(report: string, name: string): string | undefined {

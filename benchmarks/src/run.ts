@@ -4,9 +4,9 @@ import { machine } from './machine.js';
 import { reportWith } from './report.js';
 
 /** In the order of the report. */
-const BENCHMARKS = ['http', 'storage', 'growth', 'evaluation', 'budgets', 'postgres', 'unleash-server'];
+const BENCHMARKS = ['http', 'storage', 'growth', 'evaluation', 'page', 'budgets', 'postgres', 'unleash-server'];
 /** They need what npm does not install, or take long. */
-const ON_REQUEST = ['budgets', 'postgres', 'unleash-server'];
+const ON_REQUEST = ['page', 'budgets', 'postgres', 'unleash-server'];
 
 const folder = new URL('../', import.meta.url);
 const report = new URL('../../docs/benchmarks.md', import.meta.url);

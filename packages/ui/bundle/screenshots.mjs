@@ -4,10 +4,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFlags, memoryStorage } from '@flags/core';
 import { createFlagsRouter } from '@flags/express';
-import { connectBrowser, disconnectBrowser } from '@flags/test-browser';
+import { closeSharedBrowser, connectBrowser, disconnectBrowser, startSharedBrowser } from '@flags/test-browser';
 import { createFlagsUi } from '@flags/ui';
 import express from 'express';
-import { closeSharedBrowser, startSharedBrowser } from '../../../test/browser/dist/shared-browser.js';
 
 const IMAGES = join(dirname(fileURLToPath(import.meta.url)), '../../../docs/images');
 

@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ListedFlag } from '../api/types.js';
+import type { Explained, ListedFlag } from '../api/types.js';
 import type { FlagFilter, SortKey } from '../model/flag-list.js';
 import { type RowWindow, rowWindow } from '../model/window.js';
 import { href, setQuery } from '../router.js';
@@ -32,11 +32,6 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
   const hasUsage = !isArchive && offers('listUsage', project);
   const columnCount = columns.length + (context && !isArchive ? 1 : 0) + (hasUsage ? 1 : 0) + (isArchive ? 1 : 0) + 4;
-  const toggle = (name: string) => {
-    const next = new Set(chosen.value);
-    if (!next.delete(name)) next.add(name);
-    chosen.value = next;
-  };
   return (
     <div class="table-frame">
       <table class="flags" aria-rowcount={flags.length + 1}>
@@ -77,42 +72,15 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
         <tbody ref={body}>
           {first > 0 && <Gap rows={first} columns={columnCount} />}
           {flags.slice(first, end).map((flag, index) => (
-            <tr
+            <FlagRow
               key={flag.name}
-              aria-rowindex={first + index + 2}
-              class={chosen.value.has(flag.name) ? 'chosen' : ''}
-              data-edit={isArchive ? undefined : href(['projects', project, 'flags', flag.name, viewIn.value])}
-            >
-              <td class="check">
-                <input
-                  type="checkbox"
-                  aria-label={`Choose ${flag.name}`}
-                  checked={chosen.value.has(flag.name)}
-                  onChange={() => toggle(flag.name)}
-                />
-              </td>
-              <NameCell flag={flag} />
-              <td class="type">{flagType(flag.type)}</td>
-              {columns.map((name) => (
-                <EnvironmentCell key={name} flag={flag} name={name} />
-              ))}
-              {hasUsage && (
-                <td>
-                  <Sparkline project={project} flag={flag.name} />
-                </td>
-              )}
-              <td class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</td>
-              {context && !isArchive && (
-                <td class="me">
-                  <Answer explained={explanations?.get(flag.name)} />
-                </td>
-              )}
-              {isArchive && (
-                <td>
-                  <ArchivedActions flag={flag} />
-                </td>
-              )}
-            </tr>
+              flag={flag}
+              rowIndex={first + index + 2}
+              chosen={chosen}
+              isArchive={isArchive}
+              hasUsage={hasUsage}
+              explained={explanations?.get(flag.name)}
+            />
           ))}
           {end < flags.length && <Gap rows={flags.length - end} columns={columnCount} />}
         </tbody>
@@ -121,7 +89,58 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   );
 }
 
-function Answer({ explained }: { readonly explained: Parameters<typeof why>[0] | undefined }) {
+interface FlagRowProps extends Pick<FlagTableProps, 'chosen' | 'isArchive'> {
+  readonly flag: ListedFlag;
+  readonly rowIndex: number;
+  readonly hasUsage: boolean;
+  readonly explained: Explained | undefined;
+}
+
+/** Rows that stay in view are not rendered again while the list scrolls: their properties stay the same. */
+function FlagRow({ flag, rowIndex, chosen, isArchive, hasUsage, explained }: FlagRowProps) {
+  const { name, project } = flag;
+  const isChosen = chosen.value.has(name);
+  const toggle = () => {
+    const next = new Set(chosen.value);
+    if (!next.delete(name)) next.add(name);
+    chosen.value = next;
+  };
+  return (
+    <tr
+      aria-rowindex={rowIndex}
+      class={isChosen ? 'chosen' : ''}
+      data-edit={isArchive ? undefined : href(['projects', project, 'flags', name, viewIn.value])}
+    >
+      <td class="check">
+        <input type="checkbox" aria-label={`Choose ${name}`} checked={isChosen} onChange={toggle} />
+      </td>
+      <NameCell flag={flag} />
+      <td class="type">{flagType(flag.type)}</td>
+      {!isArchive &&
+        environments.value.map((environment) => (
+          <EnvironmentCell key={environment.name} flag={flag} name={environment.name} />
+        ))}
+      {hasUsage && (
+        <td>
+          <Sparkline project={project} flag={name} />
+        </td>
+      )}
+      <td class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</td>
+      {viewAs.value && !isArchive && (
+        <td class="me">
+          <Answer explained={explained} />
+        </td>
+      )}
+      {isArchive && (
+        <td>
+          <ArchivedActions flag={flag} />
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function Answer({ explained }: Pick<FlagRowProps, 'explained'>) {
   if (explained === undefined) return <span class="muted">…</span>;
   return (
     <span class={explained.enabled ? 'answer on' : 'answer off'} title={why(explained)}>
