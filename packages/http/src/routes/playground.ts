@@ -1,4 +1,4 @@
-import { type ConstraintExplanation, type FlagConfiguration, type FlagExplanation, FlagsError } from '@flags/core';
+import { type ConstraintExplanation, type FlagExplanation, type Flags, FlagsError } from '@flags/core';
 import { type JsonSchema, timeSlice } from '@flags/core/integration';
 import { type Serialized, serialized } from '../reply.js';
 import { type Route, route } from '../route.js';
@@ -14,6 +14,13 @@ export interface WirePlayground {
   readonly project?: string;
   readonly flag?: string;
   readonly from?: string;
+  readonly asOf?: string;
+}
+
+/** A flag to explain. */
+interface Candidate {
+  readonly name: string;
+  readonly project: string;
 }
 
 const playgroundSchema: JsonSchema = {
@@ -24,6 +31,11 @@ const playgroundSchema: JsonSchema = {
     project: { type: 'string', minLength: 1, description: 'Only flags of this project.' },
     flag: { type: 'string', minLength: 1, description: 'Only this flag.' },
     from: { type: 'string', minLength: 1, description: 'Only this flag and those after it: `next` of another answer.' },
+    asOf: {
+      type: 'string',
+      maxLength: 100,
+      description: 'What was decided at this time, ISO 8601; now when absent. Flags that are deleted now are left out.',
+    },
   },
   required: ['environment', 'context'],
 };
@@ -35,7 +47,7 @@ const MAX_VALUES_LENGTH = 256 * 1024;
  * Converts an explanation. Undefined members do not appear in the JSON. Many strategies may share a large segment, so
  * constraints lose their values beyond a size limit.
  */
-function explanationToWire({ project }: FlagConfiguration, explanation: FlagExplanation) {
+function explanationToWire({ project }: Candidate, explanation: FlagExplanation) {
   const { flag, enabled, reason, variant, dependencies, strategies, variantChoice } = explanation;
   const toWire = createConstraintTruncator();
   return {
@@ -89,16 +101,22 @@ export const playgroundRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Playground' },
     errors: ['invalid_input', 'environment_not_found', 'project_not_found', 'flag_not_found'],
     async handle({ flags, body }) {
-      const { environment, project, flag, from, context } = unchecked<WirePlayground>(body);
+      const { environment, project, flag, from, asOf, context: wireContext } = unchecked<WirePlayground>(body);
       if (project !== undefined) await flags.getProject({ project });
-      const configuration = await flags.loadConfiguration({ environment });
-      const selected = configuration.flags.filter((one) => isRequested(one, { project, flag, from }));
+      const { flags: configured } = await flags.loadConfiguration({ environment });
+      const candidates = asOf === undefined ? configured : await withArchived(flags, configured);
+      const selected = candidates.filter((one) => isRequested(one, { project, flag, from }));
       if (flag !== undefined && selected.length === 0) {
         throw new FlagsError('flag_not_found', `There is no flag ${flag} that is not archived.`);
       }
-      const explain = (one: FlagConfiguration) =>
-        explanationToWire(one, flags.explain(one.name, contextFromWire(context), { environment }));
-      return { serialized: await explainAll(environment, selected, explain) };
+      const context = contextFromWire(wireContext);
+      const explain =
+        asOf === undefined
+          ? (name: string) => flags.explain(name, context, { environment })
+          : // A view keeps what it has read: one for each flag bounds the memory of the request.
+            (name: string) => flags.asOf(asOf).explain(name, context, { environment });
+      const maxFlags = asOf === undefined ? selected.length : MAX_PAST_FLAGS;
+      return { serialized: await explainAll(environment, selected, { explain, maxFlags }) };
     },
   }),
 ];
@@ -106,26 +124,44 @@ export const playgroundRoutes: readonly Route[] = [
 /** The maximum length of a reply, in characters. Clients request the remaining flags with `from`. */
 const MAX_REPLY_LENGTH = 4 * 1024 * 1024;
 
+/** The maximum number of flags in one answer about the past: each reads the log. */
+const MAX_PAST_FLAGS = 100;
+
+interface ExplainOptions {
+  readonly explain: (name: string) => FlagExplanation | Promise<FlagExplanation>;
+  /** How many flags are explained at most. */
+  readonly maxFlags: number;
+}
+
 /** Evaluates and serializes flag by flag, because one flag may have very many constraints. */
 async function explainAll(
   environment: string,
-  selected: readonly FlagConfiguration[],
-  explain: (flag: FlagConfiguration) => object,
+  selected: readonly Candidate[],
+  { explain, maxFlags }: ExplainOptions,
 ): Promise<Serialized> {
   const parts: string[] = [];
   let length = 0;
   let next = '';
-  for (const flag of selected) {
+  for (const [index, flag] of selected.entries()) {
     if (timeSlice.isOver()) await timeSlice.next();
-    if (length >= MAX_REPLY_LENGTH) {
+    if (length >= MAX_REPLY_LENGTH || index >= maxFlags) {
       next = `,"next":${JSON.stringify(flag.name)}`;
       break;
     }
-    const part = JSON.stringify(explain(flag));
+    const explanation = await explain(flag.name);
+    // It did not exist at that time, or was archived.
+    if (explanation.reason === 'unknown_flag') continue;
+    const part = JSON.stringify(explanationToWire(flag, explanation));
     parts.push(part);
     length += part.length;
   }
   return serialized(`{"environment":${JSON.stringify(environment)},"features":[${parts.join(',')}]${next}}`);
+}
+
+/** Adds the flags that are archived now, because they may not have been archived then. In name order. */
+async function withArchived(flags: Flags, configured: readonly Candidate[]): Promise<readonly Candidate[]> {
+  const all = [...configured, ...(await flags.listArchivedFlags())];
+  return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 interface FlagSelection {
@@ -136,7 +172,7 @@ interface FlagSelection {
 
 /** Flag names are ASCII, so string comparison follows the order of the flags. */
 function isRequested(
-  configured: FlagConfiguration,
+  configured: Candidate,
   { project = configured.project, flag = configured.name, from = '' }: FlagSelection,
 ): boolean {
   return configured.project === project && configured.name === flag && configured.name >= from;

@@ -9,7 +9,7 @@ import { Fault, Loading } from '../parts/states.js';
 import { href, query, setQuery } from '../router.js';
 import { environments } from '../state/session.js';
 import { contextFromText, contextToText, describeContext, fieldsOf, viewAs, viewIn } from '../state/view-as.js';
-import { answer, plural, why } from '../words.js';
+import { answer, number, plural, time, why } from '../words.js';
 
 /** Every environment, in the address. */
 const ALL = 'all';
@@ -20,6 +20,7 @@ export function WhyScreen() {
   const names = environments.value.map(({ name }) => name);
   const chosen = environment === ALL ? names : [environment];
   const flag = query.value.get('flag') ?? undefined;
+  const asOf = query.value.get('asOf') ?? undefined;
   const context = viewAs.value ?? {};
   const { data } = useResource('listSegments', {});
   return (
@@ -33,13 +34,20 @@ export function WhyScreen() {
         <section key={name} class="card" aria-labelledby={`why-${name}`}>
           <header class="card-head">
             <h2 id={`why-${name}`}>{name}</h2>
-            <span class="muted">{viewAs.value ? describeContext(context) : 'for a context without any fields'}</span>
+            <span class="muted">
+              {viewAs.value ? describeContext(context) : 'for a context without any fields'}
+              {asOf !== undefined && ` as of ${isTime(asOf) ? time(asOf) : asOf}`}
+            </span>
           </header>
-          <Results flag={flag} environment={name} context={context} segments={data?.segments ?? []} />
+          <Results flag={flag} environment={name} context={context} asOf={asOf} segments={data?.segments ?? []} />
         </section>
       ))}
     </section>
   );
+}
+
+function isTime(text: string): boolean {
+  return !Number.isNaN(new Date(text).getTime());
 }
 
 /** One field per line, without the user. */
@@ -98,6 +106,7 @@ function Questions({ context }: { readonly context: Context | undefined }) {
             </select>
           )}
         </Field>
+        <TimeField />
       </div>
       <Field
         label="Other fields"
@@ -142,10 +151,39 @@ function FlagField() {
   );
 }
 
+/** What a field for local times shows for a time. */
+function localText(text: string): string {
+  if (!isTime(text)) return '';
+  const chosen = new Date(text);
+  return new Date(chosen.getTime() - chosen.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/** Explains what was decided at an earlier time. */
+function TimeField() {
+  const asOf = query.value.get('asOf') ?? '';
+  return (
+    <Field label="As of" hint="Empty: now">
+      {(ids) => (
+        <input
+          {...ids}
+          type="datetime-local"
+          step="1"
+          value={localText(asOf)}
+          onChange={({ currentTarget: { value } }) =>
+            setQuery({ asOf: isTime(value) ? new Date(value).toISOString() : undefined })
+          }
+        />
+      )}
+    </Field>
+  );
+}
+
 interface ResultsProps {
   readonly flag: string | undefined;
   readonly environment: string;
   readonly context: Context;
+  /** ISO 8601; undefined for now. */
+  readonly asOf: string | undefined;
   readonly segments: readonly Segment[];
   /** The first flag of a later part of the reply. */
   readonly from?: string;
@@ -153,11 +191,13 @@ interface ResultsProps {
 
 const PAGE = 50;
 
-function Results({ flag, environment, context, segments, from }: ResultsProps) {
+function Results({ flag, environment, context, asOf, segments, from }: ResultsProps) {
   const [shown, setShown] = useState(PAGE);
   const [hasMore, setMore] = useState(false);
   const scope = flag === undefined ? { project: currentProject(), ...(from && { from }) } : { flag };
-  const { data, error } = useResource('explainFlags', { body: { environment, context, ...scope } });
+  const { data, error } = useResource('explainFlags', {
+    body: { environment, context, ...(asOf !== undefined && { asOf }), ...scope },
+  });
   if (error) return <Fault error={error} />;
   if (!data) return <Loading rows={3} />;
   const { features, next } = data;
@@ -166,8 +206,11 @@ function Results({ flag, environment, context, segments, from }: ResultsProps) {
     <>
       {flag === undefined && (
         <p class="count">
-          {plural(features.length, 'flag')}, {on} on
+          {plural(features.length, 'flag')}, {number(on)} on
         </p>
+      )}
+      {flag !== undefined && features.length === 0 && (
+        <p class="muted">At this time, the flag did not exist yet, or it was archived.</p>
       )}
       <ul class="explained">
         {features.slice(0, shown).map((explained) => (
@@ -191,7 +234,7 @@ function Results({ flag, environment, context, segments, from }: ResultsProps) {
         </button>
       )}
       {hasMore && next !== undefined && (
-        <Results flag={flag} environment={environment} context={context} segments={segments} from={next} />
+        <Results flag={flag} environment={environment} context={context} asOf={asOf} segments={segments} from={next} />
       )}
     </>
   );

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 let host: Host;
@@ -54,6 +55,24 @@ describeInBrowser('the playground', () => {
     await page.getByText('dark-mode is on: blue in production').waitFor();
     await page.getByText(/^Variant blue: number \d+ of 1000/).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('explains what was decided at an earlier time', async () => {
+    const [last] = (await host.flags.listEvents({ limit: 1 })).events;
+    await until(() => Date.now() > Date.parse(last?.at ?? ''));
+    await host.flags.createFlag({ project: 'default' }, { name: 'younger' });
+    const page = await open('why?env=production');
+    await page.getByText(/^4 flags, \d on/).waitFor();
+    await page.goto(`${host.page}why?env=production&asOf=${encodeURIComponent(last?.at ?? '')}`);
+    await page.getByText(/for a context without any fields as of/).waitFor();
+    await page.getByText(/^3 flags, \d on/).waitFor();
+    await page.getByLabel('As of').fill('2001-01-01T00:00:00');
+    await page.getByText('must not be before the first event of the log').waitFor();
+    expect(visited.expectFault(/status 400/)).toBeGreaterThan(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByLabel('As of').fill('');
+    await page.getByText(/^4 flags, \d on/).waitFor();
+    expect(new URL(page.url()).searchParams.has('asOf')).toBe(false);
   });
 
   it('says which field is wrong, and that there is no such flag', async () => {

@@ -65,6 +65,25 @@ export const playgroundRows: readonly Row[] = [
       body: expect.objectContaining({ features: [expect.objectContaining({ name: 'checkout', reason: 'disabled' })] }),
     },
   },
+  {
+    endpoint: 'explainFlags',
+    name: 'explains what was decided at an earlier time',
+    given: enabled,
+    request: { method: 'POST', path: PATH, body: { ...QUESTION, flag: 'checkout', asOf: '2100-01-01T00:00:00Z' } },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: expect.objectContaining({
+        features: [expect.objectContaining({ name: 'checkout', reason: 'no_strategy_holds' })],
+      }),
+    },
+  },
+  refuses('a time that is none', { ...QUESTION, flag: 'checkout', asOf: 'yesterday' }, 'invalid_input'),
+  refuses(
+    'a time before the first event',
+    { ...QUESTION, flag: 'checkout', asOf: '1999-01-01T00:00:00Z' },
+    'invalid_input',
+  ),
   refuses('a question without a context', { environment: 'production' }, 'invalid_input'),
   refuses('a context that is none', { ...QUESTION, context: { userId: {} } }, 'invalid_input'),
   refuses('an environment that is not there', { ...QUESTION, environment: 'moon' }, 'environment_not_found'),

@@ -149,7 +149,7 @@ export const playgroundSchemas = {
     {
       next: {
         type: 'string',
-        description: 'The answer was too long: the first flag that is left out. Send it as `from` for the rest.',
+        description: 'The answer ends before this flag, because it was too long. Send it as `from` for the rest.',
       },
     },
   ),
