@@ -102,6 +102,8 @@ export const playgroundRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found', 'project_not_found', 'flag_not_found'],
     async handle({ flags, body }) {
       const { environment, project, flag, from, asOf, context: wireContext } = unchecked<WirePlayground>(body);
+      // Refuses what is no time, even if there is nothing to explain.
+      if (asOf !== undefined) flags.asOf(asOf);
       if (project !== undefined) await flags.getProject({ project });
       const { flags: configured } = await flags.loadConfiguration({ environment });
       const candidates = asOf === undefined ? configured : await withArchived(flags, configured);

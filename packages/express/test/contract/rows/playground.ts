@@ -79,11 +79,10 @@ export const playgroundRows: readonly Row[] = [
     },
   },
   refuses('a time that is none', { ...QUESTION, flag: 'checkout', asOf: 'yesterday' }, 'invalid_input'),
-  refuses(
-    'a time before the first event',
-    { ...QUESTION, flag: 'checkout', asOf: '1999-01-01T00:00:00Z' },
-    'invalid_input',
-  ),
+  {
+    ...refuses('a time before the log', { ...QUESTION, asOf: '1999-01-01T00:00:00Z' }, 'invalid_input'),
+    given: enabled,
+  },
   refuses('a question without a context', { environment: 'production' }, 'invalid_input'),
   refuses('a context that is none', { ...QUESTION, context: { userId: {} } }, 'invalid_input'),
   refuses('an environment that is not there', { ...QUESTION, environment: 'moon' }, 'environment_not_found'),
