@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { memoryStorage } from '@flags/core';
+import { type Change, memoryStorage } from '@flags/core';
 import request from 'supertest';
 import { collectChunks } from '../../http/src/chunks.js';
 import { jsonArray, jsonMap, jsonObject } from '../../http/src/json-chunks.js';
@@ -228,5 +228,38 @@ describe('a list longer than 1 MiB', () => {
       .set('If-None-Match', headers.etag ?? '')
       .expect(304);
     expect((await request(app).get(FLAGS)).headers['content-length']).toBeDefined();
+  });
+});
+
+describe('change sets and definitions longer than 1 MiB', () => {
+  const session = (request: { get(name: string): string | undefined }) => ({ name: request.get('x-user') ?? 'all' });
+  const authorize = ({ name }: { name: string }, _action: string, project: string | null) =>
+    name === 'all' || project === name;
+
+  it('have a tag, which depends on what the caller may see', async () => {
+    const { app, flags } = await createHostApp({ router: { auth: session as never, authorize: authorize as never } });
+    for (const project of ['mine', 'other']) await flags.createProject({ id: project, name: project });
+    await flags.createFlag({ project: 'mine' }, { name: 'own' });
+    const { id } = await flags.apply(
+      ['mine', 'mine', 'other'].map((project, index): Change => {
+        return { op: 'createFlag', ref: { project }, input: { name: `f${index}`, description: 'x'.repeat(600_000) } };
+      }),
+    );
+    const read = async (path: string, user: string, tag = '') => {
+      const { headers, status } = await request(app)
+        .get(`/api/admin/${path}`)
+        .set({ 'x-user': user, 'if-none-match': tag });
+      return { tag: `${headers.etag}`, status };
+    };
+    for (const path of ['history', `changes/${id}`, 'export']) {
+      const { tag } = await read(path, 'all');
+      expect(tag).toMatch(/^"[0-9a-f]+"$/);
+      expect(await read(path, 'all', tag)).toEqual({ status: 304, tag });
+    }
+    for (const path of ['history', 'export']) {
+      const { tag } = await read(path, 'all');
+      expect((await read(path, 'mine', tag)).status).toBe(200);
+    }
+    await flags.close();
   });
 });

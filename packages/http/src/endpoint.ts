@@ -206,11 +206,11 @@ async function bodyReply({ reply: { status, isSecret } }: Route, { body, chunks 
  */
 function tagOf(
   { text = '', slices }: Reply,
-  { request, dataVersion, result: { revision, next } }: Outcome & Pick<Exchange, 'request'>,
+  { request, dataVersion, result: { revision, next, audience = [] } }: Outcome & Pick<Exchange, 'request'>,
 ): string | undefined {
   if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
   if (dataVersion === undefined) return undefined;
-  return versionTag([dataVersion, urlOf(request), request.originalUrl], revision);
+  return versionTag([dataVersion, urlOf(request), request.originalUrl, ...audience], revision);
 }
 
 /**

@@ -232,6 +232,8 @@ export interface RouteResult {
   readonly chunks?: JsonChunks;
   /** The tag of `chunks`, if the handler knows it. */
   readonly etag?: string;
+  /** What a streamed reply shows of the stored data, if that depends on the caller. Part of the tag of a long reply. */
+  readonly audience?: readonly string[];
   /** Writes the body while the client listens, in place of `body`. */
   readonly stream?: (sink: ReplySink) => void;
   /**

@@ -132,6 +132,7 @@ export const changeRoutes: readonly Route[] = [
     summary: 'A change set with its events',
     tag: 'Change sets',
     access: 'admin',
+    streamed: 'flags',
     reply: { status: 200, schema: 'ChangeSet' },
     errors: ['change_set_not_found'],
     async handle({ flags, params, check }) {

@@ -51,13 +51,21 @@ export const definitionRoutes: readonly Route[] = [
         schema: () => ({ type: 'string', minLength: 1, maxLength: 100 }),
       },
     ],
+    streamed: 'flags',
     reply: { status: 200, schema: 'Definitions' },
     errors: ['invalid_input', 'project_not_found'],
     async handle({ flags, principal, query: { project } }) {
-      const canRead = createProjectFilter(principal, 'exportDefinitions');
+      const maySee = createProjectFilter(principal, 'exportDefinitions');
+      const readable = new Set<string>();
+      const canRead = async (one: string | null) => {
+        const isReadable = await maySee(one);
+        if (isReadable) readable.add(JSON.stringify(one));
+        return isReadable;
+      };
       const named = typeof project === 'string' ? { project } : {};
       if (typeof project === 'string') await principal.check('exportDefinitions', project);
-      return { chunks: definitionsToWire(await flags.exportDefinitions({ ...named, canRead })) };
+      const definitions = await flags.exportDefinitions({ ...named, canRead });
+      return { chunks: definitionsToWire(definitions), audience: [...readable].sort() };
     },
   }),
   route({

@@ -28,6 +28,7 @@ const HISTORY = {
   access: 'admin',
   query: PAGE,
   paged: 'always',
+  streamed: 'flags',
   reply: { status: 200, schema: 'History' },
 } as const;
 
@@ -67,6 +68,7 @@ async function readHistory({ flags, principal, query }: RouteRequest, ref: Histo
   const maySee = createProjectFilter(principal, 'listHistory');
   const { limit } = unchecked<PageQuery>(query);
   const texts: string[] = [];
+  const audience: string[] = [];
   let after = unchecked<PageQuery>(query).after;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page: Page<HistoryEntry> = await flags.history(ref, { limit, after });
@@ -74,9 +76,10 @@ async function readHistory({ flags, principal, query }: RouteRequest, ref: Histo
     for (const entry of page.items) if (await areAll(projectsOf(entry.events), maySee)) visible.push(entry);
     // The engine limits the size of a page.
     texts.push(...visible.map((entry) => JSON.stringify(historyEntryToWire(entry))));
+    audience.push(...visible.map(({ id }) => `${id}`));
     after = page.next;
     if (texts.length > 0 || after === undefined) break;
   }
   const chunks = jsonObject({ version: 1, changes: jsonTexts(texts), next: after });
-  return { chunks, next: after === undefined ? undefined : { after } };
+  return { chunks, audience, next: after === undefined ? undefined : { after } };
 }
