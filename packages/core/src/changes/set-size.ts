@@ -23,7 +23,7 @@ export function createSetSize(): SetSize {
 }
 
 class Meter implements SetSize {
-  private readonly unmeasured: DomainEvent[] = [];
+  private readonly unmeasured: (DomainEvent | string)[] = [];
   private events = 0;
   private documents = 0;
   private bytes = 0;
@@ -36,13 +36,13 @@ class Meter implements SetSize {
 
   addDocument(text: string, path: string | undefined): void {
     this.documents += 1;
-    this.bytes += text.length;
+    this.unmeasured.push(text);
     if (this.documents > 1 || this.events > UNMEASURED_EVENTS) this.assertSize(path);
   }
 
   private assertSize(path: string | undefined): void {
-    for (const { data, before } of this.unmeasured.splice(0)) {
-      this.bytes += Buffer.byteLength(JSON.stringify([data, before]));
+    for (const one of this.unmeasured.splice(0)) {
+      this.bytes += Buffer.byteLength(typeof one === 'string' ? one : JSON.stringify([one.data, one.before]));
     }
     assertSize(this.bytes, path);
   }

@@ -140,6 +140,11 @@ onEveryStorage((start) => {
         return { op: 'createFlag', ref: DEFAULT, input: { name: `flag-${index}`, description: 'x'.repeat(500_000) } };
       });
       const error = await expectRefusal(flags, 'change_set_too_large', () => flags.apply(large));
+      // Three bytes per character.
+      const wide = large.map((change, index) => {
+        return { ...change, input: { name: `flag-${index}`, description: '€'.repeat(160_000) } } as Change;
+      });
+      await expectRefusal(flags, 'change_set_too_large', () => flags.apply(wide));
       expect(error.details[0]?.path).toMatch(/^\/changes\/\d$/);
       await flags.apply(large.slice(0, 7));
     });
