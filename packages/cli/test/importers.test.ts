@@ -154,6 +154,12 @@ it('imports flagd definitions', async () => {
   expect(notes).not.toContain('staff:');
 });
 
+it('refuses a list of flagd definitions without keys', async () => {
+  const { code, err } = await onServer('import', fixture('flagd-without-keys.json'), '--from', 'flagd', '--yes');
+  expect(code).toBe(1);
+  expect(err).toContain('/flags/0/name');
+});
+
 it('imports Flipper exports', async () => {
   const { flags, notes } = await imported(fixture('flipper.json'), '--from', 'flipper', '--environment', 'development');
   const inDevelopment = (name: string) => flags[name]?.environments?.development;

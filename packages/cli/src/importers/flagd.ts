@@ -16,7 +16,7 @@ export function importFlagd(document: unknown, { environment }: ImportTarget): I
   const { flags: given, $evaluators } = membersOf(document);
   const report = new Report();
   const entries = Array.isArray(given)
-    ? given.map((flag) => [`${membersOf(flag).key}`, flag] as const)
+    ? given.map((flag) => [textOf(membersOf(flag).key) ?? '', flag] as const)
     : Object.entries(membersOf(given));
   const flags = entries.map(([key, value]): DefinedFlag => {
     const name = toName(key, report);
