@@ -105,3 +105,50 @@ describe('the list of members', () => {
     expect(body.users).toEqual([{ id: 7, roleId: 4 }]);
   });
 });
+
+describe('histories, change sets and events', () => {
+  it('show the users who made the changes, but no tokens', async () => {
+    const { app, flags, calls } = await hostWith((ids) => Object.fromEntries(ids.map((id) => [id, ADA])), []);
+    await flags.as({ id: 't', name: 'ci', kind: 'admin' }).createFlag({ project: 'default' }, { name: 'by-token' });
+    const set = await flags.apply([{ op: 'createFlag', ref: { project: 'default' }, input: { name: 'new' } }], {
+      actor: 'ada',
+    });
+    const read = async (path: string) => (await request(app).get(`/api/admin/${path}`).expect(200)).body;
+    for (const path of ['history?limit=2', 'projects/default/history?limit=2']) {
+      const { changes } = await read(path);
+      expect(changes.map(({ actor, user }: never) => [actor, user])).toEqual([
+        ['ada', ADA],
+        ['ci', undefined],
+      ]);
+    }
+    expect((await read('projects/default/features/new/history')).changes).toMatchObject([{ actor: 'ada', user: ADA }]);
+    expect(await read(`changes/${set.id}`)).toMatchObject({ actor: 'ada', user: ADA });
+    const { events } = await read('events?limit=2');
+    expect(events.map(({ createdBy, user }: never) => [createdBy, user])).toEqual([
+      ['ada', ADA],
+      ['ci', undefined],
+    ]);
+    expect((await read('events/new')).events).toMatchObject([{ createdBy: 'ada', user: ADA }]);
+    expect(calls).toEqual([['ada']]);
+  });
+
+  it('have another tag when a name changes, also if they are long', async () => {
+    let name = 'Ada';
+    const { app, flags } = await hostWith(() => ({ ada: { name } }), []);
+    await flags.as('ada').createFlag({ project: 'default' }, { name: 'large', description: 'x'.repeat(1_000_000) });
+    const tagsOf = async () => {
+      const paths = ['history?limit=1', 'events?limit=1'];
+      const replies = await Promise.all(paths.map((path) => request(app).get(`/api/admin/${path}`).expect(200)));
+      return replies.map(({ headers }) => headers.etag);
+    };
+    const before = await tagsOf();
+    expect(await tagsOf()).toEqual(before);
+    name = 'Augusta';
+    const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
+    try {
+      for (const [index, tag] of (await tagsOf()).entries()) expect(tag).not.toBe(before[index]);
+    } finally {
+      now.mockRestore();
+    }
+  });
+});

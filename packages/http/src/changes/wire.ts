@@ -13,11 +13,12 @@ import type { JsonChunks } from '../chunks.js';
 import { jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { eventToWire, eventTypeToWire, toWireState } from '../routes/events.js';
 import { evaluatedVariantToWire } from '../routes/frontend.js';
+import type { ShownUser } from '../users.js';
 
 /** Generates the JSON of a change set in pieces: its events may have 8 MiB. */
-export function changeSetToWire({ events, ...changeSet }: ChangeSet): JsonChunks {
+export function changeSetToWire({ events, ...changeSet }: ChangeSet, { user }: { user?: ShownUser } = {}): JsonChunks {
   const { id, at, actor, reason, revisions } = changeSet;
-  return jsonObject({ id, at, actor, reason, events: jsonArray(events, eventToWire), revisions });
+  return jsonObject({ id, at, actor, user, reason, events: jsonArray(events, eventToWire), revisions });
 }
 
 export function historyEntryToWire(entry: HistoryEntry) {

@@ -6,6 +6,7 @@ import { isPermitted } from '../permission.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';
+import { describeActors } from '../wire/actor.js';
 import { contextFromWire } from '../wire/evaluation-context.js';
 import { withSegmentPermission } from './strategies.js';
 
@@ -135,10 +136,12 @@ export const changeRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'ChangeSet' },
     errors: ['change_set_not_found'],
-    async handle({ flags, params, check }) {
+    async handle({ flags, params, check, describeUsers }) {
       const changeSet = await flags.getChangeSet(params.id);
       for (const project of projectsOf(changeSet.events)) await check('getChange', project);
-      return { chunks: changeSetToWire(changeSet) };
+      const first = changeSet.events.slice(0, 1);
+      const { userOf, audience } = await describeActors(describeUsers, first);
+      return { chunks: changeSetToWire(changeSet, userOf(first[0])), audience };
     },
   }),
   route({

@@ -1,10 +1,18 @@
-import type { Dependency, EventQuery, EventType, Flag, Flags, FlagsEvent, Strategy, Token } from '@flags/core';
+import type { Dependency, EventQuery, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
 import type { JsonChunks } from '../chunks.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
 import { isPermitted } from '../permission.js';
 import { textsOfPage } from '../query.js';
-import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
+import {
+  type QueryParameter,
+  type QueryValues,
+  type Route,
+  type RouteRequest,
+  type RouteResult,
+  route,
+} from '../route.js';
 import { propertyOf, unchecked } from '../schema-properties.js';
+import { describeActors } from '../wire/actor.js';
 import { constraintToWire, flagToWire } from '../wire/flag.js';
 import { dependencyToWire } from './dependencies.js';
 import { EVENTS } from './paths.js';
@@ -152,7 +160,7 @@ export const eventRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'EventList' },
     errors: ['invalid_input'],
-    handle: ({ flags, query }) => readEvents(flags, eventQuery(query)),
+    handle: (request) => readEvents(request, eventQuery(request.query)),
   }),
   route({
     method: 'GET',
@@ -166,7 +174,7 @@ export const eventRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'EventList' },
     errors: ['invalid_input'],
-    handle: ({ flags, params, query }) => readEvents(flags, { ...eventQuery(query), flag: params.featureName }),
+    handle: (request) => readEvents(request, { ...eventQuery(request.query), flag: request.params.featureName }),
   }),
   route({
     method: 'GET',
@@ -187,12 +195,13 @@ export const eventRoutes: readonly Route[] = [
 ];
 
 /** Returns a page of at most 1 MiB. The next page continues there. */
-async function readEvents(flags: Flags, query: EventQuery): Promise<RouteResult> {
+async function readEvents({ flags, describeUsers }: RouteRequest, query: EventQuery): Promise<RouteResult> {
   const { events, total } = await flags.listEvents(query);
-  const texts = textsOfPage(events, eventToWire);
+  const { userOf, audience } = await describeActors(describeUsers, events);
+  const texts = textsOfPage(events, (event) => ({ ...eventToWire(event), ...userOf(event) }));
   const end = (query.offset ?? 0) + texts.length;
   const next = texts.length > 0 && end < total ? { offset: `${end}` } : undefined;
-  return { chunks: eventListToWire(jsonTexts(texts), total), next };
+  return { chunks: eventListToWire(jsonTexts(texts), total), audience, next };
 }
 
 function filter(name: keyof EventQuery, description: string): QueryParameter {

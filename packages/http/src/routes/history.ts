@@ -4,6 +4,7 @@ import { historyEntryToWire } from '../changes/wire.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
 import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { propertyOf, unchecked } from '../schema-properties.js';
+import { describeActors } from '../wire/actor.js';
 import { areAll, createProjectFilter } from './changes.js';
 import { FLAG, flagRef, PROJECT, projectRef } from './paths.js';
 
@@ -64,7 +65,10 @@ export const historyRoutes: readonly Route[] = [
 const MAX_PAGES = 10;
 
 /** Leaves out change sets that touch a project that the caller may not read. */
-async function readHistory({ flags, principal, query }: RouteRequest, ref: HistoryRef): Promise<RouteResult> {
+async function readHistory(
+  { flags, principal, query, describeUsers }: RouteRequest,
+  ref: HistoryRef,
+): Promise<RouteResult> {
   const maySee = createProjectFilter(principal, 'listHistory');
   const { limit } = unchecked<PageQuery>(query);
   const texts: string[] = [];
@@ -75,8 +79,13 @@ async function readHistory({ flags, principal, query }: RouteRequest, ref: Histo
     const visible: HistoryEntry[] = [];
     for (const entry of page.items) if (await areAll(projectsOf(entry.events), maySee)) visible.push(entry);
     // The engine limits the size of a page.
-    texts.push(...visible.map((entry) => JSON.stringify(historyEntryToWire(entry))));
-    audience.push(...visible.map(({ id }) => `${id}`));
+    const actors = await describeActors(
+      describeUsers,
+      visible.flatMap(({ events }) => events.slice(0, 1)),
+    );
+    const toWire = (entry: HistoryEntry) => ({ ...historyEntryToWire(entry), ...actors.userOf(entry.events[0]) });
+    texts.push(...visible.map((entry) => JSON.stringify(toWire(entry))));
+    audience.push(...visible.map(({ id }) => `${id}`), ...actors.audience);
     after = page.next;
     if (texts.length > 0 || after === undefined) break;
   }

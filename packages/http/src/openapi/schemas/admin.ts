@@ -71,6 +71,12 @@ export const memberSchemas = {
 
 const nullableText: JsonSchema = { type: ['string', 'null'] };
 
+/** The user of a change. */
+export const actorSchema: JsonSchema = {
+  ...strictObject({ name: text }, { image: text }),
+  description: 'Who that is, if the host application describes its users, and knows this one.',
+};
+
 export const eventSchemas = {
   EventList: strictObject({ version, events: listOf(referTo('Event')), totalEvents: count }),
 
@@ -79,21 +85,24 @@ export const eventSchemas = {
     description: 'Messages with `id`, the position for `Last-Event-ID`, and `data`, an event as in EventList.',
   },
 
-  Event: strictObject({
-    id: { type: 'integer', minimum: 1 },
-    type: { type: 'string', enum: WIRE_EVENT_TYPES },
-    createdBy: text,
-    createdByTokenId: { ...nullableText, description: 'The id of the API token that was used; null: none.' },
-    createdByTokenType: { type: ['string', 'null'], enum: [...TOKEN_KINDS, null], description: 'Its type.' },
-    createdAt: timestamp,
-    project: nullableText,
-    featureName: nullableText,
-    environment: nullableText,
-    data: { description: 'What is so now.' },
-    preData: { description: 'What was so before; null where there was nothing.' },
-    changeSet: { ...nullableText, description: 'The id of the change set; null for events from before change sets.' },
-    reason: { ...nullableText, description: 'Why the change was made.' },
-  }),
+  Event: strictObject(
+    {
+      id: { type: 'integer', minimum: 1 },
+      type: { type: 'string', enum: WIRE_EVENT_TYPES },
+      createdBy: text,
+      createdByTokenId: { ...nullableText, description: 'The id of the API token that was used; null: none.' },
+      createdByTokenType: { type: ['string', 'null'], enum: [...TOKEN_KINDS, null], description: 'Its type.' },
+      createdAt: timestamp,
+      project: nullableText,
+      featureName: nullableText,
+      environment: nullableText,
+      data: { description: 'What is so now.' },
+      preData: { description: 'What was so before; null where there was nothing.' },
+      changeSet: { ...nullableText, description: 'The id of the change set; null for events from before change sets.' },
+      reason: { ...nullableText, description: 'Why the change was made.' },
+    },
+    { user: actorSchema },
+  ),
 };
 
 const named = (members: Readonly<Record<string, JsonSchema>>) => listOf(strictObject({ name: text, ...members }));

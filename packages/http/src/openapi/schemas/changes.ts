@@ -1,6 +1,7 @@
 import { definitionsSchema } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { WIRE_EVENT_TYPES } from '../../routes/events.js';
+import { actorSchema } from './admin.js';
 import { boolean, count, listOf, mapOf, referTo, strictObject, text, timestamp, version } from './common.js';
 
 const nullableText: JsonSchema = { type: ['string', 'null'] };
@@ -72,16 +73,16 @@ const flagPreview = strictObject({
 const { $schema: _$schema, ...openDefinitions } = definitionsSchema();
 
 export const changeSchemas = {
-  ChangeSet: strictObject(changeSet),
+  ChangeSet: strictObject(changeSet, { user: actorSchema }),
 
   History: strictObject(
     {
       version,
       changes: listOf(
-        strictObject({
-          ...changeSet,
-          differences: listOf(strictObject({ kind: text, id: text, parts: listOf(difference) })),
-        }),
+        strictObject(
+          { ...changeSet, differences: listOf(strictObject({ kind: text, id: text, parts: listOf(difference) })) },
+          { user: actorSchema },
+        ),
       ),
     },
     { next: { type: 'string', description: '`after` of the next page; absent on the last one.' } },
