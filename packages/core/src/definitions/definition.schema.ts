@@ -86,15 +86,17 @@ export const flagDefinition: ObjectSchema<DefinedFlag> = {
 };
 
 /** The members of a document, before its items are validated. */
-export const envelope: ObjectSchema<Definitions> = {
+export const envelope: ObjectSchema<Definitions & { readonly $schema?: string }> = {
   type: 'object',
   properties: {
+    $schema: { type: 'string' },
     version: { const: 1 },
     projects: { type: 'array' },
     segments: { type: 'array' },
     flags: { type: 'array' },
   },
   required: ['version'],
+  additionalProperties: false,
 };
 
 /**

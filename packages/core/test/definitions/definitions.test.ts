@@ -178,6 +178,7 @@ describe.each(STORAGES)('definitions on $name', ({ open }) => {
     [{ version: 1, segments: [{ name: 'a', project: 'moon' }] }, '/segments/0/project'],
     [{ version: 1, projects: [{ id: 'a', members: [{ userId: 1, roleId: 99 }] }] }, '/projects/0/members/0/roleId'],
     [{ version: 1, projects: [{ id: 'a', unknown: 1 }] }, '/projects/0/unknown'],
+    [{ version: 1, flag: [{ name: 'a' }] }, '/flag'],
   ])('refuses %j at %s', async (document, path) => {
     const before = await flags.exportDefinitions();
     await expect(importing(document)).rejects.toMatchObject({
