@@ -1,0 +1,60 @@
+// Starts the built application, switches a flag on over the HTTP API, and reads the page.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+const port = await freePort();
+const url = `http://localhost:${port}`;
+const directory = mkdtempSync(join(tmpdir(), 'nextjs-'));
+const env = { ...process.env, FLAGS_DB: join(directory, 'flags.db') };
+const next = join('node_modules', 'next', 'dist', 'bin', 'next');
+const server = spawn(process.execPath, [next, 'start', '--port', `${port}`], {
+  env,
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+try {
+  await until(() => fetch(url).then(() => true));
+  assert.match(await textOf('/'), /The old checkout/);
+  const admin = '/flags/api/admin/projects/default/features';
+  await post(admin, { name: 'checkout' });
+  await post(`${admin}/checkout/environments/production/strategies`, { name: 'default' });
+  await post(`${admin}/checkout/environments/production/on`, {});
+  assert.match(await textOf('/'), /The new checkout/);
+  assert.equal((await fetch(`${url}/flags/elsewhere`)).status, 404);
+} finally {
+  server.kill();
+  await once(server, 'exit');
+  rmSync(directory, { recursive: true });
+}
+console.log('ok: the page and the route handler share the flags');
+
+async function post(path, body) {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  assert.ok(response.ok, `${path}: ${response.status}`);
+}
+
+async function textOf(path) {
+  return (await fetch(url + path)).text();
+}
+
+async function until(condition) {
+  while (!(await condition().catch(() => false))) {
+    assert.equal(server.exitCode, null, 'the server has ended');
+    await setTimeout(100);
+  }
+}
+
+async function freePort() {
+  const probe = createServer().listen(0);
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
