@@ -164,7 +164,15 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
     known = replica.documents;
     // With push notifications the replica is almost always current.
     const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
-    const runner = createSetRunner({ storage, now, feed, applyUpdates: replica.applyCommit, getCached, size });
+    const runner = createSetRunner({
+      storage,
+      now,
+      feed,
+      applyUpdates: replica.applyCommit,
+      forgetFlags: retention.forget,
+      getCached,
+      size,
+    });
     const validate = createValidators(settings);
     const reader = createReader(storage);
     const base = {
@@ -186,11 +194,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
     };
     const engineOf = (actor: ActorIdentity): Engine => ({
       ...base,
-      async run(changes, context) {
-        const committed = await runner.run(changes, attribute(context, actor));
-        if (committed.deletedFlags.length > 0) await retention.forget(committed.deletedFlags);
-        return committed;
-      },
+      run: (changes, context) => runner.run(changes, attribute(context, actor)),
       plan: async (changes, context) => runner.plan(changes, attribute(context, actor)),
     });
     const engine = engineOf({ name: actor });

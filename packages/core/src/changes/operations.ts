@@ -108,7 +108,8 @@ async function runChange(
   input: readonly unknown[],
 ): Promise<unknown> {
   const change = split(...input);
-  const prepared = await prepare(engine, change);
+  const preparing = prepare(engine, change);
+  const prepared = preparing instanceof Promise ? await preparing : preparing;
   if (!change.context) return prepared.result((await engine.run([prepared], undefined)).documents);
   const { actor, onSegmentUse, onRevision, ifRevision } = change.context;
   const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };

@@ -60,8 +60,6 @@ export interface CommittedSet {
   readonly actor: string;
   /** The documents after the set. */
   readonly documents: DocumentReader;
-  /** The flags that the set deleted. */
-  readonly deletedFlags: readonly string[];
 }
 
 /** A decided set, before its commit. */
@@ -84,6 +82,8 @@ export interface ChangeEnvironment {
   readonly feed: Pick<Feed, 'ready' | 'wake'>;
   /** Applies the written documents to the replica, at once. */
   readonly applyUpdates: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
+  /** Drops the metrics of deleted flags. Never rejects, because the deletion is committed. */
+  readonly forgetFlags: (flags: readonly string[]) => Promise<void>;
   /**
    * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
    * replica learns of other processes' commits by polling only.
@@ -113,7 +113,8 @@ export function createSetRunner(environment: ChangeEnvironment): SetRunner {
   const runRetryExclusive = createKeyedMutex(isStorageFailure);
 
   async function run(changes: readonly PreparedChange[], context: SetContext): Promise<CommittedSet> {
-    const set = { changes, context, id: context.id ?? newSetId(), at: environment.now().toISOString() };
+    const now = environment.now();
+    const set = { changes, context, id: context.id ?? newSetId(now.getTime()), at: now.toISOString() };
     const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
     if (firstOutcome !== 'lost') return firstOutcome;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -197,7 +198,7 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
   }
   if (context.id !== undefined && (await isRepetition(environment, set))) return repeated(set);
   if (decided.copy.events.length > 0) return commit(environment, set, decided);
-  return { id: null, at: set.at, actor: context.actor, documents: decided.copy, deletedFlags: [] };
+  return { id: null, at: set.at, actor: context.actor, documents: decided.copy };
 }
 
 /** Whether the set was committed before, under the id that the caller gave. */
@@ -214,7 +215,7 @@ async function isRepetition({ storage }: ChangeEnvironment, { context: { id } }:
 
 function repeated({ id, at, context: { actor } }: SetRun): CommittedSet {
   const missing = () => Promise.reject(new Error('A repeated change set reads its result from the events.'));
-  return { id, at, actor, documents: { read: missing, list: missing }, deletedFlags: [] };
+  return { id, at, actor, documents: { read: missing, list: missing } };
 }
 
 /** Decides every change on the state that the earlier ones leave. */
@@ -249,7 +250,7 @@ async function decideSet(
 }
 
 async function commit(
-  { storage, feed, applyUpdates, size }: ChangeEnvironment,
+  { storage, feed, applyUpdates, forgetFlags, size }: ChangeEnvironment,
   set: SetRun,
   { copy, writes }: DecidedSet,
 ): Promise<Outcome> {
@@ -275,20 +276,32 @@ async function commit(
     if (applying) await applying;
     feed.wake();
     copy.settle(result.revisions);
-    const deletedFlags = copy.events.flatMap(({ event, subject }) => (event.type === 'flag-deleted' ? subject.id : []));
-    return { id: set.id, at: set.at, actor: set.context.actor, documents: copy, deletedFlags };
+    const deleted = copy.events.filter(({ event }) => event.type === 'flag-deleted');
+    if (deleted.length > 0) await forgetFlags(deleted.map(({ subject }) => subject.id));
+    return { id: set.id, at: set.at, actor: set.context.actor, documents: copy };
   } finally {
     release?.();
   }
 }
 
-function toNewEvents(copy: RunnableCopy, { id, at, context: { actor, actorToken, ...context } }: SetRun): NewEvent[] {
-  const reason = context.reason ?? null;
+function toNewEvents(copy: RunnableCopy, { id, at, context: { actor, actorToken, reason } }: SetRun): NewEvent[] {
   const token = actorToken && { actorTokenId: actorToken.id, actorTokenKind: actorToken.kind };
   return copy.events.map(({ subject, project, event }) => {
     const { type, data, before } = event;
     const environment = event.environment ?? null;
-    return { type, at, actor, ...token, changeSet: id, reason, subject, project, environment, data, before };
+    return {
+      type,
+      at,
+      actor,
+      ...token,
+      changeSet: id,
+      reason: reason ?? null,
+      subject,
+      project,
+      environment,
+      data,
+      before,
+    };
   });
 }
 

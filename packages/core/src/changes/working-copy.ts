@@ -83,21 +83,24 @@ export function createWorkingCopy(storage: Pick<Storage, 'get' | 'list'>): Runna
 /** A class, because every single change creates one: closures would cost more than the change. */
 class SetCopy implements RunnableCopy {
   readonly events: RecordedEvent[] = [];
-  readonly read: Read;
   private readonly entries = new Map<string, Entry>();
   private readonly drafted: DraftedEntry[] = [];
   private readonly size = createSetSize();
   private vacancies: readonly Vacancy[] = [];
   private path: string | undefined;
 
-  constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {
-    this.read = <State>({ kind }: Documents<State>, id: string) => {
+  constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {}
+
+  // Callers may take `read` and `list` from the copy. They are getters, because functions that a constructor assigns let
+  // the garbage of earlier changes survive: V8 keeps it for several collections.
+
+  get read(): Read {
+    return <State>({ kind }: Documents<State>, id: string) => {
       const entry = this.entryOf(kind, id);
       return this.load(entry) as Promise<Versioned<State> | undefined>;
     };
   }
 
-  /** Callers may take it from the copy. */
   get list(): DocumentReader['list'] {
     return (query) => this.listWritten(query);
   }

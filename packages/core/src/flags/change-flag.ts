@@ -73,10 +73,11 @@ function without<T>(items: readonly T[], others: readonly T[]): readonly T[] {
   return items.filter((item) => !others.includes(item));
 }
 
-interface FlagChange<Result> {
+export interface FlagChange<Result> {
   /** Returns the events of a change to the flag of the reference. */
   readonly decide: (flag: FlagState, copy: WorkingCopy, context: SetContext) => Awaitable<readonly FlagEvent[]>;
-  readonly result: (changed: Versioned<FlagState>) => Result;
+  /** Returns the result of the change. `changed` reads the flag after the commit. */
+  readonly result: (changed: () => Promise<Versioned<FlagState>>) => Awaitable<Result>;
   /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
   readonly pathOf?: (strategy: Strategy) => string;
 }
@@ -90,12 +91,13 @@ export function changeFlag<Result>(
     subject: { kind: flagDocuments.kind, id: ref.flag },
     async decide(copy, context) {
       const { state } = await findFlag(copy.read, ref);
-      const events = await decide(state, copy, context);
+      const deciding = decide(state, copy, context);
+      const events = deciding instanceof Promise ? await deciding : deciding;
       if (events.some(mayRefer))
         await assertSegmentsUsable(copy.read, { project: state.project, events, context, pathOf });
       const applying = applyToFlag(copy, state.name, events);
       if (applying) await applying;
     },
-    result: async ({ read }) => result((await read(flagDocuments, ref.flag)) ?? throwFlagNotFound(ref.flag)),
+    result: ({ read }) => result(async () => (await read(flagDocuments, ref.flag)) ?? throwFlagNotFound(ref.flag)),
   };
 }

@@ -21,7 +21,7 @@ export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<Flag
   return throwFlagNotFound(ref.flag, ` in the project ${ref.project}`);
 }
 
-function throwProjectNotFound(project: string): never {
+export function throwProjectNotFound(project: string): never {
   throw new FlagsError('project_not_found', `There is no project ${project}; create it, or list the projects.`);
 }
 

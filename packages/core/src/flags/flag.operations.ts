@@ -58,7 +58,7 @@ export async function updateFlag(engine: Engine, ref: FlagRef, input: FlagChange
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes, lastSeenAt),
-    result: (updated) => toFlag(updated, lastSeenAt),
+    result: async (updated) => toFlag(await updated(), lastSeenAt),
   });
 }
 
@@ -68,7 +68,7 @@ export async function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch):
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
     decide: (flag) => metadata.patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
-    result: (patched) => toFlag(patched, lastSeenAt),
+    result: async (patched) => toFlag(await patched(), lastSeenAt),
   });
 }
 
@@ -79,7 +79,7 @@ export async function changeLabels(engine: Engine, ref: FlagRef, input: LabelCha
   const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
     decide: (flag) => metadata.changeLabels(flag, changes, { lastSeenAt, validate: validate.flagChanges }),
-    result: (changed) => toFlag(changed, lastSeenAt),
+    result: async (changed) => toFlag(await changed(), lastSeenAt),
   });
 }
 
@@ -179,7 +179,7 @@ export async function moveFlag(engine: Engine, ref: FlagRef, input: ProjectRef):
       if (events.length > 0) await assertSegmentsMovable(copy.read, flag, project.id);
       return events;
     },
-    result: (moved) => toFlag(moved, lastSeenAt),
+    result: async (moved) => toFlag(await moved(), lastSeenAt),
   });
 }
 

@@ -1,7 +1,7 @@
-import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import { assertText, type Read } from '../changes/reader.js';
 import type { PreparedChange } from '../changes/set-runner.js';
+import type { WorkingCopy } from '../changes/working-copy.js';
 import type { EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
 import type { ErrorDetail } from '../errors.js';
 import { cloneJson, clonePatch } from '../replica/clone-json.js';
@@ -9,7 +9,7 @@ import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
 import { invalidInput } from '../validation/validator.js';
 import { assertAffordable } from './affordable.js';
-import { changeFlag } from './change-flag.js';
+import { changeFlag, type FlagChange } from './change-flag.js';
 import { assertEnvironment } from './find.js';
 import { type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import * as strategyRules from './strategies.decide.js';
@@ -42,7 +42,7 @@ export function updateStrategy(engine: Engine, ref: StrategyRef, input: Strategy
       if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
       return strategyRules.replaceStrategy(flag, ref, named);
     },
-    result: ({ state }) => strategyRules.findStrategy(state, ref),
+    result: async (changed) => strategyRules.findStrategy((await changed()).state, ref),
   });
 }
 
@@ -51,7 +51,7 @@ export function patchStrategy(engine: Engine, ref: StrategyRef, input: JsonPatch
   const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.strategy };
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.patchStrategy(flag, ref, change),
-    result: ({ state }) => strategyRules.findStrategy(state, ref),
+    result: async (changed) => strategyRules.findStrategy((await changed()).state, ref),
   });
 }
 
@@ -94,16 +94,13 @@ export function configureEnvironment(
       for (const [index, { id }] of target.entries()) places.set(id, `/strategies/${index}`);
       return strategyRules.configureEnvironment(flag, ref.environment, { enabled, strategies: target });
     },
-    result: ({ state }) => orderedEnvironmentOf(state, ref.environment),
+    result: async (changed) => orderedEnvironmentOf((await changed()).state, ref.environment),
     pathOf: ({ id }) => places.get(id) ?? '',
   });
 }
 
-interface EnvironmentChange<Result> {
+interface EnvironmentChange<Result> extends Omit<FlagChange<Result>, 'decide'> {
   readonly decide: (flag: FlagState) => readonly FlagEvent[];
-  readonly result: (changed: Versioned<FlagState>) => Result;
-  /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
-  readonly pathOf?: (strategy: Strategy) => string;
 }
 
 /** Prepares a change of a flag in one environment. Refuses an unknown environment and strategies that are too expensive. */
@@ -112,16 +109,20 @@ function changeEnvironment<Result>(
   ref: EnvironmentRef | StrategyRef,
   { decide, ...change }: EnvironmentChange<Result>,
 ): PreparedChange<Result> {
+  async function assertUsable(flag: FlagState, copy: WorkingCopy, events: readonly FlagEvent[]) {
+    await assertSegmentsExist(copy.read, events, change.pathOf);
+    assertAffordable(engine, { copy, flag, events, environment: ref.environment });
+    return events;
+  }
+
   return changeFlag(ref, {
     ...change,
-    async decide(flag, copy) {
+    decide(flag, copy) {
       assertEnvironment(engine, ref.environment);
       if ('strategy' in ref) assertText('strategy', ref.strategy);
       const events = decide(flag);
-      if (!events.some(({ type }) => type === 'strategy-added' || type === 'strategy-updated')) return events;
-      await assertSegmentsExist(copy.read, events, change.pathOf);
-      assertAffordable(engine, { copy, flag, events, environment: ref.environment });
-      return events;
+      const hasNew = events.some(({ type }) => type === 'strategy-added' || type === 'strategy-updated');
+      return hasNew ? assertUsable(flag, copy, events) : events;
     },
   });
 }

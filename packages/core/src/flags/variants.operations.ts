@@ -14,7 +14,7 @@ export function setVariants(
   const variants = cloneJson(validate.variants(input));
   return changeFlag(ref, {
     decide: (flag) => variantRules.setVariants(flag, variants),
-    result: ({ state }) => state.variants,
+    result: async (changed) => (await changed()).state.variants,
   });
 }
 
@@ -26,6 +26,6 @@ export function patchVariants(
   const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.variants };
   return changeFlag(ref, {
     decide: (flag) => variantRules.patchVariants(flag, change),
-    result: ({ state }) => state.variants,
+    result: async (changed) => (await changed()).state.variants,
   });
 }

@@ -2,8 +2,8 @@ import type { Versioned } from '../changes/aggregate.js';
 import type { Engine } from '../changes/engine.js';
 import type { PreparedChange } from '../changes/set-runner.js';
 import { groupBy } from '../collections.js';
-import type { Page, PageQuery, ProjectRef } from '../common.types.js';
-import { findProject } from '../flags/find.js';
+import type { Awaitable, Page, PageQuery, ProjectRef } from '../common.types.js';
+import { findProject, throwProjectNotFound } from '../flags/find.js';
 import { listLiveFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
 import type { ListedFlag } from '../flags/flag-views.js';
 import { pageBounds, readPage } from '../pages.js';
@@ -15,7 +15,8 @@ import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSumma
 
 interface ProjectChange<Result> {
   readonly decide: (project: ProjectState) => readonly ProjectEvent[];
-  readonly result: (changed: Versioned<ProjectState>) => Result;
+  /** Returns the result of the change. `changed` reads the project after the commit. */
+  readonly result: (changed: () => Promise<Versioned<ProjectState>>) => Awaitable<Result>;
 }
 
 /** Prepares a change of an existing project. */
@@ -26,10 +27,11 @@ export function changeProject<Result>(
   return {
     subject: { kind: projectDocuments.kind, id: project },
     async decide(copy) {
-      const { state } = await findProject(copy.read, { project });
-      await copy.apply(projectDocuments, project, decide(state));
+      const { state } = (await copy.read(projectDocuments, project)) ?? throwProjectNotFound(project);
+      const applying = copy.apply(projectDocuments, project, decide(state));
+      if (applying) await applying;
     },
-    result: async ({ read }) => result(await findProject(read, { project })),
+    result: ({ read }) => result(() => findProject(read, { project })),
   };
 }
 
@@ -102,7 +104,7 @@ export function updateProject({ validate }: Engine, ref: ProjectRef, input: Proj
   const changes = validate.projectChanges(input);
   return changeProject(ref, {
     decide: (project) => projectRules.updateProject(project, changes),
-    result: toProject,
+    result: async (changed) => toProject(await changed()),
   });
 }
 

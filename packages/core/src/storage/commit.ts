@@ -114,7 +114,7 @@ export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | 'chang
 
 /** Throws `invalid_input` if a document occurs twice, or if an event's subject is not among the writes. */
 export function prepareCommit({ writes, checks = [], vacant = [], events }: Commit): PreparedCommit {
-  const written = createDocumentMap<number>();
+  const written = new Map<string, number>();
   writes.forEach(({ key }, index) => {
     claim(written, key, index);
   });
@@ -133,11 +133,17 @@ export function prepareCommit({ writes, checks = [], vacant = [], events }: Comm
   };
 }
 
-function claim(claimed: DocumentMap<number>, key: DocumentKey, write: number): void {
-  if (claimed.get(key) !== undefined) {
+function claim(claimed: Map<string, number>, key: DocumentKey, write: number): void {
+  const name = nameOf(key);
+  if (claimed.has(name)) {
     throw new FlagsError('invalid_input', `The commit names the ${key.kind} ${JSON.stringify(key.id)} twice.`);
   }
-  claimed.set(key, write);
+  claimed.set(name, write);
+}
+
+/** Returns a unique text for a key. The length separates the kind from the id, which are arbitrary text. */
+function nameOf({ kind, id }: DocumentKey): string {
+  return `${kind.length} ${kind}${id}`;
 }
 
 function prepareWrite(write: DocumentWrite): PreparedWrite {
@@ -156,8 +162,8 @@ interface PreparedSubject {
   readonly text: string | undefined;
 }
 
-function writeOf({ type, subject }: NewEvent, written: DocumentMap<number>): number {
-  const write = written.get(subject) ?? -1;
+function writeOf({ type, subject }: NewEvent, written: ReadonlyMap<string, number>): number {
+  const write = written.get(nameOf(subject)) ?? -1;
   if (write >= 0) return write;
   const name = `${subject.kind} ${JSON.stringify(subject.id)}`;
   throw new FlagsError('invalid_input', `The ${type} event is about the ${name}, which is not written.`);

@@ -36,6 +36,7 @@ function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) 
     now: () => new Date(0),
     feed,
     applyUpdates: () => undefined,
+    forgetFlags: async () => undefined,
     getCached: () => known,
   });
   type Decide = (count: number) => readonly number[];

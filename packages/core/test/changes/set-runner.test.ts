@@ -25,7 +25,13 @@ function loopOver(storage: Storage) {
   let calls = 0;
   const now = () => new Date(Date.UTC(2026, 0, 1) + calls++);
   const feed = { ready: async () => undefined, wake: () => undefined };
-  const { run } = createSetRunner({ storage, now, feed, applyUpdates: () => undefined });
+  const { run } = createSetRunner({
+    storage,
+    now,
+    feed,
+    applyUpdates: () => undefined,
+    forgetFlags: async () => undefined,
+  });
   type Decide = (count: number, read: Read) => readonly Counted[] | Promise<readonly Counted[]>;
   type Expected = Pick<PreparedChange, 'ifRevision' | 'revisionOf'>;
 
