@@ -11,17 +11,17 @@ export type TableEntry = CompiledFlag | UncompiledFlag;
 
 /** A flag that is compiled when it is first evaluated. */
 export interface UncompiledFlag {
+  readonly candidates?: undefined;
   readonly definition: FlagDefinition;
   /** Ids of the segments that its strategies use. */
   readonly segments: ReadonlySet<number>;
 }
 
-/** Both lists are empty, or have all slots. */
-interface Chunk {
-  readonly entries: (TableEntry | undefined)[];
-  /** Compiled flags only. The table adds to this list; related tables that share a chunk compile to the same result. */
-  readonly compiled: (CompiledFlag | undefined)[];
-}
+/**
+ * Empty, or with all slots. The table replaces entries by compiled ones; related tables that share a chunk compile to the
+ * same result.
+ */
+type Chunk = (TableEntry | undefined)[];
 
 /** Compiles a definition; undefined if it has no name. */
 export type Compile = (definition: FlagDefinition) => CompiledFlag | undefined;
@@ -52,19 +52,20 @@ export class FlagTable {
     const chunk = this.chunks[number >> CHUNK_BITS];
     if (chunk === undefined) return undefined;
     const slot = number & IN_CHUNK;
-    return chunk.compiled[slot] ?? this.compileIn(chunk, slot);
+    const entry = chunk[slot];
+    return entry === undefined || isCompiled(entry) ? entry : this.compileIn(chunk, slot, entry);
   }
 
   /** Returns a flag, compiled or not. */
   entry(name: string): TableEntry | undefined {
     const number = this.numbers.get(name);
-    return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.entries[number & IN_CHUNK];
+    return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.[number & IN_CHUNK];
   }
 
   /** Returns a flag if it is compiled. */
   compiled(name: string): CompiledFlag | undefined {
-    const number = this.numbers.get(name);
-    return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.compiled[number & IN_CHUNK];
+    const entry = this.entry(name);
+    return entry && isCompiled(entry) ? entry : undefined;
   }
 
   /** The flags that are compiled, for compilations that reuse their parts. */
@@ -72,13 +73,9 @@ export class FlagTable {
     return { get: (name) => this.compiled(name) };
   }
 
-  private compileIn({ entries, compiled }: Chunk, slot: number): CompiledFlag | undefined {
-    const entry = entries[slot];
-    const flag = entry && this.compile(entry.definition);
-    if (flag) {
-      entries[slot] = flag;
-      compiled[slot] = flag;
-    }
+  private compileIn(chunk: Chunk, slot: number, { definition }: UncompiledFlag): CompiledFlag | undefined {
+    const flag = this.compile(definition);
+    if (flag) chunk[slot] = flag;
     return flag;
   }
 
@@ -97,11 +94,10 @@ export class FlagTable {
       const slot = number & IN_CHUNK;
       const chunk = touched.get(at) ?? copyOf(this.chunks[at]);
       touched.set(at, chunk);
-      size += Number(flag !== undefined) - Number(chunk.entries[slot] !== undefined);
-      chunk.entries[slot] = flag;
-      chunk.compiled[slot] = flag && 'candidates' in flag ? flag : undefined;
+      size += Number(flag !== undefined) - Number(chunk[slot] !== undefined);
+      chunk[slot] = flag;
     }
-    for (const at of touched.keys()) while (chunks.length <= at) chunks.push({ entries: [], compiled: [] });
+    for (const at of touched.keys()) while (chunks.length <= at) chunks.push([]);
     for (const [at, chunk] of touched) chunks[at] = chunk;
     return new FlagTable(this.numbers, chunks, size, compile).compacted();
   }
@@ -134,12 +130,11 @@ export class FlagTable {
 }
 
 function copyOf(chunk: Chunk | undefined): Chunk {
-  if (chunk?.entries.length) return { entries: chunk.entries.slice(), compiled: chunk.compiled.slice() };
-  return { entries: emptySlots<TableEntry>(), compiled: emptySlots<CompiledFlag>() };
+  return chunk?.length ? chunk.slice() : new Array<TableEntry | undefined>(CHUNK_SIZE).fill(undefined);
 }
 
-function emptySlots<Item>(): (Item | undefined)[] {
-  return new Array<Item | undefined>(CHUNK_SIZE).fill(undefined);
+function isCompiled(entry: TableEntry): entry is CompiledFlag {
+  return entry.candidates !== undefined;
 }
 
 /**

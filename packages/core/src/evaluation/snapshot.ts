@@ -31,6 +31,7 @@ export interface SnapshotRuntime {
 }
 
 const NO_FLAGS: FlagSource = { get: () => undefined };
+const NO_SEGMENTS: ReadonlySet<number> = new Set();
 const EMPTY_CONTEXT: EvaluationContext = Object.freeze({});
 
 /**
@@ -217,8 +218,8 @@ export class Snapshot {
 
   private changedSegments(change: SnapshotChange): { segments: Segments; changed: ReadonlySet<number> } {
     const { segments: given = [], removedSegments = [] } = change;
+    if (given.length + removedSegments.length === 0) return { segments: this.segments, changed: NO_SEGMENTS };
     const changed = new Set(removedSegments);
-    if (given.length + changed.size === 0) return { segments: this.segments, changed };
     const segments = new Map(this.segments);
     for (const id of removedSegments) segments.delete(id);
     for (const definition of given) {

@@ -6,9 +6,13 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (!isContainer(one) || !isContainer(other) || Array.isArray(one) !== Array.isArray(other)) return false;
   if (Array.isArray(one) && Array.isArray(other)) return isSameList(one, other);
-  const members = Object.keys(one);
-  if (members.length !== Object.keys(other).length) return false;
-  return members.every((member) => Object.hasOwn(other, member) && isSameJson(one[member], other[member]));
+  let members = 0;
+  for (const member in one) {
+    if (!Object.hasOwn(other, member) || !isSameJson(one[member], other[member])) return false;
+    members += 1;
+  }
+  for (const _ in other) members -= 1;
+  return members === 0;
 }
 
 /** Compares without converting indexes to text: lists may have hundreds of thousands of items. */
