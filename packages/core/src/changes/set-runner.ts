@@ -10,6 +10,7 @@ import type { DocumentChange } from './draft.js';
 import { createKeyedMutex } from './keyed-mutex.js';
 import { type DocumentReader, nameOf } from './reader.js';
 import { locateRefusal } from './refusal-path.js';
+import { isRepetition, type RepeatableSet, toRepetition } from './repetition.js';
 import { assertExpected, assertRevision, type ExpectedRevision } from './revisions.js';
 import { newSetId } from './set-id.js';
 import { assertDocumentSize, isLarge, type StateSize } from './state-size.js';
@@ -94,7 +95,7 @@ export interface ChangeEnvironment {
 }
 
 /** One call of the runner. */
-interface SetRun {
+interface SetRun extends RepeatableSet {
   readonly changes: readonly PreparedChange[];
   readonly context: SetContext;
   /** Made once, so that a repetition writes the same. */
@@ -174,7 +175,8 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     },
   );
   if (!decided || decided.copy.events.length === 0) return 'lost';
-  if (set.context.id !== undefined && (await isRepetition(environment, set))) return repeated(set);
+  if (set.context.id !== undefined && (await isRepetition(environment.storage, set.context.id)))
+    return toRepetition(set);
   return commit(environment, set, decided);
 }
 
@@ -193,29 +195,12 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
   try {
     decided = await decideSet(changes, context, environment.storage);
   } catch (error) {
-    if (await isRepetition(environment, set)) return repeated(set);
+    if (await isRepetition(environment.storage, set.context.id)) return toRepetition(set);
     throw error;
   }
-  if (context.id !== undefined && (await isRepetition(environment, set))) return repeated(set);
+  if (context.id !== undefined && (await isRepetition(environment.storage, set.context.id))) return toRepetition(set);
   if (decided.copy.events.length > 0) return commit(environment, set, decided);
   return { id: null, at: set.at, actor: context.actor, documents: decided.copy };
-}
-
-/** Whether the set was committed before, under the id that the caller gave. */
-async function isRepetition({ storage }: ChangeEnvironment, { context: { id } }: SetRun): Promise<boolean> {
-  if (id === undefined) return false;
-  const { events } = await storage.events({
-    order: 'oldest-first',
-    filter: { changeSet: id },
-    limit: 1,
-    withoutData: true,
-  });
-  return events.length > 0;
-}
-
-function repeated({ id, at, context: { actor } }: SetRun): CommittedSet {
-  const missing = () => Promise.reject(new Error('A repeated change set reads its result from the events.'));
-  return { id, at, actor, documents: { read: missing, list: missing } };
 }
 
 /** Decides every change on the state that the earlier ones leave. */

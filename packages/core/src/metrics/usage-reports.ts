@@ -1,6 +1,7 @@
 import type { Engine } from '../changes/engine.js';
+import type { Variant } from '../flags/variant.types.js';
 import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/metrics-port.js';
-import { hourOf } from '../storage/timed-usage.js';
+import { startOf } from '../storage/timed-usage.js';
 import { LIMITS } from '../validation/limits.js';
 import { parseClientTime } from '../validation/primitives.js';
 import type { FlagCounts, MetricsReport, ReportOrigin } from './metrics.types.js';
@@ -12,6 +13,18 @@ const DEFAULT_INSTANCE = 'default';
 const NO_VARIANT = 'disabled';
 
 const NONE: FlagCounts = { yes: 0, no: 0 };
+
+const NO_VARIANTS: readonly Variant[] = [];
+const variantNames = new WeakMap<readonly Variant[], ReadonlySet<string>>();
+
+/** Returns the names that reports may count. The list of a flag's variants is another object after every change. */
+function namesOf(variants: readonly Variant[]): ReadonlySet<string> {
+  const known = variantNames.get(variants);
+  if (known) return known;
+  const names = new Set([NO_VARIANT, ...variants.map(({ name }) => name)]);
+  variantNames.set(variants, names);
+  return names;
+}
 
 /** The counts of a report, sorted into flags and unknown names, and the number of dropped names. */
 interface SortedCounts {
@@ -33,22 +46,15 @@ export function createReportConverter({ replica, settings }: Pick<Engine, 'repli
     return [origin.environment, environment].find(isKnown) ?? settings.environment;
   }
 
-  const variantNames = new Map<string, ReadonlySet<string>>();
-
-  function variantNamesOf(flag: string): ReadonlySet<string> {
-    const known = variantNames.get(flag);
-    if (known) return known;
-    const names = new Set([NO_VARIANT, ...(flags.get(flag)?.variants ?? []).map(({ name }) => name)]);
-    variantNames.set(flag, names);
-    return names;
-  }
-
   /** Returns the counts of the flag's variants. Any other name may be invented. */
   function variantsOf(flag: string, counts: NonNullable<FlagCounts['variants']>): readonly VariantCount[] {
-    const names = variantNamesOf(flag);
-    return Object.entries(counts).flatMap(([variant, count]) =>
-      count > 0 && names.has(variant) ? [{ variant, count }] : [],
-    );
+    const names = namesOf(flags.get(flag)?.variants ?? NO_VARIANTS);
+    const found: VariantCount[] = [];
+    for (const variant of Object.keys(counts)) {
+      const count = counts[variant] ?? 0;
+      if (count > 0 && names.has(variant)) found.push({ variant, count });
+    }
+    return found;
   }
 
   function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
@@ -101,19 +107,25 @@ function toReport(
   { at, origin, environment, counts = [], unknown = [], droppedNames = 0 }: ReportParts,
 ): UsageReport {
   const stop = Math.min(parseClientTime(bucket.stop) ?? at, at);
-  const start = Math.min(parseClientTime(bucket.start) ?? stop, stop);
   return {
     application: appName,
     instance: toInstance(client, origin.clientIp),
     at,
     stop,
     environment,
-    // A period that ends with the hour belongs to it.
-    hour: hourOf({ stop: Math.max(start, stop - 1) }),
+    hour: hourOfPeriod(bucket, stop),
     counts,
     ...(unknown.length > 0 && { unknown }),
     ...(droppedNames > 0 && { droppedNames }),
   };
+}
+
+/** Returns the start of the hour in which a period counts. A period that ends with an hour belongs to that hour. */
+function hourOfPeriod({ start }: MetricsReport['bucket'], stop: number): number {
+  const hour = startOf('hour', stop);
+  if (stop - hour >= 1) return hour;
+  const begin = Math.min(parseClientTime(start) ?? stop, stop);
+  return startOf('hour', Math.max(begin, stop - 1));
 }
 
 /** Returns the instance that a client names, or the default instance. */

@@ -32,9 +32,13 @@ export function addVariants(
   for (const { variant, count } of [...(one ?? []), ...(other ?? [])]) {
     sums.set(variant, boundedSum(sums.get(variant) ?? 0, count));
   }
-  return [...sums]
-    .map(([variant, count]) => ({ variant, count }))
-    .sort((left, right) => compareCodePoints(left.variant, right.variant));
+  return sortedVariants(sums);
+}
+
+/** Returns the counts of variants in code-point order. */
+export function sortedVariants(counts: ReadonlyMap<string, number>): readonly VariantCount[] {
+  const variants = [...counts].map(([variant, count]) => ({ variant, count }));
+  return variants.sort((one, other) => compareCodePoints(one.variant, other.variant));
 }
 
 /** Adds up rows that have the same key and follow each other. */

@@ -84,8 +84,12 @@ export function parseClientTime(time: string | number): number | undefined {
  */
 function parseDateOutput(text: string): number | undefined {
   if (!DATE_OUTPUT.test(text)) return undefined;
-  const date = new Date(text);
-  return date.getUTCDate() === Number(text.slice(8, 10)) ? date.getTime() : undefined;
+  const time = Date.parse(text);
+  const day = text.slice(8, 10);
+  // Every month has 28 days. A later day may become one of the next month, as 24:00 does.
+  const isOnDay =
+    day <= '28' && text.slice(11, 13) < '24' ? !Number.isNaN(time) : new Date(time).getUTCDate() === Number(day);
+  return isOnDay ? time : undefined;
 }
 
 function parseAnyForm(text: string): number | undefined {

@@ -11,14 +11,14 @@ import type {
   VariantCount,
 } from '../metrics-port.js';
 import { repeatInSlices, type SlicedWork, visitInSlices } from '../slices.js';
-import { addVariants, compareTimedUsage, firstKept, hourOf, mergeTimedUsage, startOf } from '../timed-usage.js';
+import { compareTimedUsage, firstKept, hourOf, mergeTimedUsage, sortedVariants, startOf } from '../timed-usage.js';
 
 interface Counts {
   readonly application: string;
   readonly environment: string;
   yes: number;
   no: number;
-  variants: readonly VariantCount[];
+  readonly variants: Map<string, number>;
 }
 
 type Series = Omit<TimedUsageKey, 'flag'>;
@@ -46,17 +46,22 @@ export function memoryTimedUsage() {
       const all = flags.get(flag) ?? new Map<string, Counts>();
       const known = all.get(key);
       if (known === undefined) {
-        flags.set(flag, all.set(key, { application, environment, yes, no, variants: addVariants([], variants) }));
-        size += 1 + variants.length;
+        const created = { application, environment, yes, no, variants: new Map<string, number>() };
+        flags.set(flag, all.set(key, created));
+        size += 1;
+        countVariants(created, variants);
         continue;
       }
       known.yes = boundedSum(known.yes, yes);
       known.no = boundedSum(known.no, no);
-      if (variants.length === 0) continue;
-      size -= known.variants.length;
-      known.variants = addVariants(known.variants, variants);
-      size += known.variants.length;
+      if (variants.length > 0) countVariants(known, variants);
     }
+  }
+
+  function countVariants({ variants }: Counts, counts: readonly VariantCount[]): void {
+    size -= variants.size;
+    for (const { variant, count } of counts) variants.set(variant, boundedSum(variants.get(variant) ?? 0, count));
+    size += variants.size;
   }
 
   function removeFlag(periods: Periods, start: number, flag: string): readonly Counts[] {
@@ -64,7 +69,7 @@ export function memoryTimedUsage() {
     const removed = [...(flags?.get(flag)?.values() ?? [])];
     flags?.delete(flag);
     if (flags?.size === 0) periods.delete(start);
-    size -= removed.reduce((sum, { variants }) => sum + 1 + variants.length, 0);
+    size -= removed.reduce((sum, { variants }) => sum + 1 + variants.size, 0);
     return removed;
   }
 
@@ -86,8 +91,8 @@ export function memoryTimedUsage() {
     const [flag] = hours.get(start)?.keys() ?? [];
     if (flag === undefined) return false;
     const day = startOf('day', start);
-    for (const { application, environment, ...counts } of removeFlag(hours, start, flag)) {
-      add(days, { start: day, application, environment }, [{ flag, ...counts }]);
+    for (const { application, environment, yes, no, variants } of removeFlag(hours, start, flag)) {
+      add(days, { start: day, application, environment }, [{ flag, yes, no, variants: sortedVariants(variants) }]);
     }
     return true;
   }
@@ -95,7 +100,9 @@ export function memoryTimedUsage() {
   function* rowsOf(flag: string, unit: TimedUsageQuery['unit']): Iterable<TimedUsage> {
     for (const periods of unit === 'hour' ? [hours] : [days, hours]) {
       for (const [start, flags] of periods) {
-        for (const counts of flags.get(flag)?.values() ?? []) yield { flag, ...counts, start: startOf(unit, start) };
+        for (const { variants, ...counts } of flags.get(flag)?.values() ?? []) {
+          yield { flag, ...counts, variants: sortedVariants(variants), start: startOf(unit, start) };
+        }
       }
     }
   }
