@@ -99,6 +99,8 @@ describe.each([
     expect(await flags('tokens', 'rotate', 'web')).toMatchObject({ code: 3 });
     const rotated = await flags('tokens', 'rotate', created.id, '--overlap', '12h', '--yes');
     expect(rotated.out).toMatch(/Its secret is shown only now:\n\S+\nThe old secret stops working after 12h\.\n$/);
+    const again = await jsonOf<{ id: string }>(flags('tokens', 'rotate', 'web', '--yes', '--json'));
+    expect(await flags('tokens', 'delete', again.id, '--yes')).toMatchObject({ code: 0 });
     expect(await flags('tokens', 'delete', 'web', '--yes')).toMatchObject({
       code: 1,
       err: expect.stringMatching(/names several tokens/),

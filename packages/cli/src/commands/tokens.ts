@@ -113,10 +113,13 @@ function millisecondsOf(time: string): number {
   return Number(amount) * factor;
 }
 
-/** Finds a token by its id, or by its name if only one token has the name. */
-async function findToken({ api }: CommandSession, idOrName: string): Promise<WireToken> {
+/** Finds tokens by an id or a name, oldest first. */
+async function findTokens({ api }: CommandSession, idOrName: string): Promise<readonly WireToken[]> {
   const { tokens } = await api.get<{ tokens: readonly WireToken[] }>('/api-tokens');
-  const found = tokens.filter(({ id, tokenName }) => id === idOrName || tokenName === idOrName);
+  return tokens.filter(({ id, tokenName }) => id === idOrName || tokenName === idOrName);
+}
+
+function onlyToken(found: readonly WireToken[], idOrName: string): WireToken {
   const [token] = found;
   if (!token) throw new CommandError(`There is no token ${idOrName}. List the tokens: flags tokens list`);
   if (found.length === 1) return token;
@@ -126,7 +129,10 @@ async function findToken({ api }: CommandSession, idOrName: string): Promise<Wir
 async function rotateToken(session: CommandSession, idOrName: string, time: string): Promise<void> {
   const overlap = millisecondsOf(time);
   const { output, options } = session;
-  const { id, tokenName } = await findToken(session, idOrName);
+  // A name is of one token per kind, and of those that it has replaced.
+  const found = await findTokens(session, idOrName);
+  const newest = [...new Map(found.map((token) => [token.type, token])).values()];
+  const { id, tokenName } = onlyToken(newest, idOrName);
   const effect =
     overlap === 0 ? 'The old secret stops working at once.' : `The old secret stops working after ${time}.`;
   if (options.dryRun === true) return showPlanned(output, `Would replace the token ${tokenName}. ${effect}`);
@@ -137,7 +143,7 @@ async function rotateToken(session: CommandSession, idOrName: string, time: stri
 
 async function deleteToken(session: CommandSession, idOrName: string): Promise<void> {
   const { output, options } = session;
-  const { id, tokenName } = await findToken(session, idOrName);
+  const { id, tokenName } = onlyToken(await findTokens(session, idOrName), idOrName);
   if (options.dryRun === true) return showPlanned(output, `Would delete the token ${tokenName}.`);
   await confirmOrRefuse(session, `Delete the token ${tokenName}? Programs that use it get 401.`);
   await session.api.delete(`/api-tokens/${encodeURIComponent(id)}`);

@@ -90,10 +90,10 @@ export async function rotateToken(
     async decide(copy) {
       const old = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
       await claimScopeAndName(state, copy);
-      const others = (await listStoredTokens(copy)).filter((other) => other.id !== id);
-      const created = tokenRules.createToken({ existing: undefined, wasDeleted: false, others }, state);
+      const tokens = await listStoredTokens(copy);
+      const { created, replaced } = tokenRules.rotateToken({ old: old.state, token: state, end, tokens });
       await copy.apply(tokenDocuments, state.id, created);
-      await copy.apply(tokenDocuments, id, tokenRules.expireToken(old.state, end));
+      await copy.apply(tokenDocuments, id, replaced);
     },
     result: () => ({ token: toToken(state), secret }),
   };

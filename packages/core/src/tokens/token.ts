@@ -8,6 +8,8 @@ import type { Token } from './token.types.js';
 export interface StoredToken extends Omit<Token, 'projects'> {
   /** Only for tokens of several projects. `project` is the first of them, the only one that release 0.1 reads. */
   readonly projects?: readonly string[];
+  /** The id of the token that has replaced this one in a rotation. */
+  readonly replacedBy?: string;
 }
 
 /** The stored state of a token: one document. */
@@ -16,7 +18,7 @@ export interface TokenState extends StoredToken {
   readonly hash: string;
 }
 
-type TokenExpiry = Pick<Token, 'expiresAt'>;
+type TokenExpiry = Pick<TokenState, 'expiresAt' | 'replacedBy'>;
 
 export type TokenEvent =
   | DomainEvent<'token-created', TokenState, null>
@@ -52,10 +54,27 @@ export function createToken({ existing, wasDeleted, others }: TokenCreationConte
   return [{ type: 'token-created', data: token, before: null }];
 }
 
-/** Ends a token at a time, unless it expires earlier. */
-export function expireToken({ expiresAt }: TokenState, at: Date): TokenEvent[] {
-  if (expiresAt !== null && Date.parse(expiresAt) <= at.getTime()) return [];
-  return [{ type: 'token-updated', data: { expiresAt: at.toISOString() }, before: { expiresAt } }];
+/** A rotation: the token and its successor. */
+export interface TokenReplacement {
+  readonly old: TokenState;
+  readonly token: TokenState;
+  /** When the old token expires at the latest. */
+  readonly end: Date;
+  /** All tokens. */
+  readonly tokens: readonly StoredToken[];
+}
+
+/** Returns the events of each token. Replaced tokens keep their name, so a rotation does not conflict with them. */
+export function rotateToken({ old, token, end, tokens }: TokenReplacement) {
+  const { name, expiresAt, replacedBy } = old;
+  if (tokens.some(({ id }) => id === replacedBy)) {
+    throw new FlagsError('token_exists', `The token ${name} was rotated before; rotate its successor ${replacedBy}.`);
+  }
+  const others = tokens.filter((other) => other.id !== old.id && other.replacedBy === undefined);
+  const isEarlier = expiresAt !== null && Date.parse(expiresAt) <= end.getTime();
+  const data = { expiresAt: isEarlier ? expiresAt : end.toISOString(), replacedBy: token.id };
+  const replaced: TokenEvent[] = [{ type: 'token-updated', data, before: { expiresAt } }];
+  return { created: createToken({ existing: undefined, wasDeleted: false, others }, token), replaced };
 }
 
 export function deleteToken(token: TokenState): TokenEvent[] {

@@ -42,6 +42,23 @@ onEveryStorage((start) => {
       expect(await flags.verifyToken(old.secret)).toBeUndefined();
     });
 
+    it('rotates the new token next, while the old ones are still listed', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      let { token } = await flags.createToken({ name: 'web', kind: 'client', expiresAt: clock.text(DAY) });
+      const first = token;
+      for (let rotation = 1; rotation <= 3; rotation++) {
+        ({ token } = await flags.rotateToken(token.id, { overlap: rotation * HOUR }));
+        await expectRefusal(flags, 'token_exists', () => flags.rotateToken(first.id));
+      }
+      clock.advance(2 * DAY);
+      const { token: last } = await flags.rotateToken(token.id);
+      expect((await flags.listTokens()).map(({ name }) => name)).toEqual(['web', 'web', 'web', 'web', 'web']);
+      await expectRefusal(flags, 'token_exists', () => flags.createToken({ name: 'web', kind: 'client' }));
+      await flags.deleteToken({ token: last.id });
+      await flags.rotateToken(token.id);
+    });
+
     it('succeeds once, also when several callers try at once', async () => {
       const flags = await start();
       const { token } = await flags.createToken({ name: 'web', kind: 'client' });
