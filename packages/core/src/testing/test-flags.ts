@@ -41,7 +41,12 @@ export function testFlags<Schema extends FlagsSchema>(
 /** Creates flags for a test, without a schema. */
 export function testFlags(values?: TestValues, options?: TestFlagsOptions): TestFlags;
 export function testFlags(given: object = {}, options: TestFlagsOptions = {}): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw invalidInput([{ message: 'testFlags takes an object of values by name of the flag', path: '' }]);
+  }
   const values = given as TestValues;
+  // Flags may be named as members that every object inherits.
+  const testValueOf = (flag: string) => (Object.hasOwn(values, flag) ? values[flag] : undefined) ?? false;
   const fault = describeUnknownOption(options, OPTIONS);
   if (fault) throw invalidInput([{ message: `testFlags ${fault}`, path: '' }]);
   const { schema, now = () => new Date() } = options;
@@ -58,8 +63,8 @@ export function testFlags(given: object = {}, options: TestFlagsOptions = {}): u
   const projects = new Set([DEFAULT_PROJECT, ...declarations.flatMap(([, { project }]) => project ?? [])]);
   const changes = [
     ...[...projects].map((id) => seedProject(id, createdAt)),
-    ...declarations.map(([flag, declaration]) => seedFlag(flag, { value: values[flag] ?? false, declaration }, seed)),
-    ...undeclared.map((flag) => seedFlag(flag, { value: values[flag] ?? false, declaration: {} }, seed)),
+    ...declarations.map(([flag, declaration]) => seedFlag(flag, { value: testValueOf(flag), declaration }, seed)),
+    ...undeclared.map((flag) => seedFlag(flag, { value: testValueOf(flag), declaration: {} }, seed)),
   ];
   const commit = toCommit(changes, { at: createdAt, actor: options.actor ?? 'system' });
   return openState({ options, commits: [JSON.stringify(commit)], ids });

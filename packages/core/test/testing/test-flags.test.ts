@@ -140,6 +140,21 @@ describe('testFlags with a schema', () => {
     expect(fork.isEnabled('banner', { plan: 'pro' })).toBe(true);
   });
 
+  it('has declared flags off that are named as inherited members', () => {
+    const named = defineFlags({ toString: {}, constructor: { variants: ['a', 'b'] }, ['__proto__']: {} });
+    const flags = testFlags({}, { schema: named });
+    for (const flag of ['toString', 'constructor', '__proto__'] as const) {
+      expect(flags.explain(flag)).toMatchObject({ enabled: false, reason: 'disabled' });
+    }
+    const values: unknown[] = [];
+    vary(flags, ['constructor', '__proto__'], (combination) => void values.push(combination));
+    expect(values).toHaveLength(6);
+  });
+
+  it.each(['checkout', 5, null, [true]])('refuses values that are not an object: %j', (values) => {
+    expect(() => testFlags(values as never)).toThrow('takes an object of values');
+  });
+
   it('refuses unknown flags and variants', () => {
     expect(() => testFlags({ chekout: true } as never, { schema })).toThrow(
       'There is no flag chekout; did you mean checkout?',
