@@ -60,7 +60,7 @@ async function previewDocuments(
   assertAffordable(names, after, contexts);
   const flags: FlagPreview[] = [];
   for (const name of names) {
-    const project = (states.flag(name, 'after') ?? states.flag(name, 'before'))?.project ?? '';
+    const project = states.projectOf(name);
     const previews: ContextPreview[] = [];
     for (const [index, context] of contexts.entries()) {
       if (timeSlice.isOver()) await timeSlice.next();
@@ -92,11 +92,15 @@ interface States {
   readonly live: ReadonlyMap<string, FlagState>;
   /** Returns a flag that is not archived. */
   flag(name: string, side: Side): FlagState | undefined;
+  /** Returns the planned project of a flag, archived or not. */
+  projectOf(name: string): string;
 }
 
 function statesOf({ replica }: Engine, documents: readonly PlannedState[]): States {
   const { flags: live } = replica.documents;
-  const planned = new Map(documents.filter(({ kind }) => kind === flagDocuments.kind).map((one) => [one.id, one]));
+  // A flag that the set creates and deletes again is on neither side.
+  const flags = documents.filter(({ kind, before, after }) => kind === flagDocuments.kind && (before ?? after));
+  const planned = new Map(flags.map((one) => [one.id, one]));
   return {
     live,
     changedFlags: new Set(planned.keys()),
@@ -106,6 +110,11 @@ function statesOf({ replica }: Engine, documents: readonly PlannedState[]): Stat
       if (!document) return live.get(name);
       const state = document[side] as FlagState | null;
       return state?.archived ? undefined : (state ?? undefined);
+    },
+    projectOf(name) {
+      const document = planned.get(name);
+      const state = document ? ((document.after ?? document.before) as FlagState) : live.get(name);
+      return state?.project ?? '';
     },
   };
 }

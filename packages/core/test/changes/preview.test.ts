@@ -131,6 +131,20 @@ describe('a preview', () => {
     expect(byName.get('checkout')).toMatchObject({ after: { enabled: false, reason: 'unknown_flag' }, buckets: [] });
   });
 
+  it('names the project of archived flags, and leaves out flags that the set creates and deletes', async () => {
+    const old = { project: 'default', flag: 'old' };
+    await flags.createFlag(old, { name: 'old' });
+    await flags.archiveFlag(old);
+    const passing = { project: 'default', flag: 'passing' };
+    const { flags: previewed } = await preview([
+      { op: 'deleteFlag', ref: { flag: 'old' } },
+      { op: 'createFlag', ref: { project: 'default' }, input: { name: 'passing' } },
+      { op: 'archiveFlag', ref: passing },
+      { op: 'deleteFlag', ref: passing },
+    ]);
+    expect(previewed.map(({ project, flag }) => [project, flag])).toEqual([['default', 'old']]);
+  });
+
   it('lets chance alone change nothing', async () => {
     const random = { ...ROLLOUT, parameters: { ...ROLLOUT.parameters, stickiness: 'random', rollout: '50' } };
     await flags.updateStrategy({ ...PRODUCTION, strategy }, random);
