@@ -2,16 +2,21 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createFlags, memoryStorage } from '@flags/core';
 import { createFlagsRouter } from '@flags/express';
 import { closeSharedBrowser, connectBrowser, disconnectBrowser, startSharedBrowser } from '@flags/test-browser';
 import { createFlagsUi } from '@flags/ui';
 import express from 'express';
+import { createShop } from './shop.mjs';
 
 const IMAGES = join(dirname(fileURLToPath(import.meta.url)), '../../../docs/images');
 
-const flags = await createFlags({ storage: memoryStorage() });
-await seed();
+/** The users of the preview: three of four are in a country that the strategy names. */
+const CUSTOMERS = Array.from({ length: 200 }, (_, index) => {
+  const country = ['DE', 'AT', 'DE', 'FR'][index % 4];
+  return `userId=${index + 1}, country=${country}`;
+}).join('\n');
+
+const flags = await createShop();
 const app = express();
 const router = createFlagsRouter(flags, { auth: () => ({ name: 'ada' }) });
 app.use(router);
@@ -35,6 +40,9 @@ for (const colorScheme of ['light', 'dark']) {
   await tab.getByRole('heading', { name: 'History' }).waitFor();
   await take(tab, `flag-${colorScheme}`);
   await tab.goto(`${page}/flags/checkout/production`);
+  await tab.getByRole('button', { name: 'Edit the list' }).click();
+  await tab.getByRole('textbox', { name: 'Users' }).fill(CUSTOMERS);
+  await tab.getByRole('button', { name: 'Use this list' }).click();
   await tab.getByLabel('Rollout of strategy 1 in percent').fill('50');
   await tab.getByText(/become on/).waitFor();
   await take(tab, `editor-${colorScheme}`);
@@ -55,51 +63,4 @@ async function take(tab, name) {
   await tab.waitForTimeout(600);
   await tab.screenshot({ path });
   console.log(`${name}.png ${Math.round(statSync(path).size / 1_000)} kB`);
-}
-
-/** Flags as a shop has them. */
-async function seed() {
-  const all = [
-    ['checkout', 'The new checkout', 'release', 25, ['web', 'payments'], 'team-checkout'],
-    ['dark-mode', 'Dark colours for everybody who asks for them', 'release', 100, ['web'], 'team-design'],
-    ['express-delivery', 'Delivery on the same day', 'experiment', 50, ['logistics'], 'team-delivery'],
-    ['old-banner', 'The banner of last summer', 'release', undefined, [], undefined],
-    ['payment-provider-b', 'The second provider takes over', 'kill-switch', 100, ['payments'], 'team-checkout'],
-    ['recommendations', 'Articles that others have bought', 'experiment', 10, ['web'], 'team-search'],
-    ['search-v2', 'Search with suggestions', 'release', 5, ['web'], 'team-search'],
-    ['staff-tools', 'Tools for the staff', 'permission', 100, [], 'team-shop'],
-  ];
-  for (const [name, description, type, rollout, labels, owner] of all) {
-    const ref = { project: 'default', flag: name };
-    await flags
-      .as('ada')
-      .createFlag({ project: 'default' }, { name, description, type, labels, ...(owner && { owner }) });
-    if (rollout === undefined) {
-      await flags.as('bob').updateFlag(ref, { stale: true });
-      continue;
-    }
-    for (const environment of ['development', 'production']) {
-      const parameters = {
-        rollout: environment === 'production' ? rollout : 100,
-        stickiness: 'default',
-        groupId: name,
-      };
-      const constraints =
-        name === 'checkout' && environment === 'production'
-          ? [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT'] }]
-          : [];
-      await flags.as('ada').addStrategy({ ...ref, environment }, { name: 'flexibleRollout', parameters, constraints });
-      await flags.as('ada').enable({ ...ref, environment });
-    }
-  }
-  await flags.apply(
-    [
-      {
-        op: 'updateFlag',
-        ref: { project: 'default', flag: 'checkout' },
-        input: { description: 'The new checkout, in two steps' },
-      },
-    ],
-    { actor: 'bob', reason: 'Step two is ready' },
-  );
 }

@@ -38,7 +38,8 @@ export async function disconnectBrowser(): Promise<void> {
 /** Opens a page in a browser context of its own: no cookies, no storage of others. */
 export async function visit(url: string, { allow = [], ...options }: VisitOptions = {}): Promise<Visit> {
   const browser = await connectBrowser();
-  const context = await browser.newContext(options);
+  // Colors that fade in would be judged halfway.
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   let faults: string[] = [];
   const isAllowed = (status: number, address: string) =>

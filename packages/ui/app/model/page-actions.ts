@@ -5,9 +5,16 @@ export interface PageAction {
   readonly run: () => void;
 }
 
+/** What belongs to the screen comes first. A control of several places belongs to the first. */
+const PLACES = [
+  ['On this page', 'main'],
+  ['On this page', '.toasts'],
+  ['Pages', 'nav[aria-label=Main]'],
+  ['On this page', 'header.bar'],
+] as const;
 const CONTROLS = 'a[href], button, select, summary, textarea, input';
 /** Rows and lists have names of their own here. */
-const SKIPPED = '[aria-disabled=true], :disabled, [data-palette=none], .skip';
+const SKIPPED = '[aria-disabled=true], :disabled, [data-palette=none]';
 
 /**
  * Reads the actions off the page itself: every link, button and field that is shown and enabled, under its accessible
@@ -15,12 +22,10 @@ const SKIPPED = '[aria-disabled=true], :disabled, [data-palette=none], .skip';
  */
 export function pageActions(): readonly PageAction[] {
   const actions = new Map<string, PageAction>();
-  for (const place of document.querySelectorAll('nav[aria-label=Main], main, header, .toasts')) {
-    const isNavigation = place.matches('nav');
-    for (const element of place.querySelectorAll<HTMLElement>(CONTROLS)) {
+  for (const [group, selector] of PLACES) {
+    for (const element of document.querySelectorAll<HTMLElement>(`${selector} :is(${CONTROLS})`)) {
       const label = nameOf(element);
       if (label === '' || element.matches(SKIPPED) || !element.checkVisibility()) continue;
-      const group = isNavigation ? 'Pages' : 'On this page';
       if (!actions.has(label)) actions.set(label, { group, label, run: () => use(element) });
     }
   }
@@ -30,9 +35,15 @@ export function pageActions(): readonly PageAction[] {
 function nameOf(element: HTMLElement): string {
   const label = element instanceof HTMLInputElement ? element.labels?.[0] : undefined;
   const field = element instanceof HTMLSelectElement ? element.labels?.[0]?.querySelector('.hidden') : undefined;
-  const own = element instanceof HTMLSelectElement ? '' : (element.textContent ?? '');
+  const own = element instanceof HTMLSelectElement ? '' : visibleText(element);
   const text = element.getAttribute('aria-label') ?? label?.textContent ?? field?.textContent ?? own;
   return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** The text without marks for the eye alone, such as the arrow of a sorted column. */
+function visibleText(element: HTMLElement): string {
+  const isMark = (node: Node) => node instanceof Element && node.getAttribute('aria-hidden') === 'true';
+  return [...element.childNodes].flatMap((node) => (isMark(node) ? [] : (node.textContent ?? ''))).join('');
 }
 
 /** Fields get the focus, everything else is done. */

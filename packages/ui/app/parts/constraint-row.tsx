@@ -55,13 +55,7 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
           </option>
         ))}
       </select>
-      {takesValues(operator) ? (
-        <ValueList
-          name={name}
-          values={constraint.values ?? []}
-          onChange={(values) => onChange({ ...constraint, values })}
-        />
-      ) : (
+      {!takesValues(operator) && (
         <input
           aria-label={`${name}: value`}
           class="operand"
@@ -91,6 +85,13 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
       <button type="button" class="quiet square" aria-label={`Remove constraint ${number}`} onClick={onRemove}>
         <Icon name="close" />
       </button>
+      {takesValues(operator) && (
+        <ValueList
+          name={name}
+          values={constraint.values ?? []}
+          onChange={(values) => onChange({ ...constraint, values })}
+        />
+      )}
     </fieldset>
   );
 }

@@ -38,7 +38,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
               <span class="hidden">Back to the application</span>
             </a>
           )}
-          <a class="brand" href={href(['projects', currentProject()])}>
+          <a class="brand" data-palette="none" href={href(['projects', currentProject()])}>
             <Icon name="flag" />
             {settings.title}
           </a>

@@ -15,12 +15,15 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 
 /** Says what went wrong, and offers to try again. */
 export function Fault({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => void }) {
+  const [only, ...others] = error.details;
+  // The message of a single issue has all that the list would have.
+  const isWhole = only !== undefined && others.length === 0 && error.message.includes(only.message);
   return (
     <div class="fault" role="alert">
       <Icon name="warning" />
       <p>
-        {error.message}
-        {error.details.length > 0 && error.details[0]?.message !== error.message && (
+        {isWhole ? inWords(error.message, only?.path) : error.message}
+        {!isWhole && error.details.length > 0 && (
           <ul>
             {error.details.slice(0, 10).map(({ path, message }) => (
               <li key={`${path} ${message}`}>{path ? `${placeOf(path)}: ${message}` : message}</li>
@@ -35,6 +38,11 @@ export function Fault({ error, onRetry }: { readonly error: ApiError; readonly o
       )}
     </div>
   );
+}
+
+/** Says where the issue is in words: the field has a label, no JSON Pointer. */
+function inWords(message: string, pointer: string | undefined): string {
+  return pointer ? message.replace(pointer, placeOf(pointer)) : message;
 }
 
 /** Lists whose items people count from one. */

@@ -182,7 +182,7 @@ function partsOf({ kind, id, parts }: DocumentDifference): readonly Part[] {
   return parts
     .filter(({ path }) => path !== '' && path !== '/archivedAt')
     .map(({ path, before, after }) => ({
-      path: `${kind === 'flag' ? '' : `${kind} ${id} `}${wordsOf(path)}`,
+      path: kind === 'flag' ? wordsOf(path) : `${kind} ${id} · ${wordsOf(path)}`,
       before: shortText(before),
       after: shortText(after),
     }));

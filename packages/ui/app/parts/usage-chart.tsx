@@ -1,7 +1,7 @@
 import { useResource } from '../api/resource.js';
 import { sumByHour } from '../model/usage.js';
 import { offers } from '../state/session.js';
-import { compact, plural } from '../words.js';
+import { compact, number, plural } from '../words.js';
 import { Empty } from './states.js';
 
 const HOURS = 48;
@@ -30,13 +30,15 @@ export function UsageChart({ project, flag }: { readonly project: string; readon
         return (
           <figure key={environment}>
             <figcaption>
-              <strong>{environment}</strong> {compact(yes)} on, {compact(no)} off
+              <strong>{environment}</strong>
+              <span class="key on" aria-hidden="true" /> {compact(yes)} on
+              <span class="key off" aria-hidden="true" /> {compact(no)} off
             </figcaption>
             <svg
               viewBox={`0 0 ${HOURS * 8} ${HEIGHT}`}
               preserveAspectRatio="none"
               role="img"
-              aria-label={`${environment}: ${plural(yes, 'evaluation')} on and ${no} off in 48 hours`}
+              aria-label={`${environment}: ${plural(yes, 'evaluation')} on and ${number(no)} off in 48 hours`}
             >
               {sums.map((hour, index) => {
                 const on = (hour.yes / most) * HEIGHT;
@@ -49,6 +51,10 @@ export function UsageChart({ project, flag }: { readonly project: string; readon
                 );
               })}
             </svg>
+            <p class="span" aria-hidden="true">
+              <span>{HOURS} hours ago</span>
+              <span>now</span>
+            </p>
           </figure>
         );
       })}

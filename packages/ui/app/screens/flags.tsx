@@ -128,7 +128,7 @@ function Filters({ filter, flags }: FiltersProps) {
         <input
           type="search"
           aria-label="Filter flags"
-          placeholder="Filter by name, description, label or owner"
+          placeholder="Name, description, label, owner"
           value={filter.text}
           data-action="filter"
           onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}

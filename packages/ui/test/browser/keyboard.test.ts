@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 let host: Host;
@@ -31,11 +32,11 @@ const focused = () =>
   });
 
 async function isFocused(name: string): Promise<void> {
-  for (let tries = 0; (await focused()) !== name; tries++) {
-    if (tries > 100) throw new Error(`"${await focused()}" has the focus instead of "${name}"`);
-    await visited.page.waitForTimeout(20);
-  }
+  await until(async () => (await focused()) === name);
 }
+
+/** Presses keys at once: a sequence of letters ends when the next letter comes late. */
+const pressAtOnce = (...keys: string[]) => Promise.all(keys.map((key) => visited.page.keyboard.press(key)));
 
 /** Presses Tab until a control has the focus. */
 async function tabTo(name: RegExp): Promise<void> {
@@ -127,10 +128,16 @@ describeInBrowser('the keyboard alone', () => {
 
   it('goes to places by two letters, and shows all keys', async () => {
     const page = await open('projects/default/flags/checkout');
-    await press('g', 'e');
-    await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
-    await press('g', 'f');
-    await isFocused('Flags');
+    for (const [letter, title] of [
+      ['e', 'Events'],
+      ['s', 'Segments'],
+      ['w', 'Playground'],
+      ['f', 'Flags'],
+    ] as const) {
+      await pressAtOnce('g', letter);
+      await page.getByRole('heading', { level: 1, name: title }).waitFor();
+      await isFocused(title);
+    }
     await press('v');
     await page.getByRole('dialog', { name: 'View as' }).waitFor();
     await press('Escape');
@@ -138,6 +145,39 @@ describeInBrowser('the keyboard alone', () => {
     await press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('edits by e, and reviews by r', async () => {
+    const page = await open('projects/default/flags/checkout');
+    await page.getByRole('link', { name: 'Edit production' }).focus();
+    await press('e');
+    await isFocused('checkout in production');
+    await page.getByLabel('Rollout of strategy 1 in percent').fill('77');
+    await page.getByRole('heading', { level: 1 }).focus();
+    await press('r');
+    await page.getByRole('dialog', { name: 'Review changes of checkout' }).waitFor();
+    await press('Escape');
+    await page.getByRole('button', { name: 'Discard' }).click();
+  });
+
+  it('has the names that tests and assistive technology rely on', async () => {
+    const page = await open();
+    expect(await page.getByRole('searchbox').count()).toBe(1);
+    await page.getByRole('switch', { name: 'checkout in development', exact: true }).waitFor();
+    await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: /^(Change|Apply|Confirm)/ }).count()).toBe(1);
+    await press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByLabel('Choose checkout').check();
+    await page.getByRole('button', { name: 'Mark stale' }).click();
+    expect(await dialog.getByRole('button', { name: /^(Change|Apply|Confirm)/ }).count()).toBe(1);
+    await press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.goto(`${host.page}projects/default/flags/checkout`);
+    await page.getByRole('switch', { name: 'checkout in production', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Archive…' }).click();
+    expect(await dialog.getByRole('button', { name: /^(Change|Apply|Confirm)/ }).count()).toBe(1);
   });
 
   it('has letters that can be switched off, and that are dead in fields and dialogs', async () => {

@@ -1,0 +1,102 @@
+// The flags in the pictures: a shop with eight flags, two applications, and two weeks of changes.
+import { createFlags, memoryStorage } from '@flags/core';
+
+const HOUR = 3_600_000;
+const FLAGS = [
+  ['checkout', 'The new checkout', 'release', 25, ['web', 'payments'], 'team-checkout', 900],
+  ['dark-mode', 'Dark colours for everybody who asks for them', 'release', 100, ['web'], 'team-design', 4_200],
+  ['express-delivery', 'Delivery on the same day', 'experiment', 50, ['logistics'], 'team-delivery', 310],
+  ['old-banner', 'The banner of last summer', 'release', undefined, [], undefined, 0],
+  ['payment-provider-b', 'The second provider takes over', 'kill-switch', 100, ['payments'], 'team-checkout', 120],
+  ['recommendations', 'Articles that others have bought', 'experiment', 10, ['web'], 'team-search', 2_600],
+  ['search-v2', 'Search with suggestions', 'release', 5, ['web'], 'team-search', 1_900],
+  ['staff-tools', 'Tools for the staff', 'permission', 100, [], 'team-shop', 40],
+];
+
+/** Returns the engine of the shop. Its changes lie in the past, its usage in the last day. */
+export async function createShop() {
+  let clock = Date.now() - 14 * 24 * HOUR;
+  const flags = await createFlags({ storage: memoryStorage(), now: () => new Date(clock) });
+  for (const [index, flag] of FLAGS.entries()) {
+    clock += 20 * HOUR;
+    await addFlag(flags, flag, index % 2 === 0 ? 'ada' : 'bob');
+  }
+  clock = Date.now() - 26 * HOUR;
+  const countries = [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT', 'FR', 'NL'] }];
+  await flags
+    .as('bob')
+    .createSegment({ name: 'EU', description: 'Customers in our EU countries', constraints: countries });
+  const staff = [{ contextName: 'email', operator: 'STR_ENDS_WITH', values: ['@shop.example'] }];
+  await flags.as('ada').createSegment({ name: 'Staff', constraints: staff });
+  for (const [userId, roleId] of [
+    [1, 4],
+    [2, 5],
+    [3, 5],
+  ]) {
+    await flags.as('ada').addMember({ project: 'default' }, { userId, roleId });
+  }
+  for (const [name, kind] of [
+    ['shop-backend', 'client'],
+    ['shop-web', 'frontend'],
+    ['deploy', 'admin'],
+  ]) {
+    await flags.as('ada').createToken({ name, kind, expiresAt: new Date(Date.now() + 90 * 24 * HOUR).toISOString() });
+  }
+  await flags.apply(
+    [
+      {
+        op: 'updateFlag',
+        ref: { project: 'default', flag: 'checkout' },
+        input: { description: 'The new checkout, in two steps' },
+      },
+    ],
+    { actor: 'bob', reason: 'Step two is ready' },
+  );
+  clock = Date.now();
+  await reportUsage(flags, clock);
+  return flags;
+}
+
+async function addFlag(flags, [name, description, type, rollout, labels, owner], actor) {
+  const ref = { project: 'default', flag: name };
+  await flags.as(actor).createFlag(ref, { name, description, type, labels, ...(owner && { owner }) });
+  if (rollout === undefined) {
+    await flags.as('bob').updateFlag(ref, { stale: true });
+    return;
+  }
+  for (const environment of ['development', 'production']) {
+    const parameters = {
+      rollout: environment === 'production' ? rollout : 100,
+      stickiness: 'default',
+      groupId: name,
+    };
+    const isLimited = name === 'checkout' && environment === 'production';
+    const constraints = isLimited ? [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT'] }] : [];
+    const target = { ...ref, environment };
+    await flags.as(actor).addStrategy(target, { name: 'flexibleRollout', parameters, constraints });
+    await flags.as(actor).enable(target);
+  }
+}
+
+/** More by day than by night, and a little different from hour to hour. */
+async function reportUsage(flags, now) {
+  for (const [appName, share, url, color] of [
+    ['shop-backend', 1, 'https://shop.example/', '#0969da'],
+    ['shop-web', 0.4, 'https://shop.example/', '#1a7f37'],
+  ]) {
+    const strategies = ['flexibleRollout', 'default'];
+    await flags.registerApplication({ appName, strategies, started: now - 24 * HOUR, interval: 60_000, url, color });
+    for (let ago = 23; ago >= 0; ago--) {
+      const stop = now - ago * HOUR;
+      const hour = new Date(stop).getUTCHours();
+      const toggles = FLAGS.flatMap(([name, , , rollout = 0, , , most], index) => {
+        const level = (1.15 - Math.cos(((hour - 3) / 24) * 2 * Math.PI)) / 2 + ((hour * 7 + index * 5) % 11) / 40;
+        const count = Math.round(most * share * level);
+        const yes = Math.round((count * rollout) / 100);
+        return count === 0 ? [] : [[name, { yes, no: count - yes }]];
+      });
+      const bucket = { start: stop - 60_000, stop, toggles: Object.fromEntries(toggles) };
+      await flags.reportMetrics({ appName, environment: 'production', bucket });
+    }
+  }
+}
