@@ -193,62 +193,6 @@ describeInBrowser('pages elsewhere', () => {
   });
 });
 
-describeInBrowser('hostile texts', () => {
-  it('stay text in flags, variants, strategies, reasons, applications and users', async () => {
-    const script = '<script>globalThis.hacked = 1</script><img src=x onerror="globalThis.hacked = 1">';
-    const link = 'javascript:globalThis.hacked=1';
-    const hostile = { project: 'default', flag: 'hostile' };
-    await host.flags.createFlag(
-      { project: 'default' },
-      { name: 'hostile', description: script, labels: [link], owner: script.slice(0, 60) },
-    );
-    await host.flags.addStrategy(
-      { ...hostile, environment: 'production' },
-      {
-        name: 'flexibleRollout',
-        title: script,
-        parameters: { rollout: 50, stickiness: 'default', groupId: link },
-        constraints: [{ contextName: '__proto__', operator: 'IN', values: [script, link] }],
-      },
-    );
-    await host.flags.setVariants(hostile, [
-      {
-        name: 'v',
-        weightType: 'variable',
-        weight: 1000,
-        stickiness: 'default',
-        payload: { type: 'string', value: `${script}${link}` },
-      },
-    ]);
-    await host.flags.apply([{ op: 'updateFlag', ref: hostile, input: { stale: true } }], {
-      reason: script,
-      actor: link,
-    });
-    const page = await open(`projects/default?as=${encodeURIComponent(`userId=${encodeURIComponent(script)}`)}`);
-    const check = async () => {
-      expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
-      expect(await page.locator('main script, main img, main iframe, a[href^="javascript:"]').count()).toBe(0);
-    };
-    await page.getByRole('link', { name: 'hostile' }).waitFor();
-    await check();
-    await page.getByRole('link', { name: 'hostile' }).click();
-    await page.getByRole('heading', { name: 'Variants' }).waitFor();
-    await page.getByText(script).first().waitFor();
-    await check();
-    await page.goto(`${host.page}projects/default/flags/hostile/production`);
-    await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
-    await page.getByText(/now on for/).waitFor();
-    await check();
-    await page.getByRole('button', { name: 'Review changes' }).click();
-    await page.getByRole('dialog').waitFor();
-    await check();
-    await page.goto(`${host.page}events`);
-    await page.getByText(script).first().waitFor();
-    await check();
-    expect(await accessibilityViolations(page)).toEqual([]);
-  });
-});
-
 describeInBrowser('every way of looking at it', () => {
   const places = [
     'projects/default',

@@ -1,0 +1,142 @@
+import { disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { describeInBrowser, type Host, startHost } from './host.js';
+
+const SCRIPT = '<script>globalThis.hacked = 1</script><img src=x onerror="globalThis.hacked = 1">';
+const LINK = 'javascript:globalThis.hacked=1';
+const COLOR = 'red; background: url(https://elsewhere.invalid/)';
+const FLAG = { project: 'default', flag: 'hostile' };
+const PRODUCTION = { ...FLAG, environment: 'production' };
+
+let host: Host;
+let visited: Visit;
+let segment: number;
+
+/** Everything that people, applications and callers may name has a hostile name. */
+async function seedHostile({ flags }: Host): Promise<void> {
+  const constraints = [{ contextName: '__proto__', operator: 'IN' as const, values: [SCRIPT, LINK] }];
+  await flags.createProject({ id: 'hostile', name: SCRIPT, description: SCRIPT });
+  ({ id: segment } = await flags.createSegment({ name: SCRIPT.slice(0, 90), description: SCRIPT, constraints }));
+  await flags.createFlag(FLAG, { name: 'hostile', description: SCRIPT, labels: [LINK], owner: SCRIPT.slice(0, 60) });
+  await flags.addStrategy(PRODUCTION, {
+    name: 'flexibleRollout',
+    title: SCRIPT,
+    parameters: { rollout: 50, stickiness: 'default', groupId: LINK },
+    constraints,
+    segments: [segment],
+  });
+  await flags.addStrategy(PRODUCTION, { name: SCRIPT, parameters: { [SCRIPT]: LINK } });
+  await flags.enable(PRODUCTION);
+  await flags.setVariants(FLAG, [
+    {
+      name: 'v',
+      weightType: 'variable',
+      weight: 1000,
+      stickiness: SCRIPT,
+      payload: { type: 'string', value: `${SCRIPT}${LINK}` },
+      overrides: [{ contextName: SCRIPT, values: [LINK] }],
+    },
+  ]);
+  await flags.apply([{ op: 'updateFlag', ref: FLAG, input: { stale: true } }], { reason: SCRIPT, actor: LINK });
+  await flags.createFlag(FLAG, { name: 'archived', description: SCRIPT });
+  await flags.archiveFlag({ ...FLAG, flag: 'archived' });
+  await flags.createToken({ name: SCRIPT, kind: 'client' });
+  await flags.addMember({ project: 'default' }, { userId: 7, roleId: 4 });
+  const report = { started: Date.now(), interval: 10_000, strategies: [SCRIPT], instanceId: SCRIPT };
+  for (const appName of [SCRIPT, LINK]) {
+    await flags.registerApplication({ ...report, appName, description: SCRIPT, url: LINK, color: COLOR, icon: LINK });
+    const toggles = { hostile: { yes: 1, no: 1 }, [SCRIPT]: { yes: 1, no: 0 } };
+    await flags.reportMetrics({ appName, bucket: { start: Date.now() - 1_000, stop: Date.now(), toggles } });
+  }
+}
+
+beforeAll(async () => {
+  host = await startHost({
+    router: {
+      auth: () => ({ name: SCRIPT }),
+      describeUsers: (ids) => ids.map((id) => ({ id, name: SCRIPT, image: LINK })),
+    },
+  });
+  await seedHostile(host);
+});
+afterEach(() => visited.close());
+afterAll(async () => {
+  await host.close();
+  await disconnectBrowser();
+});
+
+/** The policy would stop a script as well, and fail the test: it reaches the console. */
+async function expectOnlyText(): Promise<void> {
+  const { page } = visited;
+  const elements = 'body :is(script:not([type="application/json"], [src]), img, iframe, object, embed)';
+  expect(await page.locator(elements).count()).toBe(0);
+  expect(await page.locator('[href^="javascript:" i], [src^="javascript:" i], [style*="url(" i]').count()).toBe(0);
+  expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+}
+
+const as = `as=${encodeURIComponent(`userId=${encodeURIComponent(SCRIPT)}&${encodeURIComponent(LINK)}=1`)}`;
+
+describeInBrowser('hostile texts stay text', () => {
+  it.each([
+    ['the list of flags', 'projects/default'],
+    ['the list of flags, as somebody hostile', `projects/default?${as}`],
+    ['the archive', 'projects/default?show=archived'],
+    ['a flag', 'projects/default/flags/hostile'],
+    ['a flag, as somebody hostile', `projects/default/flags/hostile?${as}`],
+    ['an archived flag', 'projects/default/flags/archived'],
+    ['a flag as it was', 'projects/default/flags/hostile?asOf=2100-01-01T00:00:00Z'],
+    ['the editor', 'projects/default/flags/hostile/production'],
+    ['the segments', 'segments'],
+    ['the events', 'events'],
+    ['the applications', 'applications'],
+    ['an application', `applications/${encodeURIComponent(SCRIPT)}`],
+    ['the tokens', 'tokens'],
+    ['the members', 'projects/default/members'],
+    ['the playground', `why?${as}&flag=hostile`],
+    ['a filter', `segments?q=${encodeURIComponent(SCRIPT.slice(0, 30))}`],
+  ])('in %s', async (_, path) => {
+    visited = await visit(`${host.page}${path}`);
+    await visited.page.locator('main :text("globalThis.hacked"):visible').first().waitFor();
+    await expectOnlyText();
+  });
+
+  it('in a segment, its editor, and its preview', async () => {
+    visited = await visit(`${host.page}segments/${segment}`);
+    const { page } = visited;
+    await page.getByRole('heading', { level: 1, name: SCRIPT.slice(0, 90) }).waitFor();
+    await expectOnlyText();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByText('Used by 1 strategy.').waitFor();
+    await page.getByLabel('Constraint 1: field').fill('userId');
+    await page
+      .locator('main [role=status]')
+      .getByText(/now on for|Nobody changes/)
+      .first()
+      .waitFor();
+    await expectOnlyText();
+    await page.getByRole('button', { name: 'Discard' }).click();
+  });
+
+  it('in the review, as code too, and in the palette', async () => {
+    visited = await visit(`${host.page}projects/default/flags/hostile/production`);
+    const { page } = visited;
+    const closed = page.getByRole('button', { name: SCRIPT, expanded: false });
+    await closed.nth(1).click();
+    await closed.click();
+    await expectOnlyText();
+    await page.getByLabel(/in percent$/).fill('60');
+    await page.getByText(/now on for|Nobody changes/).waitFor();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('As code').click();
+    for (const form of ['curl', 'TypeScript', 'JSON']) {
+      await dialog.getByText(form, { exact: true }).click();
+      await dialog.locator('code', { hasText: 'globalThis.hacked' }).waitFor();
+      await expectOnlyText();
+    }
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('listbox').getByRole('option', { name: SCRIPT }).first().waitFor();
+    await expectOnlyText();
+  });
+});
