@@ -123,6 +123,7 @@ describe('a set with many changes of one document', () => {
       now: () => new Date(0),
       feed: { ready: async () => undefined, wake: () => undefined },
       applyUpdates: () => undefined,
+      forgetFlags: async () => undefined,
       getCached() {
         copies += 1;
         return { state: 7, revision: 2 };
