@@ -87,7 +87,8 @@ export interface Member {
 }
 
 /** An API token without its secret. */
-export interface Token extends Pick<core.ListedToken, 'id' | 'projects' | 'environment' | 'createdAt' | 'expiresAt' | 'lastUsedAt'> {
+export interface Token
+  extends Pick<core.ListedToken, 'id' | 'projects' | 'environment' | 'createdAt' | 'expiresAt' | 'lastUsedAt'> {
   readonly tokenName: string;
   readonly type: string;
 }
