@@ -248,3 +248,16 @@ describe('stores', () => {
     expect((await flagsCommand(['--help'], { env })).out).not.toContain('secret');
   });
 });
+
+it('reads as many pages of the history as its limit takes', async () => {
+  const flags = await onServer();
+  const big = { project: 'default', flag: 'big' };
+  await server().flags.createFlag(big, { name: 'big' });
+  for (const letter of 'abc') await server().flags.updateFlag(big, { description: letter.repeat(400_000) });
+  expect(await jsonOf<unknown[]>(flags('history', 'big', '--json', '--limit', '3'))).toHaveLength(3);
+  expect(await jsonOf<unknown[]>(flags('history', 'big', '--json', '--limit', '5000'))).toHaveLength(4);
+  expect((await flags('history', 'big', '--limit', '3')).out).toContain('There are older changes: raise --limit.');
+  for (const limit of ['0', '-1', '1.5', 'x']) {
+    expect(await flags('history', '--limit', limit)).toMatchObject({ code: 64 });
+  }
+});

@@ -110,11 +110,12 @@ async function listFlags({ api, output, options }: CommandSession, query: ListOp
 
 /** A terminal gets what a person reads; a pipe and `--json` get everything. */
 const ROWS_ON_TERMINAL = 100;
-const MOST_PER_PAGE = 1_000;
+export const MOST_PER_PAGE = 1_000;
 
-function countOf(text: string): number {
+/** Reads `--limit`. */
+export function countOf(text: string, items = 'flags'): number {
   const count = Number(text);
-  if (!/^\d{1,7}$/.test(text) || count === 0) throw usageError(`--limit is a number of flags, not ${text}.`);
+  if (!/^\d{1,7}$/.test(text) || count === 0) throw usageError(`--limit is a number of ${items}, not ${text}.`);
   return count;
 }
 

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import type { Api } from '../api.js';
 import { describeConstraint, describeEvent, subjectOf } from '../describe.js';
 import { CommandError, usageError } from '../errors.js';
 import type { CommandIo } from '../output.js';
 import { confirmOrRefuse, isAffected, reviewedEnvironments, type WireChangeSet } from '../review.js';
 import { type CommandSession, environmentOf, findFlag, withSession } from '../session.js';
+import { countOf, MOST_PER_PAGE } from './flags.js';
 
 interface WireHistory {
   readonly changes: readonly WireChangeSet[];
@@ -67,7 +69,7 @@ async function showHistory(session: CommandSession, flag: string | undefined, li
       : options.project !== undefined
         ? `/projects/${encodeURIComponent(options.project)}/history`
         : '/history';
-  const { changes, next } = await api.get<WireHistory>(path, { limit });
+  const { changes, next } = await readHistory(api, path, countOf(limit, 'change sets'));
   output.json(changes);
   if (changes.length === 0) output.line('No changes.');
   for (const { id, at, actor, reason, events } of changes) {
@@ -78,6 +80,19 @@ async function showHistory(session: CommandSession, flag: string | undefined, li
     }
   }
   if (next !== undefined) output.line('There are older changes: raise --limit.');
+}
+
+/** Reads as many pages as it takes: a page ends at 1 MiB, and may be empty. */
+async function readHistory(api: Api, path: string, limit: number): Promise<WireHistory> {
+  const changes: WireChangeSet[] = [];
+  let next: string | undefined;
+  do {
+    const page = { limit: Math.min(limit - changes.length, MOST_PER_PAGE), after: next };
+    const found = await api.get<WireHistory>(path, page);
+    changes.push(...found.changes);
+    next = found.next;
+  } while (next !== undefined && changes.length < limit);
+  return { changes, ...(next !== undefined && { next }) };
 }
 
 async function undo(session: CommandSession, id: string): Promise<void> {
