@@ -249,6 +249,16 @@ describe('stores', () => {
   });
 });
 
+it('shows the history of a deleted flag of a project', async () => {
+  const flags = await onServer();
+  await flags('create', 'gone');
+  await server().flags.archiveFlag({ project: 'default', flag: 'gone' });
+  await server().flags.deleteFlag({ flag: 'gone' });
+  expect(await flags('history', 'gone')).toMatchObject({ code: 1, err: expect.stringContaining('There is no flag') });
+  expect((await flags('history', 'gone', '--project', 'default')).out).toMatch(/deleted.*created/s);
+  expect(await flags('history', 'other', '--project', 'default')).toMatchObject({ code: 1 });
+});
+
 it('reads as many pages of the history as its limit takes', async () => {
   const flags = await onServer();
   const big = { project: 'default', flag: 'big' };

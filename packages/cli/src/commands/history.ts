@@ -62,13 +62,8 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
 }
 
 async function showHistory(session: CommandSession, flag: string | undefined, limit: string): Promise<void> {
-  const { api, output, options } = session;
-  const path =
-    flag !== undefined
-      ? `/projects/${(await findFlag(session, flag)).project}/features/${flag}/history`
-      : options.project !== undefined
-        ? `/projects/${encodeURIComponent(options.project)}/history`
-        : '/history';
+  const { api, output } = session;
+  const path = await historyPath(session, flag);
   const { changes, next } = await readHistory(api, path, countOf(limit, 'change sets'));
   output.json(changes);
   if (changes.length === 0) output.line('No changes.');
@@ -80,6 +75,15 @@ async function showHistory(session: CommandSession, flag: string | undefined, li
     }
   }
   if (next !== undefined) output.line('There are older changes: raise --limit.');
+}
+
+/** A flag that was deleted, or moved to another project, keeps its history in the project that the options name. */
+async function historyPath(session: CommandSession, flag: string | undefined): Promise<string> {
+  const { project } = session.options;
+  if (flag === undefined)
+    return project === undefined ? '/history' : `/projects/${encodeURIComponent(project)}/history`;
+  const of = project ?? (await findFlag(session, flag)).project;
+  return `/projects/${encodeURIComponent(of)}/features/${encodeURIComponent(flag)}/history`;
 }
 
 /** Reads as many pages as it takes: a page ends at 1 MiB, and may be empty. */
