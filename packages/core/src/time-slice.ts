@@ -42,3 +42,27 @@ function admitNext(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(admitNext);
 }
+
+/** The length of the lists that are sorted at once. */
+const RUN_LENGTH = 1024;
+
+/** Returns the items in order: sorts short runs, then joins pairs of runs, which the engine merges in linear time. */
+export async function sortInSlices<Item>(
+  items: readonly Item[],
+  compare: (one: Item, other: Item) => number,
+): Promise<readonly Item[]> {
+  let runs: (readonly Item[])[] = [];
+  for (let first = 0; first < items.length; first += RUN_LENGTH) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    runs.push(items.slice(first, first + RUN_LENGTH).sort(compare));
+  }
+  while (runs.length > 1) {
+    const joined: (readonly Item[])[] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      if (timeSlice.isOver()) await timeSlice.next();
+      joined.push([...(runs[at] ?? []), ...(runs[at + 1] ?? [])].sort(compare));
+    }
+    runs = joined;
+  }
+  return runs[0] ?? [];
+}

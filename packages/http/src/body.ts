@@ -1,5 +1,5 @@
 import type { Awaitable } from '@flags/core';
-import { timeSlice } from '@flags/core/integration';
+import { nextTurn } from './coalesce-per-tick.js';
 import { HttpError } from './errors.js';
 import type { FlagsRequest } from './request.js';
 
@@ -96,9 +96,9 @@ function parseJson(raw: string | Uint8Array, limit: number): Awaitable<unknown> 
 
 /** The parser cannot be interrupted, so that it gets a turn of the event loop for itself. */
 async function parseAlone(text: string): Promise<unknown> {
-  await timeSlice.next();
+  await nextTurn();
   const body = parseText(text);
-  await timeSlice.next();
+  await nextTurn();
   return body;
 }
 

@@ -19,15 +19,15 @@ export interface StartedText {
   readonly rest: AsyncGenerator<string, void>;
 }
 
-/** Returns the whole text if it is short, else a started text. Yields to the event loop between slices. */
-export async function collectChunks(chunks: JsonChunks): Promise<string | StartedText> {
+/** Returns the whole text up to a length, else a started text. Yields to the event loop between slices. */
+export async function collectChunks(chunks: JsonChunks, longest = COLLECTED_LENGTH): Promise<string | StartedText> {
   const rest = slicesOf(chunks);
   const first: string[] = [];
   let length = 0;
   for (let slice = await rest.next(); !slice.done; slice = await rest.next()) {
     first.push(slice.value);
     length += slice.value.length;
-    if (length > COLLECTED_LENGTH) return { first, rest };
+    if (length > longest) return { first, rest };
     if (first.length > 1) await nextTurn();
   }
   return first.join('');

@@ -193,10 +193,11 @@ async function replyTo(request: FlagsRequest, route: Route, { result, dataVersio
   return { ...answer, headers };
 }
 
-async function bodyReply({ reply: { status, isSecret } }: Route, { body, chunks }: RouteResult): Promise<Reply> {
+async function bodyReply({ reply: { status, isSecret } }: Route, result: RouteResult): Promise<Reply> {
+  const { body, chunks, isWhole } = result;
   const headers = isSecret ? NO_STORE : {};
   if (!chunks) return jsonReply({ status, body, headers });
-  const text = await collectChunks(chunks);
+  const text = await collectChunks(chunks, isWhole ? Number.POSITIVE_INFINITY : undefined);
   return { status, headers: { ...headers, ...JSON_TYPE }, ...(typeof text === 'string' ? { text } : { slices: text }) };
 }
 

@@ -63,3 +63,16 @@ export async function* jsonList(items: Iterable<Pieces>): Pieces {
   }
   yield ']';
 }
+
+/** The number of items above which a list is generated in slices. Shorter lists are faster at once. */
+const LONG_LIST = 500;
+
+/** Returns an object with one list as the whole content of a reply. */
+export function wholeList<Item>(
+  name: string,
+  items: readonly Item[],
+  toWire: (item: Item) => unknown,
+): { readonly body: unknown } | { readonly chunks: Pieces; readonly isWhole: true } {
+  if (items.length <= LONG_LIST) return { body: { [name]: items.map(toWire) } };
+  return { chunks: jsonObject({ [name]: jsonArray(items, toWire) }), isWhole: true };
+}

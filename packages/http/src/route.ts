@@ -230,6 +230,8 @@ export interface RouteResult {
    * pieces with `jsonObject`, `jsonArray` and `jsonMap`.
    */
   readonly chunks?: JsonChunks;
+  /** Buffers `chunks` of any length, because the tag of the reply is the hash of its content. */
+  readonly isWhole?: true;
   /** The tag of `chunks`, if the handler knows it. */
   readonly etag?: string;
   /** What a streamed reply shows of the stored data, if that depends on the caller. Part of the tag of a long reply. */

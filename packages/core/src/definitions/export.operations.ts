@@ -46,6 +46,7 @@ export async function exportDefinitions(engine: Engine, query: ExportQuery = {})
 export async function* readAll<State>({ storage }: Pick<Engine, 'storage'>, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
+    if (timeSlice.isOver()) await timeSlice.next();
     const page = await storage.list({
       kind,
       part: 'body',
@@ -55,7 +56,6 @@ export async function* readAll<State>({ storage }: Pick<Engine, 'storage'>, kind
     for (const { content } of page) yield content as State;
     after = page.at(-1)?.key.id;
     if (page.length < DOCUMENTS_PER_READ) return;
-    await timeSlice.next();
   }
 }
 

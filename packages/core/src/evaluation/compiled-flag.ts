@@ -63,7 +63,7 @@ export interface FlagSource {
 }
 
 /** One empty list, because an instance may have tens of thousands of flags. */
-export const NONE: readonly never[] = [];
+export const NONE: readonly never[] = Object.freeze([]);
 
 export function readDependencies({ dependencies }: FlagDefinition): readonly DependencyDefinition[] {
   const list = toList(dependencies, 'dependencies');

@@ -2,7 +2,7 @@ import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
 import { assertEnvironment, throwEnvironmentNotFound } from '../flags/find.js';
 import type { Storage } from '../storage/port.js';
-import { timeSlice } from '../time-slice.js';
+import { sortInSlices, timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
 import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
 import type {
@@ -98,20 +98,17 @@ function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPa
     isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),
     getVariant: (flag, fallback) => snapshot.getVariant(flag, context, fallback),
     getPayload: (flag, fallback) => readPayload(flag, snapshot.getVariant(flag, context), fallback),
-    evaluateAll: () => namesOf(snapshot).flatMap((name) => evaluateOne(snapshot, name, context)),
+    evaluateAll: () =>
+      [...snapshot.names()].sort(compareCodePoints).flatMap((name) => evaluateOne(snapshot, name, context)),
     async evaluateAllAsync() {
       const evaluated: EvaluatedFlag[] = [];
-      for (const name of namesOf(snapshot)) {
+      for (const name of await sortInSlices([...snapshot.names()], compareCodePoints)) {
         if (timeSlice.isOver()) await timeSlice.next();
         evaluated.push(...evaluateOne(snapshot, name, context));
       }
       return evaluated;
     },
   };
-}
-
-function namesOf(snapshot: Snapshot): string[] {
-  return [...snapshot.names()].sort(compareCodePoints);
 }
 
 function evaluateOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {

@@ -1,12 +1,14 @@
 import { compareCodePoints, lowerBound } from '../collections.js';
+import { NONE } from '../evaluation/compiled-flag.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type { FlagConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
 import type { SnapshotChange, SnapshotOptions } from '../evaluation/snapshot.types.js';
 import { UsageCounters } from '../evaluation/usage.js';
+import type { Dependency } from '../flags/dependency.types.js';
 import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
 import type { SegmentState } from '../segments/segment.js';
-import { timeSlice } from '../time-slice.js';
+import { sortInSlices, timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
 import type { DocumentCache } from './document-cache.js';
 
@@ -22,10 +24,14 @@ export function toConfiguration(flag: FlagState, environment: string): FlagConfi
     stale,
     impressionData,
     enabled,
-    strategies,
+    strategies: strategies.length === 0 ? NONE : strategies,
     variants,
-    dependencies: dependencies.map((one) => ({ feature: one.flag, enabled: one.enabled, variants: one.variants })),
+    dependencies: dependencies.length === 0 ? NONE : dependencies.map(toDependency),
   };
+}
+
+function toDependency({ flag, enabled, variants }: Dependency) {
+  return { feature: flag, enabled, variants };
 }
 
 export function toSegmentConfiguration({ id, name, constraints }: SegmentState): SegmentConfiguration {
@@ -90,35 +96,11 @@ export function createNameOrder<Item extends Named>(
     async load() {
       if (isRecording) return;
       isRecording = true;
-      const sorted = await sortInSlices(all());
+      const sorted = await sortInSlices(all(), byName);
       // Another caller may have listed meanwhile. Its list has the changes of that time.
       ordered ??= sorted;
     },
   };
-}
-
-/** The length of the lists that are sorted at once. */
-const RUN_LENGTH = 1024;
-
-/** Sorts by name: short runs first, then pairs of runs, which the engine merges without sorting them again. */
-async function sortInSlices<Item extends Named>(items: readonly Item[]): Promise<readonly Item[]> {
-  let runs: readonly (readonly Item[])[] = Array.from({ length: Math.ceil(items.length / RUN_LENGTH) }, (_, at) =>
-    items.slice(at * RUN_LENGTH, (at + 1) * RUN_LENGTH),
-  );
-  for (let share = 1; share === 1 || runs.length > 1; share = 2) {
-    const longer: (readonly Item[])[] = [];
-    for (let at = 0; at < runs.length; at += share) {
-      if (timeSlice.isOver()) await timeSlice.next();
-      longer.push(
-        runs
-          .slice(at, at + share)
-          .flat()
-          .sort(byName),
-      );
-    }
-    runs = longer;
-  }
-  return runs[0] ?? [];
 }
 
 function byName(one: Named, other: Named): number {

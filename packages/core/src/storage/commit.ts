@@ -214,7 +214,8 @@ function copyKey({ kind, id }: DocumentKey): DocumentKey {
 
 /** `undefined` has no JSON text: it becomes null, as in an array. */
 function toJson(value: unknown): string {
-  return JSON.stringify(value) ?? 'null';
+  // Most events of new documents have no state before: the constant takes no memory.
+  return value === null ? 'null' : (JSON.stringify(value) ?? 'null');
 }
 
 /** Parses the position of an event in a storage that numbers its events. Throws `invalid_input` for any other text. */

@@ -102,7 +102,11 @@ export function internJson(parsed: unknown, known: unknown): unknown {
   return internObject(parsed as Record<string, unknown>, objectOf(known));
 }
 
+/** One empty list, because a flag has several, and an instance may have tens of thousands of flags. */
+const NO_ITEMS: Items = Object.freeze([]);
+
 function internArray(items: unknown[], known: Items | undefined): Items {
+  if (items.length === 0) return known?.length === 0 ? known : NO_ITEMS;
   let isSame = known?.length === items.length;
   for (let at = 0; at < items.length; at++) {
     const item = items[at];

@@ -24,6 +24,21 @@ describe('all flags by OFREP', () => {
     await ask('ada', '*').expect(304);
   });
 
+  it('are known again also where they take more than 1 MiB', async () => {
+    const description = 'd'.repeat(10);
+    const named = (number: number) => ({ name: `${'flag-'.repeat(19)}${number}`, project: 'default', description });
+    await host.flags.importDefinitions({
+      version: 1,
+      flags: Array.from({ length: 6000 }, (_, at) => named(at + 1000)),
+    });
+    const { headers, body, text } = await ask('ada').expect(200);
+    expect(text.length).toBeGreaterThan(1024 * 1024);
+    expect(body.flags).toHaveLength(6001);
+    expect(body.flags.at(-1)).toMatchObject({ key: named(6999).name, value: false, reason: 'DISABLED' });
+    expect(headers['content-length']).toBe(`${text.length}`);
+    await ask('ada', headers.etag).expect(304);
+  });
+
   it('are sent again once one has changed', async () => {
     const { headers } = await ask('ada').expect(200);
     await host.flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });

@@ -1,13 +1,15 @@
 import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/core';
 import { isInView, viewOf } from '../client/view.js';
+import { wholeList } from '../json-chunks.js';
 import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';
 import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/evaluation-context.js';
 import { FRONTEND } from './paths.js';
 
 /** Omits disabled flags. Browser SDKs treat a missing flag as disabled. */
-function frontendTogglesToWire(flags: readonly EvaluatedFlag[]) {
-  return { toggles: flags.filter(({ enabled }) => enabled).map(frontendToggleToWire) };
+function toToggles(flags: readonly EvaluatedFlag[]) {
+  const on = flags.filter(({ enabled }) => enabled);
+  return wholeList('toggles', on, frontendToggleToWire);
 }
 
 function frontendToggleToWire({ name, enabled, variant, impressionData }: EvaluatedFlag) {
@@ -50,7 +52,7 @@ export const frontendRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const context = contextFromWire(request.query, request.clientIp());
-      return { body: frontendTogglesToWire(await evaluate(request, context)) };
+      return toToggles(await evaluate(request, context));
     },
   }),
   route({
@@ -65,8 +67,7 @@ export const frontendRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const { context } = unchecked<WireFrontendBody | undefined>(request.body) ?? {};
-      const evaluated = await evaluate(request, contextFromWire(context ?? {}, request.clientIp()));
-      return { body: frontendTogglesToWire(evaluated) };
+      return toToggles(await evaluate(request, contextFromWire(context ?? {}, request.clientIp())));
     },
   }),
 ];

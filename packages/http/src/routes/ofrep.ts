@@ -12,6 +12,7 @@ import {
   resolveVariant,
 } from '@flags/core/integration';
 import { isInView, type View, viewOf } from '../client/view.js';
+import { wholeList } from '../json-chunks.js';
 import { type Route, type RouteRequest, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
@@ -89,7 +90,7 @@ export const ofrepRoutes: readonly Route[] = [
       const view = viewIn(request);
       const resolutions = await resolveAllAsync(request.flags, scopeOf(request, view));
       const visible = resolutions.filter(({ flag: name, metadata: { project } }) => isInView({ name, project }, view));
-      return { body: { flags: visible.map((one) => resolutionToOfrep(one, request.tokenKind)) } };
+      return wholeList('flags', visible, (one) => resolutionToOfrep(one, request.tokenKind));
     },
   }),
 ];

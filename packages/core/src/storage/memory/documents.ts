@@ -110,7 +110,10 @@ export function memoryDocuments(): MemoryDocuments {
   };
 }
 
-/** Reuses equal parts of the body before, which evaluation has compiled. */
+/**
+ * Reuses equal parts of the body before, which evaluation has compiled. Copies the summary, because `JSON.stringify` may
+ * return a text of many parts that take more memory.
+ */
 function toContent({ body, summary }: PreparedContent, before: Content | null | undefined): Content {
-  return { body: internJson(JSON.parse(body), before?.body), summary };
+  return { body: internJson(JSON.parse(body), before?.body), summary: Buffer.from(summary).toString() };
 }
