@@ -15,9 +15,14 @@ export async function readLastSeen(
   flags: readonly { readonly name: string }[],
 ): Promise<LastSeen> {
   const times = await metrics.lastSeen(flags.map(({ name }) => name));
+  // A report counts many flags at one time, and converting a time takes longer than finding it.
+  const texts = new Map<number, string>();
   return (flag) => {
     const time = times.get(flag);
-    return time === undefined ? null : new Date(time).toISOString();
+    if (time === undefined) return null;
+    const text = texts.get(time) ?? new Date(time).toISOString();
+    texts.set(time, text);
+    return text;
   };
 }
 
