@@ -65,6 +65,8 @@ function pauseAfter(failures: number, interval: number): number {
 
 /** Events per read. */
 const BATCH = 500;
+/** Documents of a backlog that are applied at once. They occupy the event loop for some tens of milliseconds. */
+const BACKLOG = 2_000;
 /** Documents per concurrent read, so that a remote database answers them in about one round trip. */
 const CONCURRENT_READS = 64;
 
@@ -172,14 +174,29 @@ function createCatchUp({ storage, isNewer, applyUpdates, ...start }: ChangePolle
     applyUpdates(updates);
   }
 
+  async function followSteps(steps: readonly FeedStep[]): Promise<void> {
+    for (const step of steps) {
+      await follow(step);
+      after = step.position;
+    }
+  }
+
   return async () => {
+    let backlog: readonly StoredEventHead[] = [];
+    let position = after;
     for (;;) {
-      const events = await readFeedHeads(storage, { after, limit: BATCH });
-      for (const step of stepsOf(events)) {
-        await follow(step);
-        after = step.position;
+      const events = await readFeedHeads(storage, { after: position, limit: BATCH });
+      const isLast = events.length < BATCH;
+      if (isLast && backlog.length === 0) return followSteps(stepsOf(events));
+      // Later pages of a backlog often change the same documents again, and their states in between would be computed from
+      // the log. Only the latest states are read, all for one step.
+      backlog = [...latestOfEach([...backlog, ...events]).values()];
+      position = events.at(-1)?.position ?? position;
+      if (position !== undefined && (isLast || backlog.length >= BACKLOG)) {
+        await followSteps([{ events: backlog, position }]);
+        backlog = [];
       }
-      if (events.length < BATCH) return;
+      if (isLast) return;
       // Yields, because a synchronous storage would block the event loop until the last event.
       await setImmediate();
     }

@@ -45,6 +45,20 @@ describe('following the feed', () => {
     await writer.close();
   });
 
+  it('reads a document once, however many pages of events tell of it', async () => {
+    const shared = memoryStorage();
+    const { storage: observed, read } = observing(shared);
+    const writer = await createFlags({ ...SILENT, storage: shared });
+    const reader = await createFlags({ ...SILENT, storage: observed });
+    await createSwitchedOn(writer, { flag: 'checkout' });
+    for (let change = 0; change < 1_200; change++) await writer.updateFlag(CHECKOUT, { description: `${change}` });
+    read.length = 0;
+    await reader.refresh();
+    expect(read).toEqual(['checkout']);
+    expect(reader.configuration().flags).toEqual(writer.configuration().flags);
+    await writer.close();
+  });
+
   it('reads a document once, however many events tell of it', async () => {
     const shared = memoryStorage();
     const { storage: observed, read } = observing(shared);
