@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import { usageError } from '../errors.js';
 import { type CommandIo, createOutput } from '../output.js';
 
@@ -18,6 +18,9 @@ export function addCompletionCommand(program: Command, io: CommandIo): void {
 const namesOf = ({ commands }: Command) => commands.map((one) => one.name());
 const optionsOf = ({ options }: Command) => options.flatMap(({ long }) => (long ? [long] : []));
 
+/** fish offers files after an option that takes a value, instead of commands. */
+const fishOption = ({ long, required }: Option) => `-l ${long?.slice(2)}${required ? ' -r' : ''}`;
+
 /** Returns the words that may follow a command: its subcommands and options, and the common options. */
 function wordsAfter(command: Command, program: Command): string {
   return [...namesOf(command), ...optionsOf(command), ...optionsOf(program)].join(' ');
@@ -36,6 +39,7 @@ ${program.commands.map((one) => `    ${one.name()}) words='${wordsAfter(one, pro
 }
 complete -F _flags flags
 `,
+  // The last line completes at once when zsh loads the script as the function _flags from fpath.
   zsh: (program) => `#compdef flags
 _flags() {
   local -a commands
@@ -47,17 +51,17 @@ ${program.commands.map((one) => `    ${one.name()}) compadd -- ${wordsAfter(one,
   _files
 }
 compdef _flags flags
+if [ "$funcstack[1]" = _flags ]; then _flags "$@"; fi
 `,
   fish: (program) =>
     [
       ...program.commands.flatMap((one) => [
-        `complete -c flags -n __fish_use_subcommand -a ${one.name()} -d '${quoted(one.description())}'`,
-        ...[
-          ...namesOf(one).map((name) => `-a ${name}`),
-          ...optionsOf(one).map((option) => `-l ${option.slice(2)}`),
-        ].map((words) => `complete -c flags -n '__fish_seen_subcommand_from ${one.name()}' ${words}`),
+        `complete -c flags -f -n __fish_use_subcommand -a ${one.name()} -d '${quoted(one.description())}'`,
+        ...[...namesOf(one).map((name) => `-a ${name}`), ...one.options.map(fishOption)].map(
+          (words) => `complete -c flags -n '__fish_seen_subcommand_from ${one.name()}' ${words}`,
+        ),
       ]),
-      ...optionsOf(program).map((option) => `complete -c flags -l ${option.slice(2)}`),
+      ...program.options.map((option) => `complete -c flags ${fishOption(option)}`),
       '',
     ].join('\n'),
 };
