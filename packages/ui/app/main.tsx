@@ -7,7 +7,7 @@ import { App } from './app.js';
 import { startTheme } from './parts/layout.js';
 import { startRouter } from './router.js';
 import { version } from './state/changes.js';
-import { applyHint } from './state/flag-list.js';
+import { applyHint, reloadFlagList } from './state/flag-list.js';
 import { startKeys } from './state/keys.js';
 import { isLetIn, startSession } from './state/session.js';
 
@@ -19,7 +19,8 @@ startKeys();
 effect(() => {
   if (!isLetIn.value) return;
   return followEvents((hint) => {
-    applyHint(hint);
+    if (hint === undefined) reloadFlagList();
+    else applyHint(hint);
     version.value++;
     invalidate((action) => action !== 'getSession' && action !== 'listFlagUsage');
   });

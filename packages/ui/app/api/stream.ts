@@ -54,9 +54,9 @@ export function followEvents(onEvent: (hint?: Hint) => void): () => void {
       await response.body?.cancel();
       throw new ApiError(response.status, 'no_stream', 'The server sends no events.');
     }
-    const isResumed = liveness.value === 'lost' && lastId === undefined;
     liveness.value = 'live';
-    if (isResumed) onEvent();
+    // The stream begins now: what the page has read before may be out of date.
+    if (lastId === undefined) onEvent();
     for await (const { id, data } of framesOf(response.body.pipeThrough(new TextDecoderStream()))) {
       heardAt.value = Date.now();
       if (id !== undefined) lastId = id;
@@ -72,7 +72,7 @@ export function followEvents(onEvent: (hint?: Hint) => void): () => void {
         const id = data.events[0]?.id ?? 0;
         liveness.value = 'polling';
         heardAt.value = Date.now();
-        if (newest !== undefined && id !== newest) onEvent();
+        if (id !== newest) onEvent();
         newest = id;
       } catch {
         if (stop.aborted) return;

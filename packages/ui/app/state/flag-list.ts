@@ -19,9 +19,11 @@ const PAGE = 1_000;
 
 export const flagList = signal<FlagList | undefined>(undefined);
 let running = new AbortController();
+let opened: Pick<FlagList, 'project' | 'archived'> | undefined;
 
 /** Shows the flags of a project, and keeps them current. */
 export function openFlagList(project: string, archived: boolean): void {
+  opened = { project, archived };
   const current = flagList.peek();
   if (current?.project === project && current.archived === archived && current.error === undefined) return;
   flagList.value = undefined;
@@ -29,8 +31,7 @@ export function openFlagList(project: string, archived: boolean): void {
 }
 
 export function reloadFlagList(): void {
-  const current = flagList.peek();
-  if (current !== undefined) void load(current.project, current.archived);
+  if (opened !== undefined) void load(opened.project, opened.archived);
 }
 
 async function load(project: string, archived: boolean): Promise<void> {
@@ -70,10 +71,10 @@ let pending: Set<string> | undefined = new Set();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Reads flags again after an event: the one of the hint, or all. */
-export function applyHint(hint?: Hint): void {
+export function applyHint(hint: Hint): void {
   const current = flagList.peek();
-  if (hint?.project != null && current !== undefined && hint.project !== current.project) return;
-  if (hint?.featureName == null) pending = undefined;
+  if (hint.project != null && current !== undefined && hint.project !== current.project) return;
+  if (hint.featureName == null) pending = undefined;
   else pending?.add(hint.featureName);
   clearTimeout(timer);
   timer = setTimeout(() => void readPending(), DELAY);
@@ -119,5 +120,7 @@ function replace(name: string, found: ListedFlag | undefined): void {
 }
 
 effect(() => {
-  if (!isLetIn.value) flagList.value = undefined;
+  if (isLetIn.value) return;
+  opened = undefined;
+  flagList.value = undefined;
 });

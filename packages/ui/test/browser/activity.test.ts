@@ -134,19 +134,3 @@ describeInBrowser('events', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 });
-
-describeInBrowser('the screens in the dark, in forced colors, and on a narrow window', () => {
-  const screens = ['segments', 'segments/new', 'tokens', 'projects/default/members', 'applications', 'why', 'events'];
-
-  it.each(screens)('shows %s without a violation, and without scrolling sideways', async (path) => {
-    visited = await visit(`${host.page}${path}`, { colorScheme: 'dark' });
-    const { page } = visited;
-    await page.locator('main h1').waitFor();
-    await page.locator('.loading').waitFor({ state: 'detached' });
-    expect(await accessibilityViolations(page)).toEqual([]);
-    await page.emulateMedia({ forcedColors: 'active' });
-    expect(await accessibilityViolations(page)).toEqual([]);
-    await page.setViewportSize({ width: 400, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
-  });
-});

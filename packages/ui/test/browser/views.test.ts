@@ -1,0 +1,125 @@
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { describeInBrowser, type Host, seed, startHost } from './host.js';
+
+type Page = Visit['page'];
+
+const FLAG = 'projects/default/flags/checkout';
+const NOTHING = '00000000-0000-4000-8000-000000000000';
+
+let host: Host;
+let visited: Visit;
+
+beforeAll(async () => {
+  host = await startHost({ router: { auth: () => ({ name: 'ada' }) }, ui: { home: '/', banner: { text: 'Staging' } } });
+  await seed(host, 30);
+  const checkout = { project: 'default', flag: 'checkout' };
+  const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE', 'AT', 'FR', 'NL'] }];
+  const { id } = await host.flags.createSegment({ name: 'eu', description: 'Our countries', constraints });
+  const target = { ...checkout, flag: 'dark-mode', environment: 'production' };
+  await host.flags.addStrategy(target, { name: 'default', segments: [id], constraints });
+  await host.flags.setVariants(checkout, [
+    { name: 'blue', weightType: 'variable', payload: { type: 'json', value: '{}' } },
+    { name: 'green', weightType: 'variable' },
+  ]);
+  await host.flags.addDependency(target, { flag: 'checkout' });
+  await host.flags.archiveFlag({ ...checkout, flag: 'flag-00029' });
+  await host.flags.createToken({ name: 'web', kind: 'frontend', expiresAt: new Date(Date.now() + 1e9).toISOString() });
+  for (const userId of [1, 2]) await host.flags.addMember(checkout, { userId, roleId: 3 + userId });
+  await host.flags.registerApplication({
+    appName: 'shop',
+    strategies: ['default'],
+    started: Date.now(),
+    interval: 10_000,
+    url: 'https://shop.example/',
+    color: '#00aa77',
+  });
+  const bucket = { start: Date.now() - 1_000, stop: Date.now(), toggles: { checkout: { yes: 3, no: 1 } } };
+  await host.flags.reportMetrics({ appName: 'shop', environment: 'production', bucket });
+});
+afterEach(() => visited.close());
+afterAll(async () => {
+  await host.close();
+  await disconnectBrowser();
+});
+
+const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+
+/** Each screen with its states and its dialogs: how to come there, and what is there then. */
+const VIEWS: readonly (readonly [
+  view: string,
+  path: string,
+  act: ((page: Page) => Promise<unknown>) | undefined,
+  shown: string,
+])[] = [
+  ['the list of flags', 'projects/default?as=userId%3D7', undefined, '.sparkline path'],
+  ['no flag that matches', 'projects/default?q=nothing', undefined, '.empty'],
+  ['chosen flags', 'projects/default', (page) => page.getByLabel('Choose checkout').check(), '.bulk'],
+  ['a new flag', 'projects/default', press('New flag'), 'dialog[open]'],
+  ['the archive', 'projects/default?show=archived', undefined, 'tbody tr'],
+  ['the palette', 'projects/default', (page) => page.keyboard.press('Control+k'), '[role=option]'],
+  ['the keys', 'projects/default', (page) => page.keyboard.press('?'), '.keys'],
+  ['view as', 'projects/default', press('View as…'), 'dialog[open]'],
+  ['a flag', `${FLAG}?as=userId%3D7`, undefined, '.timeline li'],
+  ['the details', FLAG, press('Details…'), 'dialog[open]'],
+  ['a clone', FLAG, press('Clone…'), 'dialog[open]'],
+  ['the question before the archive', FLAG, press('Archive…'), 'dialog[open]'],
+  ['the variants', FLAG, press('Edit variants'), '.variant-row'],
+  ['a parent', 'projects/default/flags/old-banner', press('Add a parent'), 'dialog[open]'],
+  ['the review of a switch', FLAG, (page) => page.getByRole('switch').last().click(), 'dialog[open] .effect b'],
+  ['the question before a revert', FLAG, press(/^Revert: /), 'dialog[open]'],
+  ['a flag as it was', `${FLAG}?asOf=2100-01-01T00:00:00Z`, undefined, '.environment-card'],
+  ['no such flag', 'projects/default/flags/nothing', undefined, '[role=alert]'],
+  ['the editor', `${FLAG}/production`, undefined, '.strategy-body'],
+  [
+    'the preview of a draft',
+    `${FLAG}/production`,
+    (page) => page.getByLabel('Rollout of strategy 1 in percent').fill('60'),
+    '.people tr',
+  ],
+  ['the users of the preview', `${FLAG}/production`, press('Edit the list'), 'dialog[open]'],
+  ['the segments', 'segments', undefined, 'tbody tr'],
+  ['a segment', 'segments/1', undefined, '.uses li'],
+  ['the editor of a segment', 'segments/1/edit', undefined, '.constraint'],
+  ['a new segment', 'segments/new', press('Constraint'), '.constraint'],
+  ['a segment in use', 'segments/1', press('Delete…'), 'dialog[open]'],
+  ['the events', 'events', undefined, '.timeline li'],
+  ['no event that matches', 'events?who=nobody', undefined, '.empty'],
+  ['no such change', `events/${NOTHING}`, undefined, '[role=alert]'],
+  ['the playground', 'why?as=userId%3D7', undefined, '.explained li'],
+  ['an explanation', 'why?as=userId%3D7&flag=dark-mode', undefined, '.explained li'],
+  ['the applications', 'applications', undefined, 'tbody tr'],
+  ['an application', 'applications/shop', undefined, '.swatch'],
+  ['the question before an application is forgotten', 'applications/shop', press('Forget…'), 'dialog[open]'],
+  ['the tokens', 'tokens', undefined, 'tbody tr'],
+  ['a new token', 'tokens', press('New token'), 'dialog[open]'],
+  ['the members', 'projects/default/members', undefined, 'tbody tr'],
+  ['a new member', 'projects/default/members', press('Add member'), 'dialog[open]'],
+  ['no such page', 'no/such/page', undefined, 'main h1'],
+];
+
+const LOOKS = [
+  { colorScheme: 'light', forcedColors: 'none' },
+  { colorScheme: 'dark', forcedColors: 'none' },
+  { colorScheme: 'light', forcedColors: 'active' },
+  { colorScheme: 'dark', forcedColors: 'active' },
+] as const;
+
+describeInBrowser('every screen in every state', () => {
+  it.each(VIEWS)('has no violation in any colors, and at 400 %%: %s', async (_, path, act, shown) => {
+    visited = await visit(`${host.page}${path}`);
+    const { page } = visited;
+    await page.locator('main h1').waitFor();
+    await act?.(page);
+    await page.locator(shown).first().waitFor({ state: 'attached' });
+    for (const look of LOOKS) {
+      await page.emulateMedia(look);
+      expect(await accessibilityViolations(page)).toEqual([]);
+    }
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+    await page.setViewportSize({ width: 320, height: 256 });
+    expect(await accessibilityViolations(page)).toEqual([]);
+    // A table scrolls in its own frame: the page does not scroll sideways.
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    visited.expectFault(/status 404/);
+  });
+});
