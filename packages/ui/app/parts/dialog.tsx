@@ -37,12 +37,12 @@ export function Dialog({ title, onClose, children, size = 'small' }: DialogProps
         onClose();
       }}
     >
-      <header class="dialog-head">
+      <div class="dialog-head">
         <h2 id={id}>{title}</h2>
         <button type="button" class="quiet square" aria-label="Close" onClick={onClose}>
           <Icon name="close" />
         </button>
-      </header>
+      </div>
       {children}
     </dialog>
   );
@@ -71,14 +71,14 @@ export function FormDialog({ submit, isDanger = false, error, onSubmit, children
           {children}
           {error && <Fault error={error} />}
         </div>
-        <footer class="dialog-foot">
+        <div class="dialog-foot">
           <button type="button" onClick={dialog.onClose}>
             Cancel
           </button>
           <button type="submit" class={isDanger ? 'danger' : 'primary'}>
             {submit}
           </button>
-        </footer>
+        </div>
       </form>
     </Dialog>
   );
@@ -113,11 +113,11 @@ export function Notice({ children, ...dialog }: Omit<DialogProps, 'size'>) {
   return (
     <Dialog {...dialog}>
       <div class="dialog-body">{children}</div>
-      <footer class="dialog-foot">
+      <div class="dialog-foot">
         <button type="button" class="primary" onClick={dialog.onClose}>
           Close
         </button>
-      </footer>
+      </div>
     </Dialog>
   );
 }

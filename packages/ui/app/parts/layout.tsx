@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { forgetToken, hasToken } from '../api/credentials.js';
 import { useResource } from '../api/resource.js';
 import { heardAt, liveness } from '../api/stream.js';
@@ -124,8 +124,15 @@ function Navigation() {
       .filter(({ action }) => offers(action, project))
       .map((row) => ({ ...row, isCurrent: row.isCurrent ?? row.target[0] === first })),
   ];
+  const nav = useRef<HTMLElement>(null);
+  const current = items.find(({ isCurrent }) => isCurrent)?.label;
+  // On a narrow screen the tabs scroll.
+  useEffect(() => {
+    const tab = nav.current?.querySelector<HTMLElement>('[aria-current]');
+    nav.current?.scrollTo({ left: (tab?.offsetLeft ?? 0) - 40 });
+  }, [current]);
   return (
-    <nav aria-label="Main" class="tabs">
+    <nav ref={nav} aria-label="Main" class="tabs">
       {items.map(({ label, target, isCurrent }) => (
         <a key={label} href={href(target, { as: undefined })} aria-current={isCurrent ? 'page' : undefined}>
           {label}

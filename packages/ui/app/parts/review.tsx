@@ -55,7 +55,7 @@ function Review({ proposal }: { readonly proposal: Proposal }) {
         </Field>
         {error && <Fault error={error} />}
       </div>
-      <footer class="dialog-foot">
+      <div class="dialog-foot">
         <button type="button" onClick={close}>
           Cancel
         </button>
@@ -67,7 +67,7 @@ function Review({ proposal }: { readonly proposal: Proposal }) {
         >
           {isSaving ? 'Saving…' : labelOf(environments)}
         </button>
-      </footer>
+      </div>
     </Dialog>
   );
 }

@@ -245,11 +245,11 @@ export function SecretDialog({ token, onClose }: { readonly token: CreatedToken;
           {tokenKind(token.type)} token{token.expiresAt !== null && `, expires ${time(token.expiresAt)}`}
         </p>
       </div>
-      <footer class="dialog-foot">
+      <div class="dialog-foot">
         <button type="button" class="primary" onClick={onClose}>
           Done
         </button>
-      </footer>
+      </div>
     </Dialog>
   );
 }

@@ -11,7 +11,7 @@ let visited: Visit;
 
 beforeAll(async () => {
   host = await startHost({ router: { auth: () => ({ name: 'ada' }) }, ui: { home: '/', banner: { text: 'Staging' } } });
-  await seed(host, 30);
+  await seed(host, 4);
   const checkout = { project: 'default', flag: 'checkout' };
   const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE', 'AT', 'FR', 'NL'] }];
   const { id } = await host.flags.createSegment({ name: 'eu', description: 'Our countries', constraints });
@@ -22,7 +22,7 @@ beforeAll(async () => {
     { name: 'green', weightType: 'variable' },
   ]);
   await host.flags.addDependency(target, { flag: 'checkout' });
-  await host.flags.archiveFlag({ ...checkout, flag: 'flag-00029' });
+  await host.flags.archiveFlag({ ...checkout, flag: 'flag-00003' });
   await host.flags.createToken({ name: 'web', kind: 'frontend', expiresAt: new Date(Date.now() + 1e9).toISOString() });
   for (const userId of [1, 2]) await host.flags.addMember(checkout, { userId, roleId: 3 + userId });
   await host.flags.registerApplication({
@@ -100,7 +100,6 @@ const VIEWS: readonly (readonly [
 const LOOKS = [
   { colorScheme: 'light', forcedColors: 'none' },
   { colorScheme: 'dark', forcedColors: 'none' },
-  { colorScheme: 'light', forcedColors: 'active' },
   { colorScheme: 'dark', forcedColors: 'active' },
 ] as const;
 
