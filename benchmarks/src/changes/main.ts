@@ -6,7 +6,7 @@ import type { Flags } from '@flags/core';
 import type * as Sqlite from '@flags/core/sqlite';
 import { inTemporaryFolder } from '../temporary-folder.js';
 
-// Compares single changes of this build with those of another build, in one process, in alternating rounds.
+// Compares single changes and reports of this build with those of another build, in one process, in alternating rounds.
 
 const { values: options } = parseArgs({
   options: {
@@ -35,6 +35,12 @@ const OPERATIONS: Readonly<Record<string, (flags: Flags, call: number) => Promis
     const member = { userId: (call % FLAGS) + 1, roleId: 4 };
     await flags.addMember(PROJECT, member);
     await flags.removeMember(PROJECT, member);
+  },
+  async 'reportMetrics of 10 flags'(flags, call) {
+    const at = new Date().toISOString();
+    const names = Array.from({ length: 10 }, (_, index) => `flag-${(call + index) % FLAGS}`);
+    const toggles = Object.fromEntries(names.map((name) => [name, { yes: call % 7, no: 3 }]));
+    await flags.reportMetrics({ appName: 'shop', bucket: { start: at, stop: at, toggles } });
   },
 };
 
