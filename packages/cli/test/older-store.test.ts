@@ -29,7 +29,6 @@ describe('a file that release 0.1 has written', () => {
     [['tokens']],
     [['plan', 'flags.yaml']],
     [['on', 'checkout', '--yes']],
-    [['backup', 'copy.db']],
   ])('stays as it is after %j', async (args) => {
     const before = digest();
     const paths = args.map((one) => (one.includes('.') ? pathOf(one) : one));
@@ -37,6 +36,16 @@ describe('a file that release 0.1 has written', () => {
     expect(code).toBe(1);
     expect(err).toMatch(/have schema version 1, .* Nothing has changed\. .*: flags migrate\.$/m);
     expect(digest()).toBe(before);
+  });
+
+  it('is copied as it is before flags migrate', async () => {
+    const before = digest();
+    const store = ['--store', pathOf('flags.db')];
+    expect(await flagsCommand(['backup', pathOf('copy.db'), ...store])).toMatchObject({ code: 0 });
+    expect(digest()).toBe(before);
+    const copy = ['--store', pathOf('copy.db')];
+    expect(await flagsCommand(['list', ...copy])).toMatchObject({ err: expect.stringContaining('schema version 1') });
+    expect(await flagsCommand(['migrate', ...copy])).toMatchObject({ code: 0 });
   });
 
   it('is read after flags migrate', async () => {

@@ -1,3 +1,4 @@
+export { backUpFile } from './storage/sqlite/backup.js';
 export type { BackupProgress, SqliteDatabase, SqliteStatement } from './storage/sqlite/database.js';
 export type { NodeDatabase, NodeStatement } from './storage/sqlite/node-database.js';
 export type { SqliteStorageOptions, SqliteStorageSettings } from './storage/sqlite/options.js';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { sqliteStorage } from '@flags/core/sqlite';
+import { backUpFile } from '@flags/core/sqlite';
 import type { Command } from 'commander';
 import { isAddress, isFile, nameOf, openFlags, reasonOf } from '../connection.js';
 import { CommandError, usageError } from '../errors.js';
@@ -39,8 +39,8 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
       const output = createOutput(io, options.json === true);
       const store = storeOf(options, 'Back up the store of a running server on its machine.');
       if (!isFile(store)) throw usageError('Only a SQLite file can be copied. For PostgreSQL, use pg_dump.');
+      if (!existsSync(store)) throw new CommandError(`There is no file ${store}.`);
       if (options.dryRun === true) {
-        if (!existsSync(store)) throw new CommandError(`There is no file ${store}.`);
         output.line(`Would copy ${store} to ${file}.`);
         output.json({ changed: false });
         return;
@@ -58,15 +58,10 @@ function storeOf({ store }: CommonOptions, advice: string): string {
 }
 
 async function backUp(store: string, file: string): Promise<void> {
-  // Opens the engine first, because it refuses a missing file and one of another version.
-  const flags = await openFlags(store, {});
-  await flags.close();
-  const storage = await sqliteStorage(store);
   try {
-    await storage.backup(file);
+    // Not through a storage: the copy of an older release is made before its migration.
+    await backUpFile(store, file);
   } catch (error) {
-    throw new CommandError(`${file} cannot be written: ${reasonOf(error)}`);
-  } finally {
-    await storage.close();
+    throw new CommandError(`${store} cannot be copied to ${file}: ${reasonOf(error)}`);
   }
 }

@@ -5,6 +5,8 @@ import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { assertOpen, busyError, pause, readWhenFree } from './busy.js';
 import type { BackupProgress, Connection } from './database.js';
+import { openDatabase } from './open-database.js';
+import { DEFAULT_BUSY_TIMEOUT } from './options.js';
 import { createPrivateFile } from './private-file.js';
 
 /** The file has its name, but may lose it in a power cut. */
@@ -61,6 +63,27 @@ function codeOf(error: unknown): string {
 /** Pages to copy before other work runs. A page usually has 4 KiB. */
 const PAGES_PER_STEP = 100;
 const MAX_PAGES = 2 ** 31 - 1;
+
+/**
+ * Copies the database of a file into a new file, as `SqliteStorage.backup` does, while others use it. The tables may be of
+ * any release, and stay as they are: make such a copy before you migrate.
+ *
+ * @param source the file of the database
+ * @param path the file to create, in an existing directory
+ * @throws FlagsError `invalid_input` (there is no source, or the path is unusable or exists), `storage_unsupported` (the
+ * source is no database), `storage_unavailable` (the file cannot be written), `storage_busy`
+ * @example
+ * await backUpFile('./flags.db', './flags-before-0.2.backup');
+ */
+export async function backUpFile(source: string, path: string): Promise<void> {
+  if (!existsSync(source)) throw new FlagsError('invalid_input', `There is no file ${source}.`);
+  const connection = await openDatabase({ path: source, busyTimeout: DEFAULT_BUSY_TIMEOUT });
+  try {
+    await backUp(connection, path);
+  } finally {
+    connection.database.close();
+  }
+}
 
 /** Copies the whole database into a new file. See `SqliteStorage.backup`. */
 export async function backUp(connection: Connection, path: string): Promise<void> {

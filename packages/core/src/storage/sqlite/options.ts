@@ -49,6 +49,9 @@ export interface CheckedOptions {
   readonly busyTimeout: number;
 }
 
+/** Milliseconds. */
+export const DEFAULT_BUSY_TIMEOUT = 5_000;
+
 const OPTIONS = ['path', 'database', 'tablePrefix', 'migrate', 'busyTimeout'];
 
 /** Throws `invalid_input` for invalid options, because hosts in JavaScript have no compiler. */
@@ -59,7 +62,7 @@ export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
   const settings = typeof options === 'string' ? { path: options } : options;
   const fault = describeUnknownOption(settings, OPTIONS);
   if (fault) throw invalid(`sqliteStorage ${fault}`);
-  const { tablePrefix = 'flags_', migrate = true, busyTimeout = 5_000 } = settings;
+  const { tablePrefix = 'flags_', migrate = true, busyTimeout = DEFAULT_BUSY_TIMEOUT } = settings;
   if (!isIdentifier(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
     throw invalid(
       "tablePrefix must be a string that begins with a letter or _, holds letters, digits and _ alone, and is not SQLite's own.",
