@@ -1,5 +1,5 @@
 import type { Answer, Bucket, EvaluatedVariant, Explained } from './api/types.js';
-import { describeConstraint } from './model/describe.js';
+import { describeConstraint, strategyName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
 const numbers = new Intl.NumberFormat();
@@ -40,21 +40,6 @@ const TYPES: Readonly<Record<string, string>> = {
 
 export function flagType(type: string): string {
   return TYPES[type] ?? type;
-}
-
-const STRATEGIES: Readonly<Record<string, string>> = {
-  default: 'Everyone',
-  flexibleRollout: 'Gradual rollout',
-  userWithId: 'User IDs',
-  remoteAddress: 'IP addresses',
-  applicationHostname: 'Hosts',
-  gradualRolloutUserId: 'Gradual rollout by user ID',
-  gradualRolloutSessionId: 'Gradual rollout by session ID',
-  gradualRolloutRandom: 'Gradual rollout at random',
-};
-
-export function strategyName(name: string): string {
-  return STRATEGIES[name] ?? name;
 }
 
 const TOKEN_KINDS: Readonly<Record<string, string>> = { admin: 'Admin', client: 'Client', frontend: 'Frontend' };

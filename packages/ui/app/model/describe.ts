@@ -62,10 +62,26 @@ export function listOf(values: readonly string[]): string {
   return values.length > SHOWN ? `${shown} and ${(values.length - SHOWN).toLocaleString()} more` : shown;
 }
 
-/** Says a strategy in one line: "flexibleRollout 25 %, country is one of DE". */
+const STRATEGIES: Readonly<Record<string, string>> = {
+  default: 'Everyone',
+  flexibleRollout: 'Gradual rollout',
+  userWithId: 'User IDs',
+  remoteAddress: 'IP addresses',
+  applicationHostname: 'Hosts',
+  gradualRolloutUserId: 'Gradual rollout by user ID',
+  gradualRolloutSessionId: 'Gradual rollout by session ID',
+  gradualRolloutRandom: 'Gradual rollout at random',
+};
+
+export function strategyName(name: string): string {
+  return STRATEGIES[name] ?? name;
+}
+
+/** Says a strategy in one line: "Gradual rollout 25 %, country is one of DE". */
 export function describeStrategy(strategy: Strategy): string {
   const rollout = rolloutOf(strategy);
-  const name = rollout === undefined ? strategy.name : `${strategy.name} ${rollout} %`;
+  const title = strategyName(strategy.name);
+  const name = rollout === undefined ? title : `${title} ${rollout} %`;
   return [name, ...conditionsOf(strategy)].join(', ');
 }
 

@@ -7,9 +7,9 @@ import type {
   ExplainedVariant,
   Segment,
 } from '../api/types.js';
-import { describeConstraint } from '../model/describe.js';
+import { describeConstraint, strategyName } from '../model/describe.js';
 import { href } from '../router.js';
-import { answer, reason, strategyName, variantName } from '../words.js';
+import { answer, reason, variantName } from '../words.js';
 import { Icon } from './icons.js';
 
 interface ExplanationProps {

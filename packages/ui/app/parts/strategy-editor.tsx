@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { conditionsOf, rolloutOf } from '../model/describe.js';
-import { strategyName } from '../words.js';
+import { conditionsOf, rolloutOf, strategyName } from '../model/describe.js';
 import { ConstraintRow } from './constraint-row.js';
 import { Icon } from './icons.js';
 

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { describeConstraint, listOf, rolloutOf } from '../model/describe.js';
+import { describeConstraint, listOf, rolloutOf, strategyName } from '../model/describe.js';
 import { describeVariant } from '../model/differences.js';
 import { href } from '../router.js';
-import { strategyName } from '../words.js';
 
 interface StrategySummaryProps {
   readonly strategy: Strategy;

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { invalidate, useResource } from '../api/resource.js';
 import type { Application, ApplicationDetail } from '../api/types.js';
+import { strategyName } from '../model/describe.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { Confirm } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
@@ -10,7 +11,7 @@ import { currentProject } from '../parts/layout.js';
 import { Fault, Loading } from '../parts/states.js';
 import { href, navigate } from '../router.js';
 import { showToast } from '../state/toasts.js';
-import { ago, number, plural, strategyName, time } from '../words.js';
+import { ago, number, plural, time } from '../words.js';
 
 /** One application: its instances, its strategies, and the flags that it evaluates. */
 export function ApplicationScreen({ name }: { readonly name: string }) {

@@ -1,8 +1,9 @@
 import { useResource } from '../api/resource.js';
 import type { ApplicationSummary } from '../api/types.js';
+import { strategyName } from '../model/describe.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { href } from '../router.js';
-import { ago, strategyName, time } from '../words.js';
+import { ago, time } from '../words.js';
 
 /** The applications that have evaluated flags within the last day. */
 export function ApplicationsScreen() {

@@ -1,6 +1,6 @@
 import { invalidate, useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
-import { missingIn } from '../model/describe.js';
+import { missingIn, strategyName } from '../model/describe.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
 import { ConflictTable } from '../parts/conflict-table.js';
 import { Heading } from '../parts/heading.js';
@@ -12,7 +12,7 @@ import { href, navigate } from '../router.js';
 import { review } from '../state/changes.js';
 import { useFlagEdit } from '../state/edit.js';
 import { may, session } from '../state/session.js';
-import { plural, strategyName } from '../words.js';
+import { plural } from '../words.js';
 
 interface EditorScreenProps {
   readonly project: string;

@@ -102,7 +102,7 @@ it('says the differences in words', () => {
     ['production', 'enabled', 'on', 'off'],
     ['production · strategy 1', 'rollout', '25', '50'],
     ['production · strategy 1', 'country', 'is one of DE', 'is one of DE, AT'],
-    ['production · strategy 2', 'added', undefined, 'default'],
+    ['production · strategy 2', 'added', undefined, 'Everyone'],
   ]);
 });
 

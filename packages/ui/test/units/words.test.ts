@@ -25,9 +25,9 @@ it('says a strategy in one line', () => {
       constraints,
       segments: [3],
     }),
-  ).toBe('flexibleRollout 25 %, segment 3, country is one of DE');
+  ).toBe('Gradual rollout 25 %, segment 3, country is one of DE');
   expect(describeStrategy({ name: 'userWithId', parameters: { userIds: '1,2' }, constraints: [] })).toBe(
-    'userWithId, userIds 1, 2',
+    'User IDs, userIds 1, 2',
   );
 });
 
