@@ -2,6 +2,7 @@ import type { Change, PreviewedFlag, Strategy } from '../api/types.js';
 import { rolloutOf } from '../model/describe.js';
 import { version } from '../state/changes.js';
 import { usePreview } from '../state/preview.js';
+import { hasPastedSamples } from '../state/samples.js';
 import { explanationsFor, viewAs } from '../state/view-as.js';
 import { answer, bucketText, number, reason, why } from '../words.js';
 import { DraftAnswer } from './draft-answer.js';
@@ -41,6 +42,7 @@ export function PreviewPanel({ project, flag, environment, changes, strategies, 
             </p>
           ))}
       </div>
+      {own && <Unknown strategies={strategies} />}
       {own && <Buckets previewed={own} strategies={strategies} />}
       {own && <People previewed={own} />}
       <Viewed project={project} flag={flag} environment={environment} />
@@ -48,6 +50,18 @@ export function PreviewPanel({ project, flag, environment, changes, strategies, 
     </PreviewFrame>
   );
 }
+
+/** What made-up users lack. Without it, a constraint on a country would seem to keep everybody out. */
+function Unknown({ strategies }: Pick<PreviewPanelProps, 'strategies'>) {
+  if (hasPastedSamples.value) return null;
+  const fields = strategies.flatMap(({ constraints }) => constraints.map(({ contextName }) => contextName));
+  const unknown = [...new Set(fields)].filter((field) => !KNOWN_FIELDS.includes(field));
+  if (unknown.length === 0) return null;
+  return <p class="muted">Made-up users have no {unknown.join(', ')}. Edit the list to count over users who have.</p>;
+}
+
+/** The fields that do not depend on who asks, and those of made-up users. */
+const KNOWN_FIELDS = ['userId', 'sessionId', 'currentTime', 'environment'];
 
 /** The buckets came with the preview: the slider compares numbers, without another request. */
 function Buckets({

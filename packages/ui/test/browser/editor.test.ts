@@ -60,6 +60,7 @@ describeInBrowser('the editor', () => {
     await page.getByLabel('Constraint 1: field').last().fill('country');
     await page.getByLabel('Constraint 1: add a value').last().fill('DE, AT');
     await page.getByLabel('Constraint 1: add a value').last().press('Enter');
+    await page.getByText('Made-up users have no country.').waitFor();
     await page.getByLabel('any case').last().check();
     await page.getByRole('button', { name: 'Move strategy 2 up' }).click();
     await page.getByRole('button', { name: 'Review changes' }).click();
