@@ -12,7 +12,7 @@ export interface NodeProgram {
   remove(): void;
 }
 
-/** Bundles `children/<name>.ts` without the drivers. */
+/** Bundles `children/<name>.ts` with `pg`: an import finds no package beside a file in a temporary folder. */
 export function nodeProgram(name: string): NodeProgram {
   const source = join(__dirname, 'children', `${name}.ts`);
   const directory = mkdtempSync(join(tmpdir(), 'flags-node-'));
@@ -22,7 +22,7 @@ export function nodeProgram(name: string): NodeProgram {
     outfile,
     bundle: true,
     platform: 'node',
-    external: ['pg', 'better-sqlite3'],
+    external: ['pg-native', 'better-sqlite3'],
     alias: {
       '@flags/core/integration': join(__dirname, '../../../core/src/integration.ts'),
       '@flags/core': join(__dirname, '../../../core/src/index.ts'),

@@ -61,7 +61,7 @@ export function serverProgram(packages: string, source: string): ServerProgram {
     outfile,
     bundle: true,
     platform: 'node',
-    external: ['better-sqlite3', 'pg'],
+    external: ['better-sqlite3', 'pg-native'],
     alias: {
       '@flags/core/integration': join(packages, 'core/src/integration.ts'),
       '@flags/core': join(packages, 'core/src/index.ts'),
