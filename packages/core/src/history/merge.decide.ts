@@ -96,7 +96,7 @@ function toArchiving({ archived, archivedAt }: FlagState): Pick<FlagState, 'arch
   return { archived, ...(archivedAt !== undefined && { archivedAt }) };
 }
 
-/** Two flags that clients see alike are equal: an emptied environment, for example, is one that never was configured. */
+/** Two flags that clients see alike are equal. Older flags have environments without strategies and switch. */
 function toComparableFlag(flag: FlagState): unknown {
   const environments = flag.environments.filter(({ enabled, strategies }) => enabled || strategies.length > 0);
   const byName = environments.map((environment) => [environment.name, environment] as const);
