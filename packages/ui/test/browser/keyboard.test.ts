@@ -38,6 +38,13 @@ async function isFocused(name: string): Promise<void> {
 /** Presses keys at once: a sequence of letters ends when the next letter comes late. */
 const pressAtOnce = (...keys: string[]) => Promise.all(keys.map((key) => visited.page.keyboard.press(key)));
 
+/** Opens the palette, and types when its field has the focus: letters before that are keys of the page. */
+async function find(text: string): Promise<void> {
+  await press('Control+k');
+  await isFocused('Find flags, pages and actions');
+  await visited.page.keyboard.type(text);
+}
+
 /** Presses Tab until a control has the focus. */
 async function tabTo(name: RegExp): Promise<void> {
   for (let presses = 0; presses < 80; presses++) {
@@ -74,8 +81,8 @@ describeInBrowser('the keyboard alone', () => {
     await page.keyboard.type('DE');
     await press('Enter');
     await page.getByText(/\d+ become off/).waitFor();
-    await press('Control+k');
-    await page.keyboard.type('review changes');
+    await find('review changes');
+    await page.getByRole('option', { name: 'Review changes', selected: true }).waitFor();
     await press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Review changes of checkout' });
     await dialog.getByText('become off').waitFor();
@@ -90,8 +97,10 @@ describeInBrowser('the keyboard alone', () => {
 
   it('creates a flag, and comes back to what opened a dialog', async () => {
     const page = await open();
-    await press('Control+k');
-    await page.keyboard.type('new flag');
+    // The palette has the actions that the page offers when it opens.
+    await page.getByRole('button', { name: 'New flag', disabled: false }).waitFor();
+    await find('new flag');
+    await page.getByRole('option', { name: 'New flag', selected: true }).waitFor();
     await press('Enter');
     await isFocused('Name');
     await press('Escape');
@@ -204,7 +213,7 @@ describeInBrowser('the keyboard alone', () => {
   it('has a palette with flags, pages and every action of the page', async () => {
     const page = await open('projects/default/flags/dark-mode');
     await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
-    await press('Control+k');
+    await find('');
     const option = (name: string | RegExp) => page.getByRole('option', { name });
     await option(/^flag-000/)
       .first()
@@ -213,11 +222,10 @@ describeInBrowser('the keyboard alone', () => {
       expect(await option(name).count()).toBeGreaterThan(0);
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.keyboard.type('flag-00042');
-    await option(/^flag-00042/).waitFor();
+    await page.getByRole('option', { name: /^flag-00042/, selected: true }).waitFor();
     await press('Enter');
     await isFocused('flag-00042');
-    await press('Control+k');
-    await page.keyboard.type('no such thing');
+    await find('no such thing');
     await page.getByText('Nothing found').first().waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     await press('Enter', 'Control+k');
