@@ -232,15 +232,7 @@ function toVariants(variants: readonly Members[], flag: string, report: Report):
     const overrides = listOf(variant.overrides).map(({ contextName, values }) => {
       return { contextName: `${contextName}`, values: textsOf(values) };
     });
-    const payload = toPayload(variant.payload);
-    return {
-      name: `${variant.name}`,
-      weightType: variant.weightType === 'fix' ? 'fix' : 'variable',
-      weight: Number(variant.weight ?? 0),
-      stickiness: textOf(variant.stickiness) ?? 'default',
-      ...(payload && { payload }),
-      overrides,
-    };
+    return { ...toStrategyVariant(variant), overrides };
   });
   const last = converted.at(-1);
   if (last && converted.every(({ weightType }) => weightType === 'fix')) {

@@ -27,6 +27,27 @@ export function Field({ label, hint, fault, children }: FieldProps) {
   );
 }
 
+interface ReasonFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** Why somebody changes something. */
+export function ReasonField({ value, onChange }: ReasonFieldProps) {
+  return (
+    <Field label="Reason" hint="Shown in the history.">
+      {(ids) => (
+        <input
+          {...ids}
+          maxLength={1_000}
+          value={value}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 /** Returns what a refusal says about the place that ends with a path: `faultAt(error, '/input/name')`. */
 export function faultAt(error: ApiError | undefined, path: string): string | undefined {
   return error?.details.find((issue) => issue.path?.endsWith(path))?.message;

@@ -8,7 +8,7 @@ import { isReviewed, session } from '../state/session.js';
 import { number, plural } from '../words.js';
 import { Dialog } from './dialog.js';
 import { Differences } from './differences.js';
-import { Field } from './field.js';
+import { ReasonField } from './field.js';
 import { Icon } from './icons.js';
 import { sampleCount } from './preview-parts.js';
 import { Fault } from './states.js';
@@ -43,16 +43,7 @@ function Review({ proposal }: { readonly proposal: Proposal }) {
           <Effect key={environment} changes={proposal.changes} environment={environment} />
         ))}
         <Code changes={proposal.changes} />
-        <Field label="Reason" hint="Shown in the history.">
-          {(ids) => (
-            <input
-              {...ids}
-              maxLength={1_000}
-              value={reason}
-              onInput={({ currentTarget }) => setReason(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <ReasonField value={reason} onChange={setReason} />
         {error && <Fault error={error} />}
       </div>
       <div class="dialog-foot">

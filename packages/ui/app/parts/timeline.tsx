@@ -8,7 +8,7 @@ import { session } from '../state/session.js';
 import { ago, eventType, time } from '../words.js';
 import { AllowedButton } from './allowed-button.js';
 import { FormDialog } from './dialog.js';
-import { Field } from './field.js';
+import { ReasonField } from './field.js';
 import { Icon } from './icons.js';
 
 interface TimelineProps {
@@ -245,16 +245,7 @@ function RevertDialog({ entry, onClose }: { readonly entry: HistoryEntry; readon
         is changed then.
       </p>
       <EntryDifferences entry={entry} />
-      <Field label="Reason" hint="Shown in the history.">
-        {(ids) => (
-          <input
-            {...ids}
-            maxLength={1_000}
-            value={reason}
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <ReasonField value={reason} onChange={setReason} />
     </FormDialog>
   );
 }
