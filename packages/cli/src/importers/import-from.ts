@@ -25,7 +25,7 @@ export interface SourceOptions {
   readonly sourceToken?: string;
 }
 
-/** Reads a file of another product, or its server. Writes what has no equivalent to standard error. */
+/** Reads a file of another product, or its server. Writes a note to standard error for each setting that it cannot convert. */
 export async function readFrom(
   session: CommandSession,
   file: string,

@@ -12,7 +12,7 @@ export interface ImportTarget {
   readonly toEnvironment: (name: string) => string | undefined;
 }
 
-/** Definitions, and what has no equivalent. */
+/** Definitions, and notes on the settings that could not be converted. */
 export interface Imported {
   readonly definitions: Definitions;
   /** One sentence each, without duplicates. */
@@ -28,7 +28,7 @@ export const listOf = (value: unknown): readonly Members[] => (Array.isArray(val
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 export const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
-/** Collects what has no equivalent. */
+/** Collects the notes on settings that could not be converted. */
 export class Report {
   private readonly found = new Set<string>();
 
