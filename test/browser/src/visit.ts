@@ -4,9 +4,9 @@ import { sharedBrowser } from './shared-browser.js';
 /** A page that keeps what went wrong. */
 export interface Visit {
   readonly page: Page;
-  /** Violations of the policy, console errors, uncaught errors and failed requests so far. */
+  /** Violations of the policy, console errors, uncaught errors and failed requests so far, but those expected. */
   readonly faults: readonly string[];
-  /** Takes the faults that a test has provoked off the list. Returns how many matched. */
+  /** Says that the test provokes such faults, which are left out from now on. Returns how many there were so far. */
   expectFault(pattern: RegExp): number;
   /** Closes the page. Throws if a fault is left. */
   close(): Promise<void>;
@@ -41,7 +41,9 @@ export async function visit(url: string, { allow = [], ...options }: VisitOption
   // Colors that fade in would be judged halfway.
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
-  let faults: string[] = [];
+  const faults: string[] = [];
+  const provoked: RegExp[] = [];
+  const unexpected = () => faults.filter((fault) => !provoked.some((pattern) => pattern.test(fault)));
   const isAllowed = (status: number, address: string) =>
     allow.some(([expected, pattern]) => expected === status && pattern.test(address));
 
@@ -65,17 +67,16 @@ export async function visit(url: string, { allow = [], ...options }: VisitOption
   return {
     page,
     get faults() {
-      return faults;
+      return unexpected();
     },
     expectFault(pattern) {
-      const rest = faults.filter((fault) => !pattern.test(fault));
-      const count = faults.length - rest.length;
-      faults = rest;
-      return count;
+      provoked.push(pattern);
+      return faults.filter((fault) => pattern.test(fault)).length;
     },
     async close() {
       await context.close();
-      if (faults.length > 0) throw new Error(`The page reported:\n${faults.join('\n')}`);
+      const rest = unexpected();
+      if (rest.length > 0) throw new Error(`The page reported:\n${rest.join('\n')}`);
     },
   };
 }

@@ -104,6 +104,7 @@ describeInBrowser('two people on one flag', () => {
     await bob.page.getByRole('button', { name: 'Change production' }).click();
     await ada.page.getByText('Your draft was merged with it.').waitFor();
     expect(await ada.page.getByLabel('Enabled in production').isChecked()).toBe(true);
+    await bob.page.getByRole('switch', { name: `${flag} in production`, checked: true }).waitFor();
     await bob.page.getByRole('button', { name: 'Archive…' }).click();
     await bob.page.getByRole('button', { name: /^Confirm/ }).click();
     await ada.page.getByText('This flag is archived').waitFor();

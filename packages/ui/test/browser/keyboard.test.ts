@@ -71,6 +71,7 @@ describeInBrowser('the keyboard alone', () => {
     await isFocused('checkout');
     await press('e');
     await isFocused('checkout in production');
+    await page.getByLabel('Rollout of strategy 1 in percent').waitFor();
     await tabTo(/^Rollout of strategy 1 in percent$/);
     await page.keyboard.type('50');
     await tabTo(/^Constraint$/);
@@ -213,6 +214,8 @@ describeInBrowser('the keyboard alone', () => {
   it('has a palette with flags, pages and every action of the page', async () => {
     const page = await open('projects/default/flags/dark-mode');
     await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
+    // The palette has the actions that the page offers when it opens.
+    await page.getByRole('button', { name: 'Archive…', disabled: false }).waitFor();
     await find('');
     const option = (name: string | RegExp) => page.getByRole('option', { name });
     await option(/^flag-000/)

@@ -121,6 +121,7 @@ describeInBrowser('what may go wrong', () => {
 
   it('503: keeps what is known, and tries again', async () => {
     const page = await open('projects/default/flags/checkout');
+    await page.getByRole('switch', { name: 'checkout in production' }).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     const body = JSON.stringify({ code: 'storage_unavailable', message: 'The storage does not answer.' });
     await page.route('**/features/checkout', (route) =>
@@ -133,7 +134,7 @@ describeInBrowser('what may go wrong', () => {
     await page.unroute('**/features/checkout');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('After the outage').first().waitFor();
-    expect(await page.getByText('The storage does not answer.').count()).toBe(0);
+    await page.getByText('The storage does not answer.').waitFor({ state: 'hidden' });
     visited.expectFault(/status 503/);
   });
 
