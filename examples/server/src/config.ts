@@ -18,6 +18,7 @@ export interface ServerConfig {
   readonly allowedHosts: readonly string[];
   /** In bytes: how large all flags, segments and projects together may be. */
   readonly stateLimit?: number;
+  readonly recentContexts?: number;
 }
 
 /** Something the person who starts the server has to put right. The message is one line that says how. */
@@ -41,6 +42,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
     ...(environment.FLAGS_CORS && { cors: { origins: readOrigins(environment.FLAGS_CORS) } }),
     trustedOrigins: readList(environment.FLAGS_TRUSTED_ORIGINS).map(checkOrigin),
     allowedHosts: readList(environment.FLAGS_ALLOWED_HOSTS).map(checkHost),
+    ...(environment.FLAGS_RECENT_CONTEXTS && { recentContexts: readRecentContexts(environment.FLAGS_RECENT_CONTEXTS) }),
     ...(environment.FLAGS_STATE_LIMIT && { stateLimit: readStateLimit(environment.FLAGS_STATE_LIMIT) }),
   };
 }
@@ -57,6 +59,12 @@ function readStateLimit(text: string): number {
   throw new ConfigError(
     `FLAGS_STATE_LIMIT must be a number of bytes, such as 16777216 for 16 MiB, not ${JSON.stringify(text)}.`,
   );
+}
+
+function readRecentContexts(text: string): number {
+  const count = Number(text);
+  if (/^\d{1,4}$/.test(text) && count <= 1000) return count;
+  throw new ConfigError(`FLAGS_RECENT_CONTEXTS must be a whole number from 0 to 1000, not ${JSON.stringify(text)}.`);
 }
 
 function readOrigins(text: string): CorsOptions['origins'] {

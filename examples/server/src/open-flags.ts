@@ -13,8 +13,12 @@ import { isPostgres, nameOfDatabase } from './database-name.js';
 export async function openFlags({
   database,
   stateLimit,
-}: Pick<ServerConfig, 'database' | 'stateLimit'>): Promise<Flags> {
-  const options = stateLimit === undefined ? {} : { stateLimit };
+  recentContexts,
+}: Pick<ServerConfig, 'database' | 'stateLimit' | 'recentContexts'>): Promise<Flags> {
+  const options = {
+    ...(stateLimit !== undefined && { stateLimit }),
+    ...(recentContexts !== undefined && { recentContexts }),
+  };
   if (database === ':memory:') return createFlags({ ...options, storage: memoryStorage() });
   try {
     return await createFlags({ ...options, storage: await openStorage(database) });

@@ -22,6 +22,7 @@ describe('the configuration', () => {
       FLAGS_TRUSTED_ORIGINS: 'https://a.example.org, http://localhost:5173,',
       FLAGS_ALLOWED_HOSTS: 'flags.example.org,flags.example.org:8080',
       FLAGS_STATE_LIMIT: '16777216',
+      FLAGS_RECENT_CONTEXTS: '200',
     };
     expect(readConfig(environment)).toEqual({
       port: 0,
@@ -32,6 +33,7 @@ describe('the configuration', () => {
       trustedOrigins: ['https://a.example.org', 'http://localhost:5173'],
       allowedHosts: ['flags.example.org', 'flags.example.org:8080'],
       stateLimit: 16_777_216,
+      recentContexts: 200,
     });
   });
 
@@ -42,6 +44,12 @@ describe('the configuration', () => {
 
   it.each(['0', '-1', '1.5', '16 MiB', '1e6'])('refuses the state limit %j by name', (FLAGS_STATE_LIMIT) => {
     expect(() => readConfig({ FLAGS_STATE_LIMIT })).toThrow(/^FLAGS_STATE_LIMIT must be a number of bytes, such as /);
+  });
+
+  it.each(['all', '-1', '1001', '1e2'])('refuses %j recent contexts by name', (FLAGS_RECENT_CONTEXTS) => {
+    expect(() => readConfig({ FLAGS_RECENT_CONTEXTS })).toThrow(
+      /^FLAGS_RECENT_CONTEXTS must be a whole number from 0 /,
+    );
   });
 
   it.each(['http', '-1', '65536', '4242.5', '0x10', ' 80', '1e3'])('refuses the port %j by name', (PORT) => {

@@ -9,6 +9,7 @@ import { StateSize } from './changes/state-size.js';
 import { createErrorReporter } from './error-reporter.js';
 import { FlagsError } from './errors.js';
 import { evaluationOperations } from './evaluation/evaluation.operations.js';
+import { rememberContexts } from './evaluation/recent-contexts.js';
 import { subscribe } from './events/event.operations.js';
 import { createFeed } from './events/feed.js';
 import type { Flags } from './flags.js';
@@ -95,6 +96,7 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   applicationRetention: true,
   stateLimit: true,
   maxTokenLifetime: true,
+  recentContexts: true,
   schema: true,
   onDrift: true,
   declare: true,
@@ -205,7 +207,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
         void replica.poller.refresh();
       });
     };
-    const flags = createInterface({ engineOf, engine, schema, stopWatching: () => stopWatching?.() });
+    const flags = createInterface({ engineOf, engine, options, stopWatching: () => stopWatching?.() });
     return { engine, flags, watch };
   }
 
@@ -241,14 +243,16 @@ interface InterfaceParts {
   readonly engineOf: (actor: ActorIdentity) => Engine;
   /** The engine of the default actor. */
   readonly engine: Engine;
-  readonly schema: FlagsSchema | undefined;
+  readonly options: FlagsOptions;
   readonly stopWatching: () => void;
 }
 
 /** Creates the public interface. All actors share the reads; changes are bound to the actor's engine. */
-function createInterface({ engineOf, engine, schema, stopWatching }: InterfaceParts): Flags {
+function createInterface({ engineOf, engine, options, stopWatching }: InterfaceParts): Flags {
+  const { schema, recentContexts = 0 } = options;
   const lifetime = createLifetime();
-  const evaluation = evaluationOperations(engine);
+  const operations = evaluationOperations(engine);
+  const evaluation = recentContexts > 0 ? rememberContexts(operations, recentContexts) : operations;
   const shared = {
     ...(schema ? acceptDeclaredProperties(evaluation, schema) : evaluation),
     ...(schema && { schema, drift: () => lifetime.track(() => findDrift(schema, engine)) }),

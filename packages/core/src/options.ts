@@ -59,6 +59,12 @@ export interface FlagsOptions {
    */
   readonly stateLimit?: number;
   /**
+   * How many of the contexts evaluated last are kept, at most 1,000. Admin pages offer them as users of a preview. They
+   * are personal data, and stay in the memory of this process. Contexts of more than 1,000 characters or 50 properties
+   * are not kept. Default: 0.
+   */
+  readonly recentContexts?: number;
+  /**
    * Milliseconds, at least 1,000. New tokens expire after this time at the latest, and by default. Existing tokens keep
    * their expiry. Default: no limit.
    */
@@ -111,6 +117,7 @@ type Details = Partial<
     | 'applicationRetention'
     | 'stateLimit'
     | 'maxTokenLifetime'
+    | 'recentContexts'
     | 'declare'
   >
 >;
@@ -127,9 +134,9 @@ export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
   const { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit } = options;
-  const { maxTokenLifetime, declare } = options;
+  const { maxTokenLifetime, recentContexts, declare } = options;
   const intervals = { pollInterval, usageInterval, applicationRetention, maxTokenLifetime };
-  const details = { appName, instanceId, ...intervals, stateLimit, declare };
+  const details = { appName, instanceId, ...intervals, stateLimit, recentContexts, declare };
   const valid = validate({ environments, roles, flagTypes, environment, ...details });
   return deepFreeze({
     environment: valid.environment,
@@ -152,6 +159,7 @@ const validate = createValidator<Configuration>(
       declare: { type: 'string', enum: ['report', 'create'] },
       maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
       stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+      recentContexts: { type: 'integer', minimum: 0, maximum: 1000 },
       environments: listOf({ name, displayName: text(100) }, ['name']),
       roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),
       flagTypes: listOf({ name: text(100), lifetimeDays: { type: ['number', 'null'], minimum: 0 } }, [

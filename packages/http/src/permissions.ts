@@ -67,6 +67,7 @@ export type Action =
   | 'registerFrontend'
   | 'reportFrontendMetrics'
   | 'explainFlags'
+  | 'listRecentContexts'
   | 'resolveFlag'
   | 'resolveFlags'
   | 'listTokens'

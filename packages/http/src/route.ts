@@ -164,6 +164,7 @@ export type ReplySchema =
   | 'OfrepEvaluation'
   | 'OfrepEvaluations'
   | 'Playground'
+  | 'ContextList'
   | 'OpenApiDocument';
 
 /** What an administrator may learn about the API itself. */

@@ -13,6 +13,15 @@ export const path = computed<readonly string[]>(() => {
 
 export const query = computed(() => address.value.searchParams);
 
+let lastProject = 'default';
+
+/** The project of the address, or the last one. */
+export function currentProject(): string {
+  const [first, project = 'default'] = path.value;
+  if (first === 'projects') lastProject = project;
+  return lastProject;
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -64,6 +64,8 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
     // The explanation exposes compiled definitions. Freezing it protects them from the caller.
     explain: (flag, context, options) => deepFreeze(snapshotFor(options).explain(flag, context)),
 
+    recentContexts: () => [],
+
     onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
 
     configuration(options) {

@@ -162,6 +162,15 @@ export interface EvaluationOperations {
   explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): FlagExplanation;
 
   /**
+   * Returns the contexts that this process has evaluated last, newest first, each once. Empty without the option
+   * `recentContexts`.
+   *
+   * @example
+   * const [newest] = flags.recentContexts();
+   */
+  recentContexts(): readonly EvaluationContext[];
+
+  /**
    * Calls the listener during every counted evaluation of a flag with `impressionData`. An error of the listener goes
    * to `onError`.
    *

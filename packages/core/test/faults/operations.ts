@@ -198,6 +198,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
     getPayload: (flags) => flags.getPayload('checkout', {}, { environment: 'development' }),
     forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
+    recentContexts: (flags) => flags.recentContexts(),
     onImpression: (flags) => flags.onImpression(() => undefined)(),
     configuration: (flags) => flags.configuration({ environment: 'development' }),
     loadConfiguration: (flags) => flags.loadConfiguration({ environment: 'development' }),

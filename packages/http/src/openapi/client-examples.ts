@@ -58,6 +58,7 @@ export const CLIENT_EXAMPLES = {
   FrontendToggles: { toggles: [{ name: 'checkout', enabled: true, variant, impressionData: false }] },
   OfrepEvaluation: evaluation,
   OfrepEvaluations: { flags: [evaluation] },
+  ContextList: { version: 1, contexts: [{ userId: '7', properties: { country: 'DE' } }, { sessionId: 'f3a1' }] },
   Playground: {
     environment: 'production',
     features: [

@@ -121,6 +121,18 @@ export const playgroundRoutes: readonly Route[] = [
       return { serialized: await explainAll(environment, selected, { explain, maxFlags }) };
     },
   }),
+  route({
+    method: 'GET',
+    path: '/api/admin/contexts',
+    action: 'listRecentContexts',
+    summary:
+      'The contexts that this process has evaluated last, newest first; none without the option `recentContexts`',
+    tag: 'Playground',
+    access: 'admin',
+    reply: { status: 200, schema: 'ContextList' },
+    errors: [],
+    handle: async ({ flags }) => ({ body: { version: 1, contexts: flags.recentContexts() } }),
+  }),
 ];
 
 /** The maximum length of a reply, in characters. Clients request the remaining flags with `from`. */

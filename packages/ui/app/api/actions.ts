@@ -3,6 +3,7 @@ import type {
   ApplicationDetail,
   ApplicationSummary,
   ChangeSet,
+  Context,
   CreatedToken,
   FlagDetail,
   FlagPage,
@@ -51,6 +52,7 @@ export const ACTIONS = {
   listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag'],
   listApplicationsByFlag: ['GET', '/api/admin/metrics/seen-apps'],
   explainFlags: ['POST', '/api/admin/playground'],
+  listRecentContexts: ['GET', '/api/admin/contexts'],
   applyChanges: ['POST', '/api/admin/changes'],
   previewChanges: ['POST', '/api/admin/changes/preview'],
   getChangeSet: ['GET', '/api/admin/changes/:id'],
@@ -86,6 +88,7 @@ export interface Replies {
   listFlagUsage: { readonly usage: readonly UsageRow[] };
   listApplicationsByFlag: Readonly<Record<string, readonly Application[]>>;
   explainFlags: Playground;
+  listRecentContexts: { readonly contexts: readonly Context[] };
   applyChanges: ChangeSet;
   previewChanges: { readonly flags: readonly PreviewedFlag[] };
   getChangeSet: HistoryEntry;

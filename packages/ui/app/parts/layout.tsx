@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { forgetToken, hasToken } from '../api/credentials.js';
 import { useResource } from '../api/resource.js';
 import { heardAt, liveness } from '../api/stream.js';
-import { href, navigate, path } from '../router.js';
+import { currentProject, href, navigate, path } from '../router.js';
 import { settings } from '../settings.js';
 import { isMac, overlay } from '../state/keys.js';
 import { isLetIn, offers, session } from '../state/session.js';
@@ -13,13 +13,6 @@ import { Overlay } from './key-help.js';
 import { ReviewDialog } from './review.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
-
-/** The project of the address, or the last one. */
-export function currentProject(): string {
-  return path.value[0] === 'projects' ? (path.value[1] ?? 'default') : lastProject;
-}
-
-let lastProject = 'default';
 
 /** What is around every screen: the bar, the navigation, banners and messages. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
@@ -88,7 +81,6 @@ function Banners() {
 function ProjectPicker() {
   const { data } = useResource('listProjects', {});
   const current = currentProject();
-  lastProject = current;
   const projects = data?.projects ?? [];
   return (
     <label class="project-picker">

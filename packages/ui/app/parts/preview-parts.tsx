@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { PreviewedFlag } from '../api/types.js';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../api/call.js';
+import type { Context, PreviewedFlag } from '../api/types.js';
+import { currentProject } from '../router.js';
 import { countPreview } from '../state/preview.js';
 import { hasPastedSamples, keepSamples, MAX_SAMPLES, samples, sampleText } from '../state/samples.js';
+import { offers } from '../state/session.js';
 import { answer, number, plural } from '../words.js';
 import { FormDialog } from './dialog.js';
 import { Field } from './field.js';
@@ -108,8 +111,26 @@ export function UserTable<User extends PreviewedUser>({ label, users, column, ce
   );
 }
 
+/** The contexts that the process has kept. None unless the host keeps them, and lets the caller see them. */
+function useRecentContexts(): readonly Context[] {
+  const [contexts, setContexts] = useState<readonly Context[]>([]);
+  const isOffered = offers('listRecentContexts', currentProject());
+  useEffect(() => {
+    if (!isOffered) return;
+    const reading = new AbortController();
+    call('listRecentContexts', { signal: reading.signal }).then(
+      ({ data }) => setContexts(data.contexts),
+      // The list can be pasted as well.
+      () => setContexts([]),
+    );
+    return () => reading.abort();
+  }, [isOffered]);
+  return contexts;
+}
+
 function SamplesDialog({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState(sampleText.value);
+  const recent = useRecentContexts();
   const keep = () => {
     keepSamples(text.trim());
     onClose();
@@ -130,6 +151,11 @@ function SamplesDialog({ onClose }: { readonly onClose: () => void }) {
           />
         )}
       </Field>
+      {recent.length > 0 && (
+        <button type="button" onClick={() => setText(recent.map((context) => JSON.stringify(context)).join('\n'))}>
+          Fill in {plural(recent.length, 'recently seen user')}
+        </button>
+      )}
     </FormDialog>
   );
 }

@@ -7,9 +7,8 @@ import { AllowedButton } from '../parts/allowed-button.js';
 import { Confirm } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { currentProject } from '../parts/layout.js';
 import { Fault, Loading } from '../parts/states.js';
-import { href, navigate } from '../router.js';
+import { currentProject, href, navigate } from '../router.js';
 import { showToast } from '../state/toasts.js';
 import { ago, number, plural, time } from '../words.js';
 

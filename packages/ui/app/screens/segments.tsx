@@ -3,9 +3,8 @@ import type { Segment } from '../api/types.js';
 import { describeConstraint } from '../model/describe.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { Icon } from '../parts/icons.js';
-import { currentProject } from '../parts/layout.js';
 import { ListScreen } from '../parts/list-screen.js';
-import { href, navigate } from '../router.js';
+import { currentProject, href, navigate } from '../router.js';
 
 /** All segments: groups of users that strategies share. */
 export function SegmentsScreen() {

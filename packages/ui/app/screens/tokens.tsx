@@ -5,9 +5,9 @@ import type { CreatedToken, Token } from '../api/types.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { Confirm } from '../parts/dialog.js';
 import { Icon } from '../parts/icons.js';
-import { currentProject } from '../parts/layout.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { CreateTokenDialog, RotateTokenDialog, SecretDialog } from '../parts/token-dialogs.js';
+import { currentProject } from '../router.js';
 import { showToast } from '../state/toasts.js';
 import { ago, time, tokenKind } from '../words.js';
 

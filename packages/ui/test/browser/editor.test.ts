@@ -1,13 +1,13 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
-import { describeInBrowser, type Host, seed, startHost } from './host.js';
+import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
 
 const production = { project: 'default', flag: 'checkout', environment: 'production' };
 
 let host: Host;
 let visited: Visit;
 
-async function open(path: string): Promise<Visit['page']> {
-  host = await startHost();
+async function open(path: string, options?: HostOptions): Promise<Visit['page']> {
+  host = await startHost(options);
   await seed(host);
   visited = await visit(`${host.page}projects/default/flags/checkout${path}`);
   return visited.page;
@@ -51,6 +51,30 @@ describeInBrowser('the editor', () => {
     await page.getByText('The change was reverted.').waitFor();
     expect((await strategies())[0]?.parameters).toMatchObject({ rollout: 25 });
     expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('previews over the users that were seen recently, where the host keeps them', async () => {
+    const page = await open('/production', { recentContexts: 100 });
+    for (let id = 1; id <= 40; id++) {
+      host.flags.isEnabled('checkout', { userId: `user-${id}`, properties: { country: id <= 10 ? 'DE' : 'FR' } });
+    }
+    await page.getByRole('button', { name: 'Edit the list' }).click();
+    await page.getByRole('button', { name: 'Fill in 40 recently seen users' }).click();
+    expect(await page.getByLabel('Users', { exact: true }).inputValue()).toMatch(/^{"userId":"user-40",/);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Use this list' }).click();
+    await page.getByText('40 pasted users').waitFor();
+    await page.getByLabel('Rollout of strategy 1 in percent').fill('100');
+    await page.getByText('then for 40').waitFor();
+  });
+
+  it('offers no recently seen users where the host keeps none', async () => {
+    const page = await open('/production');
+    host.flags.isEnabled('checkout', { userId: '7' });
+    const answer = page.waitForResponse('**/api/admin/contexts');
+    await page.getByRole('button', { name: 'Edit the list' }).click();
+    expect(await (await answer).json()).toEqual({ version: 1, contexts: [] });
+    expect(await page.getByRole('button', { name: /recently seen/ }).count()).toBe(0);
   });
 
   it('adds, targets, orders and removes strategies', async () => {

@@ -32,11 +32,12 @@ export interface HostOptions {
   readonly helmet?: boolean;
   readonly router?: FlagsRouterOptions | SessionRouterOptions;
   readonly ui?: FlagsUiOptions;
+  readonly recentContexts?: number;
 }
 
 export async function startHost(options: HostOptions = {}): Promise<Host> {
   const { framework = 'express5', mount = '', gateway, router: routerOptions = { auth: 'none' }, ui = {} } = options;
-  const flags = await createFlags({ storage: memoryStorage() });
+  const flags = await createFlags({ storage: memoryStorage(), recentContexts: options.recentContexts ?? 0 });
   const router = createFlagsRouter(flags, routerOptions as FlagsRouterOptions);
   const app = (framework === 'express4' ? jest.requireActual<typeof express>('express4') : express)();
   if (LATEST > 0) app.use((_request, _response, next) => void setTimeout(next, random() * LATEST));

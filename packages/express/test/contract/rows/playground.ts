@@ -15,6 +15,13 @@ function refuses(name: string, body: unknown, code: 'invalid_input' | 'environme
 
 export const playgroundRows: readonly Row[] = [
   {
+    endpoint: 'listRecentContexts',
+    name: 'is empty, because the option is not set',
+    given: enabled,
+    request: { method: 'GET', path: '/api/admin/contexts' },
+    expect: { status: 200, unchanged: true, body: { version: 1, contexts: [] } },
+  },
+  {
     endpoint: 'explainFlags',
     name: 'tells what decided, strategy by strategy',
     given: enabled,

@@ -78,6 +78,7 @@ export const OTHER_ADMIN_ROWS = {
   getApplication: [],
   listApplicationsByFlag: [],
   deleteApplication: [{ name: 'known', path: '/api/admin/metrics/applications/service-1', ...granted }],
+  listRecentContexts: [],
   explainFlags: [
     { name: 'all flags', body: () => '{"environment":"production","context":{"userId":"7"}}', ...granted },
     {

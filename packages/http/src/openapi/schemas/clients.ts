@@ -1,6 +1,7 @@
 import type { JsonSchema } from '@flags/core/integration';
 import { OFREP_ERROR_CODES } from '../../error-reply.js';
-import { boolean, count, listOf, mapOf, positiveInteger, referTo, strictObject, text } from './common.js';
+import { contextSchema } from '../../wire/evaluation-context.js';
+import { boolean, count, listOf, mapOf, positiveInteger, referTo, strictObject, text, version } from './common.js';
 
 const variant = { name: text, weight: { type: 'number', minimum: 0 }, stickiness: text };
 
@@ -153,6 +154,8 @@ export const playgroundSchemas = {
       },
     },
   ),
+
+  ContextList: strictObject({ version, contexts: listOf(contextSchema) }),
 
   ExplainedFeature: strictObject(
     {
