@@ -138,6 +138,8 @@ describeInBrowser('the keyboard alone', () => {
 
   it('goes to places by two letters, and shows all keys', async () => {
     const page = await open('projects/default/flags/checkout');
+    // The navigation has the places that the caller may see, once the API has said which.
+    await page.getByRole('link', { name: 'Events', exact: true }).waitFor();
     for (const [letter, title] of [
       ['e', 'Events'],
       ['s', 'Segments'],
