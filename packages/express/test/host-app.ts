@@ -1,6 +1,6 @@
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
-import type { Actor, FlagsRouterOptions } from '../src/index.js';
+import { type Actor, createFlagsRouter, type FlagsRouterOptions } from '../src/index.js';
 import { EXPRESS_5, type ExpressVersion } from './express-versions.js';
 
 export const FLAGS = '/api/admin/projects/default/features';
@@ -31,7 +31,6 @@ export async function createHostApp<A extends Actor = Actor>(options: HostOption
   const faults: unknown[] = [];
   const app = version.express();
   for (const middleware of before) app.use(middleware);
-  const { createFlagsRouter } = version;
   app.use(mount, router ? createFlagsRouter(flags, router) : createFlagsRouter(flags, { auth: 'none' }));
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     faults.push(error);

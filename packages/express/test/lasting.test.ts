@@ -1,10 +1,11 @@
 import { createFlags, memoryStorage } from '@flags/core';
 import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
+import express from 'express';
 import request from 'supertest';
 import { createClientDocuments } from '../../http/src/client/documents.js';
 import { createResponseCaches } from '../../http/src/response-cache.js';
+import { createFlagsRouter } from '../src/index.js';
 import { createSqliteFile } from './contract/sqlite-file.js';
-import { EXPRESS_5 } from './express-versions.js';
 import { createHostApp, FLAGS } from './host-app.js';
 
 const PROJECT = '/api/admin/projects/default';
@@ -132,8 +133,8 @@ describe('an answer that is kept', () => {
   it('names the next page below the path where the router is mounted', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     for (const name of ['a', 'b']) await flags.createFlag({ project: 'default' }, { name });
-    const router = EXPRESS_5.createFlagsRouter(flags, { auth: 'none' });
-    const app = EXPRESS_5.express().use('/one', router).use('/two', router);
+    const router = createFlagsRouter(flags, { auth: 'none' });
+    const app = express().use('/one', router).use('/two', router);
     for (const mount of ['/one', '/two', '/one']) {
       const { headers } = await request(app).get(`${mount}${FLAGS}?limit=1`).expect(200);
       expect(headers.link).toContain(`<${mount}${FLAGS}?`);

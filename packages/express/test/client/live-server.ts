@@ -3,8 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
 import { until } from '../../../../test/until.js';
-import type { FlagsRouter } from '../../src/create-router.js';
-import type { FlagsRouterOptions } from '../../src/index.js';
+import { createFlagsRouter, type FlagsRouter, type FlagsRouterOptions } from '../../src/index.js';
 import { EXPRESS_5, type ExpressVersion } from '../express-versions.js';
 
 export interface LiveServerOptions {
@@ -28,7 +27,7 @@ export interface LiveServer {
 export async function startLiveServer(options: LiveServerOptions = {}): Promise<LiveServer> {
   const { version = EXPRESS_5, router: routerOptions = { auth: 'none' }, port = 0 } = options;
   const flags = await createFlags({ storage: memoryStorage(), ...options.flags });
-  const router = version.createFlagsRouter(flags, routerOptions);
+  const router = createFlagsRouter(flags, routerOptions);
   const server = createServer(version.express().use(router)).listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address() as AddressInfo;

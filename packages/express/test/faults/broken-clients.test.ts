@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
+import express from 'express';
 import { extent } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
-import { EXPRESS_5 } from '../express-versions.js';
+import { createFlagsRouter } from '../../src/index.js';
 import { createLargeFlags } from './large-flags.js';
 import { creation, openRaw, type RawConnection } from './raw-requests.js';
 import { requestWithoutReading, type SlowReader } from './slow-reader.js';
@@ -27,7 +28,6 @@ async function start(options: ServerOptions & { readonly timeout?: number } = {}
   storage = faultyStorage(memoryStorage());
   flags = await createFlags({ storage });
   faults = [];
-  const { express, createFlagsRouter } = EXPRESS_5;
   const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
   app.use(((error, _request, response, _next) => {
     faults.push(error);

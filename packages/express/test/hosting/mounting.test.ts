@@ -1,5 +1,6 @@
 import { createFlags, memoryStorage } from '@flags/core';
 import request from 'supertest';
+import { createFlagsRouter } from '../../src/index.js';
 import { EXPRESS_4, EXPRESS_5, EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
@@ -16,7 +17,7 @@ describe.each(EXPRESS_VERSIONS)('the router, on Express $major', (version) => {
   it('serves within a router of the host', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const outer = version.express.Router();
-    outer.use('/v1', version.createFlagsRouter(flags, { auth: 'none' }));
+    outer.use('/v1', createFlagsRouter(flags, { auth: 'none' }));
     const app = version.express().use('/internal', outer);
     await request(app).post(`/internal/v1${FLAGS}`).send({ name: 'checkout' }).expect(201);
   });
@@ -40,8 +41,8 @@ describe.each(EXPRESS_VERSIONS)('the router, on Express $major', (version) => {
     const blog = await createFlags({ storage: memoryStorage() });
     const app = version
       .express()
-      .use('/shop', version.createFlagsRouter(shop, { auth: 'none' }))
-      .use('/blog', version.createFlagsRouter(blog, { auth: () => null }));
+      .use('/shop', createFlagsRouter(shop, { auth: 'none' }))
+      .use('/blog', createFlagsRouter(blog, { auth: () => null }));
     await request(app).post(`/shop${FLAGS}`).send({ name: 'checkout' }).expect(201);
     await request(app).post(`/blog${FLAGS}`).send({ name: 'comments' }).expect(401);
     expect(await blog.listFlags({ project: 'default' })).toEqual([]);
@@ -62,19 +63,22 @@ describe('a host with both versions of Express', () => {
   it.each([
     [4, 5, EXPRESS_4, EXPRESS_5],
     [5, 4, EXPRESS_5, EXPRESS_4],
-  ])('may run on Express %i while the router is built upon Express %i', async (_app, _router, outer, inner) => {
-    const flags = await createFlags({ storage: memoryStorage() });
-    const app = outer.express();
-    app.use(outer.express.json(), inner.createFlagsRouter(flags, { auth: 'none' }));
-    await request(app).post(FLAGS).send({ name: 'checkout' }).expect(201);
-    const patch = [{ op: 'replace', path: '/stale', value: true }];
-    const { body } = await request(app)
-      .patch(`${FLAGS}/checkout`)
-      .set('content-type', 'application/json-patch+json')
-      .send(JSON.stringify(patch))
-      .expect(200);
-    expect(body.stale).toBe(true);
-    await request(app).get('/api/admin/nothing').expect(404);
-    await request(app).options(FLAGS).expect(200);
-  });
+  ])(
+    'may put a parser of Express %i before the router, in an application of Express %i',
+    async (_parser, _app, inner, outer) => {
+      const flags = await createFlags({ storage: memoryStorage() });
+      const app = outer.express();
+      app.use(inner.express.json(), createFlagsRouter(flags, { auth: 'none' }));
+      await request(app).post(FLAGS).send({ name: 'checkout' }).expect(201);
+      const patch = [{ op: 'replace', path: '/stale', value: true }];
+      const { body } = await request(app)
+        .patch(`${FLAGS}/checkout`)
+        .set('content-type', 'application/json-patch+json')
+        .send(JSON.stringify(patch))
+        .expect(200);
+      expect(body.stale).toBe(true);
+      await request(app).get('/api/admin/nothing').expect(404);
+      await request(app).options(FLAGS).expect(200);
+    },
+  );
 });

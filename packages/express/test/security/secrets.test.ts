@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { createFlags, type Flags } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import { sqliteStorage } from '@flags/core/sqlite';
-import type { Express } from 'express';
+import express, { type Express } from 'express';
 import request from 'supertest';
 import { openApiDocument } from '../../../http/src/openapi/document.js';
 import type { Route } from '../../../http/src/route.js';
 import { ROUTES } from '../../../http/src/routes/all-routes.js';
-import { EXPRESS_5 } from '../express-versions.js';
+import { createFlagsRouter } from '../../src/index.js';
 
 const GIVEN = 'given-by-configuration-4711-and-long-enough';
 const UNKNOWN = '*:*.7f3a9c0d5e2b8f146c7d1a0e9b3f5c8d2e4a6b7c0d1e2f3a';
@@ -36,8 +36,8 @@ beforeAll(async () => {
     onProblem: (problem) => void told.push(problem),
   });
   flags.onImpression((impression) => void told.push(impression));
-  const app = EXPRESS_5.express();
-  app.use(EXPRESS_5.createFlagsRouter(flags, { auth: 'token' }));
+  const app = express();
+  app.use(createFlagsRouter(flags, { auth: 'token' }));
   const answers: string[] = [];
   await flags.createToken({ name: 'given', kind: 'admin', secret: GIVEN });
   const make = async (body: object) => {
