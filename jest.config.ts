@@ -52,7 +52,7 @@ const project: Config = {
     '^(\\.{1,2}/.*)\\.cjs$': '$1.cts',
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/environment.cjs',
   setupFiles: ['<rootDir>/packages/core/test/properties/seeded-properties.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };

@@ -1,0 +1,28 @@
+// Disables each AsyncLocalStorage that a test file has created, jest's own included. Up to Node 22 every promise takes along
+// the stores of all that are enabled, and an enabled one is never collected: without this, a worker slows down with every
+// file, to a tenth of its speed, and holds 10 MB of each.
+const asyncHooks = require('node:async_hooks');
+const { TestEnvironment } = require('jest-environment-node');
+
+const { AsyncLocalStorage } = asyncHooks;
+
+module.exports = class Environment extends TestEnvironment {
+  storages = [];
+
+  async setup() {
+    await super.setup();
+    const { storages } = this;
+    asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
+      constructor(...options) {
+        super(...options);
+        storages.push(this);
+      }
+    };
+  }
+
+  async teardown() {
+    asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+    for (const storage of this.storages) storage.disable();
+    await super.teardown();
+  }
+};
