@@ -1,9 +1,12 @@
+import { extent } from '../../../../test/extent.js';
 import type { Flags } from '../../src/index.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
 import { refusalOf } from './refusal.js';
 
-const ROUNDS = Array.from({ length: 300 }, (_, round) => round);
+/** The distances at which two operations begin: of -20 to 20 steps. */
+const LEADS = 41;
+const ROUNDS = Array.from({ length: LEADS * extent({ short: 3, full: 8 }) }, (_, round) => round);
 const TIMEOUT = 120_000;
 
 type Attempt = () => Promise<unknown>;
@@ -14,7 +17,7 @@ async function cross(round: number, one: Attempt, other: Attempt): Promise<reado
     for (let step = 0; step < steps; step++) await undefined;
     return start();
   };
-  const lead = (round % 41) - 20;
+  const lead = (round % LEADS) - 20;
   return Promise.allSettled([late(Math.max(0, -lead), one), late(Math.max(0, lead), other)]);
 }
 
