@@ -50,7 +50,7 @@ export function toName(name: string, report: Report): string {
   return permitted;
 }
 
-/** Returns definitions without empty lists. */
+/** Returns definitions without empty lists. Flags that are not archived there are not archived here either. */
 export function toDefinitions(members: {
   readonly projects?: Definitions['projects'];
   readonly segments?: readonly DefinedSegment[];
@@ -61,7 +61,7 @@ export function toDefinitions(members: {
     version: 1,
     ...(projects.length > 0 && { projects }),
     ...(segments.length > 0 && { segments }),
-    flags,
+    flags: flags.map((flag) => ({ archived: false, ...flag })),
   };
 }
 

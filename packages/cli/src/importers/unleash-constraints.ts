@@ -1,38 +1,58 @@
 import { CONSTRAINT_OPERATORS, type Constraint, type ConstraintOperator } from '@flags/core';
-import { listOf, textOf, textsOf } from './importer.js';
+import { listOf, type Members, textOf, textsOf } from './importer.js';
 
 export interface ConvertedConstraints {
   readonly constraints: readonly Constraint[];
-  /** False if a constraint can never hold, or is unknown. */
+  /** False if a constraint holds for nobody. */
   readonly holds: boolean;
 }
 
-/** Converts constraints. Those without values, which Unleash permits, always hold or never do. */
+/** Converts constraints. As in the SDKs, a constraint without a usable operand holds for nobody, inverted for everybody. */
 export function toConstraints(given: unknown): ConvertedConstraints {
   const constraints: Constraint[] = [];
   let holds = true;
-  for (const { contextName, operator, values, value, inverted, caseInsensitive } of listOf(given)) {
+  for (const constraint of listOf(given)) {
+    const { contextName, operator, caseInsensitive } = constraint;
+    const inverted = constraint.inverted === true;
     if (!isOperator(operator)) {
       holds = false;
       continue;
     }
-    const members = {
-      contextName: `${contextName}`,
-      operator,
-      ...(inverted === true && { inverted }),
-      ...(caseInsensitive === true && { caseInsensitive }),
-    };
-    if (/^(NUM|DATE|SEMVER|REGEX)/.test(operator)) {
-      constraints.push({ ...members, value: textOf(value) ?? `${value}` });
-      continue;
-    }
-    const own = textsOf(values).filter((one) => one !== '');
-    if (own.length > 0) constraints.push({ ...members, values: own });
-    else if ((operator === 'NOT_IN') === (inverted === true)) holds = false;
+    const operand = operandOf(operator, constraint);
+    if (operand) {
+      constraints.push({
+        contextName: `${contextName}`,
+        operator,
+        ...operand,
+        ...(inverted && { inverted }),
+        ...(caseInsensitive === true && { caseInsensitive }),
+      });
+    } else if ((operator === 'NOT_IN') === inverted) holds = false;
   }
   return { constraints, holds };
 }
 
 function isOperator(operator: unknown): operator is ConstraintOperator {
   return (CONSTRAINT_OPERATORS as readonly unknown[]).includes(operator);
+}
+
+const VERSION = /^\d+\.\d+\.\d+([-+]|$)/;
+const ISO_DATE = /^\d{4}-\d\d-\d\d(T|$)/;
+
+/** Unleash permits every date that JavaScript reads, and numbers with white space around them. */
+function operandOf(operator: ConstraintOperator, given: Members): Pick<Constraint, 'value' | 'values'> | undefined {
+  const value = textOf(given.value) ?? '';
+  if (operator.startsWith('NUM_')) {
+    const number = value === '' ? Number.NaN : Number(value);
+    return Number.isFinite(number) ? { value: `${number}` } : undefined;
+  }
+  if (operator.startsWith('DATE_')) {
+    const time = Date.parse(value);
+    if (Number.isNaN(time)) return undefined;
+    return { value: ISO_DATE.test(value) ? value : new Date(time).toISOString() };
+  }
+  if (operator.startsWith('SEMVER_')) return VERSION.test(value) ? { value } : undefined;
+  if (operator === 'REGEX') return { value };
+  const values = textsOf(given.values).filter((one) => one.trim() !== '');
+  return values.length > 0 ? { values } : undefined;
 }

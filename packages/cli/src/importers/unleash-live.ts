@@ -5,15 +5,38 @@ import { listOf, type Members, membersOf, textOf } from './importer.js';
 /** Requests to the server at the same time. */
 const AT_ONCE = 4;
 
+/** Archived flags in one request. */
+const PAGE = 100;
+
+/** Reads a path of the admin API. An optional path that does not exist is empty. */
+type Get = (path: string, isOptional?: boolean) => Promise<Members>;
+
 /**
- * Reads projects, segments and flags over the admin API of an Unleash server, archived flags included. Returns them as
- * an export would have them.
+ * Reads projects, segments and flags over the admin API of an Unleash server, with the names and tags of archived flags.
+ * Returns them as an export would have them.
  *
  * @throws CommandError
  */
 export async function readUnleash(address: string, token: string | undefined): Promise<Members> {
+  const get = createGet(address, token);
+  const projects = listOf((await get('/projects')).projects);
+  // Older servers without segments answer 404.
+  const segments = listOf((await get('/segments', true)).segments);
+  const listed: Members[] = [];
+  for (const { id } of projects) {
+    const { features } = await get(`/projects/${encodeURIComponent(`${id}`)}/features`);
+    for (const flag of listOf(features)) listed.push({ ...flag, project: id });
+  }
+  const live = await inBatches(listed, (flag) => readFlag(get, flag));
+  const archived = await inBatches(await listArchived(get), async (flag) => {
+    return { ...flag, archived: true, environments: [], tags: await readTags(get, flag) };
+  });
+  return { version: 4, projects, segments, features: [...live, ...archived] };
+}
+
+function createGet(address: string, token: string | undefined): Get {
   const base = address.replace(/(?<!\/)\/+$/, '').replace(/\/api(\/admin)?$/, '');
-  const get = async (path: string, isOptional = false): Promise<Members> => {
+  return async (path, isOptional = false) => {
     const url = `${base}/api/admin${path}`;
     let response: Response;
     try {
@@ -29,27 +52,55 @@ export async function readUnleash(address: string, token: string | undefined): P
       throw new CommandError(`${base} answered ${response.status} to ${path}. Is it an Unleash server?`);
     return membersOf(await response.json().catch(() => undefined));
   };
-  const projects = listOf((await get('/projects')).projects);
-  // Older servers without segments answer 404.
-  const segments = listOf((await get('/segments', true)).segments);
-  const refs: { readonly project: string; readonly name: string }[] = [];
-  for (const { id } of projects) {
-    const project = `${id}`;
-    const path = `/projects/${encodeURIComponent(project)}/features`;
-    for (const { name } of listOf((await get(path)).features)) refs.push({ project, name: `${name}` });
+}
+
+async function inBatches<Item, Result>(items: readonly Item[], read: (item: Item) => Promise<Result>) {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(start, start + AT_ONCE).map(read))));
   }
-  for (const { project, name } of listOf((await get('/archive/features', true)).features)) {
-    refs.push({ project: textOf(project) ?? 'default', name: `${name}` });
+  return results;
+}
+
+/** Version 8 lists archived flags by its search only. No version shows their strategies with the flag. */
+async function listArchived(get: Get): Promise<readonly Members[]> {
+  const { features } = await get('/archive/features', true);
+  if (features !== undefined) return listOf(features);
+  const found: Members[] = [];
+  for (;;) {
+    const query = `archived=IS:true&sortBy=name&limit=${PAGE}&offset=${found.length}`;
+    const page = listOf((await get(`/search/features?${query}`, true)).features);
+    found.push(...page);
+    if (page.length < PAGE) return found;
   }
-  const features: Members[] = [];
-  for (let start = 0; start < refs.length; start += AT_ONCE) {
-    const batch = refs.slice(start, start + AT_ONCE).map(async ({ project, name }) => {
-      const path = `/projects/${encodeURIComponent(project)}/features/${encodeURIComponent(name)}`;
-      const feature = await get(path);
-      const { tags } = await get(`/features/${encodeURIComponent(name)}/tags`, true);
-      return { ...feature, project, tags };
-    });
-    features.push(...(await Promise.all(batch)));
-  }
-  return { version: 4, projects, segments, features };
+}
+
+async function readFlag(get: Get, listed: Members): Promise<Members> {
+  const path = `/projects/${encodeURIComponent(`${listed.project}`)}/features/${encodeURIComponent(`${listed.name}`)}`;
+  const [flag, tags] = [await get(path), await readTags(get, listed)];
+  const environments = listOf(flag.environments);
+  // Versions 5 to 7 merge the variants of all environments here, and version 8 leaves them out.
+  const merged = listOf(flag.variants);
+  const overviews = new Map(listOf(listed.environments).map((one) => [one.name, one]));
+  const own = await Promise.all(
+    environments.map(async ({ name }) => {
+      if ((overviews.get(name)?.variantCount ?? merged.length) === 0) return [];
+      return (await get(`${path}/environments/${encodeURIComponent(`${name}`)}/variants`, true)).variants;
+    }),
+  );
+  return {
+    ...flag,
+    project: listed.project,
+    tags,
+    variants: own.includes(undefined) ? merged : [],
+    environments: environments.map((environment, index) => {
+      // The list has the switch itself. Version 5 shows a flag without strategies as off here, and evaluates it as on.
+      const enabled = overviews.get(environment.name)?.enabled ?? environment.enabled;
+      return { ...environment, enabled, variants: own[index] ?? [] };
+    }),
+  };
+}
+
+async function readTags(get: Get, { name }: Members): Promise<unknown> {
+  return (await get(`/features/${encodeURIComponent(`${textOf(name)}`)}/tags`, true)).tags;
 }

@@ -1,13 +1,5 @@
-import type {
-  DefinedEnvironment,
-  DefinedFlag,
-  DefinedProject,
-  DefinedSegment,
-  DefinedStrategy,
-  DependencyInput,
-  StrategyVariant,
-  VariantInput,
-} from '@flags/core';
+import type { DefinedFlag, DefinedProject, DefinedSegment, DependencyInput } from '@flags/core';
+import { CommandError } from '../errors.js';
 import {
   type Imported,
   type ImportTarget,
@@ -21,10 +13,16 @@ import {
   toName,
 } from './importer.js';
 import { toConstraints } from './unleash-constraints.js';
+import { createEnvironments } from './unleash-environments.js';
 
-/** Converts a state export of Unleash 4.x, or the export of one environment of later versions. */
+/**
+ * Converts a state export of Unleash 3 to 5, or the export of one environment of later versions.
+ *
+ * @throws CommandError
+ */
 export function importUnleash(document: unknown, target: ImportTarget): Imported {
   const state = membersOf(document);
+  assertSwitches(state);
   const report = new Report();
   const segments = listOf(state.segments).flatMap((segment) => toSegment(segment, report));
   // Strategies name segments, so that a segment of the store serves if the export has no constraints.
@@ -34,21 +32,49 @@ export function importUnleash(document: unknown, target: ImportTarget): Imported
   const flags = listOf(state.features).map((feature): DefinedFlag => {
     const original = `${feature.name}`;
     const name = toName(original, report);
-    const environments = environmentsOf(original, feature);
+    const { configured, variants } = environmentsOf(original, feature);
+    const dependencies = dependenciesOf(state, original, feature);
+    // An export of one environment has the variants of this one, and lists of archived flags have none.
+    const isComplete = state.version !== undefined && feature.archived !== true;
     return {
       name,
       ...toMetadata(feature),
       labels: tags.get(original) ?? [],
-      variants: environments.variants,
-      dependencies: dependenciesOf(state, original, feature),
-      environments: environments.configured,
+      ...((isComplete || variants.length > 0) && { variants }),
+      ...(dependencies && { dependencies }),
+      environments: configured,
     };
   });
-  for (const part of ['contextFields', 'strategies', 'featureLinks', 'releasePlans']) {
-    const { length } = listOf(state[part]);
-    if (length > 0) report.add(`${length} ${part} have no equivalent, and are left out.`);
-  }
+  const leftOut = Object.entries(WITHOUT_EQUIVALENT).flatMap(([member, title]) => {
+    const { length } = listOf(state[member]);
+    return length > 0 ? [`${title} (${length})`] : [];
+  });
+  if (leftOut.length > 0) report.add(`Without an equivalent, and left out: ${leftOut.join(', ')}.`);
   return { definitions: toDefinitions({ projects: toProjects(state), segments, flags }), report: report.sentences };
+}
+
+const WITHOUT_EQUIVALENT = {
+  contextFields: 'context fields',
+  strategies: 'definitions of strategies',
+  links: 'links of flags',
+};
+
+/**
+ * The open edition of Unleash 6.6 to 6.10 exports every flag of an environment as on. A flag without a strategy gives that
+ * away, because switching it on would have added one.
+ *
+ * @throws CommandError
+ */
+function assertSwitches({ version, featureEnvironments, featureStrategies }: Members): void {
+  const switches = listOf(featureEnvironments);
+  const configured = new Set(listOf(featureStrategies).map(({ featureName }) => featureName));
+  if (version !== undefined || !switches.every(({ enabled }) => enabled === true)) return;
+  const without = switches.find(({ featureName }) => !configured.has(featureName));
+  if (!without) return;
+  throw new CommandError(
+    `Every flag is on in this export, even ${without.featureName}, which has no strategy. Some versions of Unleash 6 write ` +
+      'that for flags that are off. Import from the live server instead.',
+  );
 }
 
 function toProjects(state: Members): readonly DefinedProject[] {
@@ -62,7 +88,9 @@ function toProjects(state: Members): readonly DefinedProject[] {
     };
   });
   const known = new Set(['default', ...listed.map(({ id }) => id)]);
-  const named = new Set(listOf(state.features).flatMap(({ project }) => textOf(project) ?? []));
+  const named = new Set(
+    [...listOf(state.features), ...listOf(state.segments)].flatMap(({ project }) => textOf(project) ?? []),
+  );
   return [...listed, ...[...named].filter((id) => !known.has(id)).map((id) => ({ id }))];
 }
 
@@ -75,7 +103,7 @@ function toSegment(segment: Members, report: Report): readonly DefinedSegment[] 
     return [];
   }
   const { constraints, holds } = toConstraints(segment.constraints);
-  if (!holds) report.add(`The segment ${name} has a constraint without values, which never holds.`);
+  if (!holds) report.add(`The segment ${name} has a constraint that holds for nobody.`);
   const [createdAt, createdBy] = [textOf(segment.createdAt), textOf(segment.createdBy)];
   return [
     {
@@ -128,146 +156,13 @@ function labelsByFlag(state: Members, report: Report): ReadonlyMap<string, reado
   return labels;
 }
 
-function dependenciesOf(state: Members, name: string, feature: Members): readonly DependencyInput[] {
+/** Returns undefined if the source does not tell: state exports lack dependencies, and so do lists of archived flags. */
+function dependenciesOf(state: Members, name: string, feature: Members): readonly DependencyInput[] | undefined {
+  if (state.dependencies === undefined && feature.dependencies === undefined) return undefined;
   const own = listOf(state.dependencies).find((one) => one.feature === name);
   return listOf(own?.dependencies ?? feature.dependencies).map(({ feature: flag, enabled, variants }) => ({
     flag: `${flag}`,
     enabled: enabled !== false,
     variants: enabled === false ? [] : textsOf(variants),
   }));
-}
-
-interface Surroundings {
-  readonly target: ImportTarget;
-  readonly report: Report;
-  /** The names of the segments in the document. */
-  readonly known: ReadonlyMap<number, string>;
-}
-
-interface Configured {
-  readonly configured: Readonly<Record<string, DefinedEnvironment>>;
-  readonly variants: readonly VariantInput[];
-}
-
-/** Returns a function that configures the environments of a flag. */
-function createEnvironments(state: Members, { target, report, known }: Surroundings) {
-  const strategies = groupBy(listOf(state.featureStrategies), ({ featureName }) => `${featureName}`);
-  const switches = groupBy(listOf(state.featureEnvironments), ({ featureName }) => `${featureName}`);
-  const links = groupBy(listOf(state.featureStrategySegments), ({ featureStrategyId }) => `${featureStrategyId}`);
-
-  function toStrategy(flag: string, strategy: Members, variants: readonly VariantInput[]): DefinedStrategy {
-    const name = textOf(strategy.strategyName) ?? `${strategy.name}`;
-    if (!target.strategies.includes(name)) {
-      report.add(`The strategy ${name} is a custom one: give its code to the option \`strategies\`.`);
-    }
-    const { constraints, holds } = toConstraints(strategy.constraints);
-    if (!holds) report.add(`${flag}: a strategy with a constraint without values never holds, and is disabled.`);
-    const given = Array.isArray(strategy.segments) ? strategy.segments : (links.get(`${strategy.id}`) ?? []);
-    const ids = given.map((one: unknown) => (typeof one === 'number' ? one : Number(membersOf(one).segmentId)));
-    const segments = [...new Set(ids.flatMap((id) => known.get(id) ?? []))];
-    const isMissing = ids.some((id) => !known.has(id));
-    if (isMissing) report.add(`${flag}: a segment is missing in the export, so its strategy is disabled.`);
-    const own = listOf(strategy.variants).map(toStrategyVariant);
-    const shown = own.length > 0 ? own : variants.map((variant) => toStrategyVariant({ ...variant }));
-    const [id, title] = [textOf(strategy.id), textOf(strategy.title)];
-    const isDisabled = strategy.disabled === true || !holds || isMissing;
-    return {
-      ...(id !== undefined && { id }),
-      name,
-      ...(title && { title }),
-      parameters: toParameters(strategy.parameters),
-      constraints: holds ? constraints : [],
-      ...(segments.length > 0 && { segments }),
-      ...(shown.length > 0 && { variants: shown }),
-      ...(typeof strategy.sortOrder === 'number' && { sortOrder: strategy.sortOrder }),
-      ...(isDisabled && { disabled: true }),
-    };
-  }
-
-  return (flag: string, feature: Members): Configured => {
-    const nested = listOf(feature.environments);
-    const own = [...(switches.get(flag) ?? []), ...nested];
-    const lists = own.map(({ variants }) => toVariants(listOf(variants), flag, report));
-    const texts = new Set(lists.map((list) => JSON.stringify(list)));
-    // Variants per environment fit the flag if they are the same in each.
-    const shared = listOf(feature.variants);
-    const isShared = texts.size <= 1 || shared.length > 0;
-    const configured: Record<string, DefinedEnvironment> = {};
-    for (const [index, one] of own.entries()) {
-      const from = textOf(one.environment) ?? `${one.name}`;
-      const environment = target.toEnvironment(from);
-      if (environment === undefined) {
-        report.add(`The environment ${from} is not configured here, and is left out: --map-environment ${from}=NAME.`);
-        continue;
-      }
-      const all = strategies.get(flag) ?? [];
-      const stored = all.filter((strategy) => strategy.environment === undefined || strategy.environment === from);
-      const found = [...stored, ...listOf(one.strategies)];
-      const variants = isShared ? [] : (lists[index] ?? []);
-      if (variants.some(({ overrides = [] }) => overrides.length > 0)) {
-        report.add(`${flag}: overrides of variants that differ between environments are left out.`);
-      }
-      const isOn = one.enabled === true;
-      if (isOn && found.length === 0)
-        report.add(`${flag}: is on in ${from} without a strategy, so it gets the strategy default.`);
-      const wanted = isOn && found.length === 0 ? [{ name: 'default' }] : found;
-      configured[environment] = {
-        enabled: isOn,
-        strategies: wanted.map((strategy) => toStrategy(flag, strategy, variants)),
-      };
-    }
-    const variants = shared.length > 0 ? toVariants(shared, flag, report) : isShared ? (lists[0] ?? []) : [];
-    return { configured, variants };
-  };
-}
-
-function toParameters(parameters: unknown): Readonly<Record<string, string>> {
-  const entries = Object.entries(membersOf(parameters)).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? value : `${value}`]));
-}
-
-/** At least one variant has to be variable. With the rest of the weight, a fixed one gets the same as before. */
-function toVariants(variants: readonly Members[], flag: string, report: Report): readonly VariantInput[] {
-  const converted = variants.map((variant): VariantInput => {
-    const overrides = listOf(variant.overrides).map(({ contextName, values }) => {
-      return { contextName: `${contextName}`, values: textsOf(values) };
-    });
-    return { ...toStrategyVariant(variant), overrides };
-  });
-  const last = converted.at(-1);
-  if (last && converted.every(({ weightType }) => weightType === 'fix')) {
-    report.add(
-      `${flag}: the variant ${last.name} gets the rest of the weight, because one variant has to be variable.`,
-    );
-    return converted.with(-1, { ...last, weightType: 'variable' });
-  }
-  return converted;
-}
-
-function toStrategyVariant(variant: Members): StrategyVariant {
-  const payload = toPayload(variant.payload);
-  return {
-    name: `${variant.name}`,
-    weightType: variant.weightType === 'fix' ? 'fix' : 'variable',
-    weight: Number(variant.weight ?? 0),
-    stickiness: textOf(variant.stickiness) ?? 'default',
-    ...(payload && { payload }),
-  };
-}
-
-function toPayload(payload: unknown): VariantInput['payload'] {
-  const { type, value } = membersOf(payload);
-  if (type !== 'string' && type !== 'json' && type !== 'csv' && type !== 'number') return undefined;
-  return { type, value: `${value}` };
-}
-
-function groupBy(items: readonly Members[], keyOf: (item: Members) => string): ReadonlyMap<string, Members[]> {
-  const groups = new Map<string, Members[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
 }

@@ -1,0 +1,160 @@
+import type { DefinedEnvironment, DefinedStrategy } from '@flags/core';
+import { type ImportTarget, listOf, type Members, membersOf, type Report, textOf } from './importer.js';
+import { toConstraints } from './unleash-constraints.js';
+import { type FlagVariant, toStrategyVariant, toVariants } from './unleash-variants.js';
+
+interface Surroundings {
+  readonly target: ImportTarget;
+  readonly report: Report;
+  /** The names of the segments in the document. */
+  readonly known: ReadonlyMap<number, string>;
+}
+
+export interface Configured {
+  readonly configured: Readonly<Record<string, DefinedEnvironment>>;
+  readonly variants: readonly FlagVariant[];
+}
+
+/** Returns a function that configures the environments of a flag. */
+export function createEnvironments(state: Members, { target, report, known }: Surroundings) {
+  const strategies = groupBy(listOf(state.featureStrategies), ({ featureName }) => `${featureName}`);
+  const switches = groupBy(listOf(state.featureEnvironments), ({ featureName }) => `${featureName}`);
+  const links = groupBy(listOf(state.featureStrategySegments), ({ featureStrategyId }) => `${featureStrategyId}`);
+
+  function toStrategy(flag: string, strategy: Members): DefinedStrategy {
+    const name = textOf(strategy.strategyName) ?? `${strategy.name}`;
+    if (!target.strategies.includes(name)) {
+      report.add(`The strategy ${name} is a custom one: give its code to the option \`strategies\`.`);
+    }
+    const { constraints, holds } = toConstraints(strategy.constraints);
+    if (!holds) report.add(`${flag}: a constraint of a strategy holds for nobody, so the strategy is disabled.`);
+    const given = Array.isArray(strategy.segments) ? strategy.segments : (links.get(`${strategy.id}`) ?? []);
+    const ids = given.map((one: unknown) => (typeof one === 'number' ? one : Number(membersOf(one).segmentId)));
+    const segments = [...new Set(ids.flatMap((id) => known.get(id) ?? []))];
+    const isMissing = ids.some((id) => !known.has(id));
+    if (isMissing) report.add(`${flag}: a segment of a strategy is unknown, so the strategy is disabled.`);
+    const variants = listOf(strategy.variants).map((variant) => toStrategyVariant(variant, flag, report));
+    const [id, title] = [textOf(strategy.id), textOf(strategy.title)];
+    const isDisabled = strategy.disabled === true || !holds || isMissing;
+    return {
+      ...(id !== undefined && { id }),
+      name,
+      ...(title && { title }),
+      parameters: toParameters(name, strategy.parameters),
+      constraints: holds ? constraints : [],
+      ...(segments.length > 0 && { segments }),
+      ...(variants.length > 0 && { variants }),
+      ...(typeof strategy.sortOrder === 'number' && { sortOrder: strategy.sortOrder }),
+      ...(isDisabled && { disabled: true }),
+    };
+  }
+
+  return (flag: string, feature: Members): Configured => {
+    const environments = [...(switches.get(flag) ?? []), ...listOf(feature.environments)].flatMap(
+      (one): readonly Environment[] => {
+        const from = textOf(one.environment) ?? `${one.name}`;
+        const environment = target.toEnvironment(from);
+        if (environment !== undefined) {
+          const variants = toVariants(listOf(one.variants), flag, report);
+          return [{ from, environment, isOn: one.enabled === true, variants, own: listOf(one.strategies) }];
+        }
+        report.add(`The environment ${from} is not configured here, and is left out: --map-environment ${from}=NAME.`);
+        return [];
+      },
+    );
+    const shared = sharedVariants(toVariants(listOf(feature.variants), flag, report), environments);
+    const configured: Record<string, DefinedEnvironment> = {};
+    for (const { from, environment, isOn, variants, own } of environments) {
+      const stored = strategies.get(flag) ?? [];
+      const found = [
+        ...stored.filter((strategy) => strategy.environment === undefined || strategy.environment === from),
+        ...own,
+      ];
+      if (!shared && variants.some(({ overrides = [] }) => overrides.length > 0)) {
+        report.add(`${flag}: overrides of variants that differ between environments are left out.`);
+      }
+      if (isOn && found.length === 0)
+        report.add(`${flag}: is on in ${from} without a strategy, so it gets the strategy default.`);
+      const wanted = isOn && found.length === 0 ? [{ name: 'default' }] : found;
+      const all = wanted.map((strategy) => toStrategy(flag, strategy));
+      if (state.version === undefined && all.length > 1 && all.some((one) => one.variants)) {
+        report.add(`${flag}: the order of its strategies, which decides on the variant, is not in this export.`);
+      }
+      const isOwn = !shared && variants.length > 0;
+      configured[environment] = {
+        enabled: isOn,
+        strategies: isOwn ? all.map((strategy) => withVariants(strategy, { flag, variants, report })) : all,
+      };
+    }
+    return { configured, variants: shared ?? [] };
+  };
+}
+
+interface Inherited {
+  readonly flag: string;
+  readonly variants: readonly FlagVariant[];
+  readonly report: Report;
+}
+
+/** Gives a strategy the variants of its flag. They are hashed with its group then, instead of the name of the flag. */
+function withVariants(strategy: DefinedStrategy, { flag, variants, report }: Inherited): DefinedStrategy {
+  if (strategy.variants) return strategy;
+  const hasGroup = strategy.name.startsWith('gradualRollout');
+  const groupId = strategy.parameters?.groupId || (hasGroup ? undefined : flag);
+  if (groupId !== flag)
+    report.add(`${flag}: users may get other variants, because a strategy with its own group draws.`);
+  return {
+    ...strategy,
+    parameters: { ...strategy.parameters, ...(groupId && { groupId }) },
+    variants: variants.map(({ overrides: _overrides, ...variant }) => variant),
+  };
+}
+
+/** An environment of a flag. */
+interface Environment {
+  readonly from: string;
+  /** Its name here. */
+  readonly environment: string;
+  readonly isOn: boolean;
+  readonly variants: readonly FlagVariant[];
+  /** Strategies that the environment holds itself. */
+  readonly own: readonly Members[];
+}
+
+/** Returns the variants of the flag. Undefined: those of its environments differ. */
+function sharedVariants(
+  own: readonly FlagVariant[],
+  environments: readonly Environment[],
+): Configured['variants'] | undefined {
+  if (own.length > 0) return own;
+  // An environment where the flag is off often lacks the variants of the others.
+  const lists = environments.filter(({ isOn, variants }) => isOn || variants.length > 0);
+  const texts = new Set(lists.map(({ variants }) => JSON.stringify(variants)));
+  return texts.size <= 1 ? (lists[0]?.variants ?? []) : undefined;
+}
+
+function toParameters(strategy: string, given: unknown): Readonly<Record<string, string>> {
+  const entries = Object.entries(membersOf(given)).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      strategy === 'flexibleRollout' && name === 'rollout' ? toRollout(value) : `${value}`,
+    ]),
+  );
+}
+
+/** Unleash accepts every text. Its SDKs take a text that is no number for 0. */
+function toRollout(value: unknown): string {
+  return `${Math.min(100, Math.max(0, Number(value) || 0))}`;
+}
+
+function groupBy(items: readonly Members[], keyOf: (item: Members) => string): ReadonlyMap<string, Members[]> {
+  const groups = new Map<string, Members[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}

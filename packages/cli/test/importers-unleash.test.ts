@@ -1,0 +1,195 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fixture, importing } from './importing.js';
+
+/** The fixtures are exports and answers of the version in their name, shortened. */
+const { server, onServer, imported } = importing();
+
+/** Runs a function with the address of a server that answers like the recorded one. */
+async function withUnleash<T>(recording: string, use: (address: string) => Promise<T>): Promise<T> {
+  const answers = JSON.parse(readFileSync(fixture(recording), 'utf8')) as Readonly<Record<string, unknown>>;
+  const unleash = createServer(({ url = '', headers }, response) => {
+    const answer = answers[url.replace('/api/admin', '')];
+    response.statusCode = headers.authorization !== '*:*.secret' ? 401 : answer === undefined ? 404 : 200;
+    response.end(JSON.stringify(answer ?? {}));
+  });
+  await new Promise<void>((resolve) => unleash.listen(0, '127.0.0.1', resolve));
+  try {
+    return await use(`http://127.0.0.1:${(unleash.address() as AddressInfo).port}`);
+  } finally {
+    unleash.close();
+  }
+}
+
+const live = (recording: string) =>
+  withUnleash(recording, (address) => imported(address, '--from', 'unleash', '--source-token', '*:*.secret'));
+
+describe('a state export', () => {
+  it('of 4.19 gives projects, segments and flags', async () => {
+    const { flags, document, notes } = await imported(fixture('unleash-4.19.5-state.json'), '--from', 'unleash');
+    expect(document.projects?.map(({ id, name }) => `${id}: ${name}`)).toEqual(['default: Default', 'shop: The shop']);
+    expect(document.segments).toMatchObject([
+      { name: 'beta' },
+      { name: 'premium' },
+      { name: 'empty', constraints: [] },
+    ]);
+    expect(flags['p-checkout']).toMatchObject({ project: 'shop', type: 'experiment', archived: false });
+    expect(flags['m-tags']?.labels).toEqual(['money', 'team:Shop team']);
+    expect(flags['seg-two']?.environments?.development).toMatchObject({
+      enabled: true,
+      strategies: [{ name: 'default', segments: expect.arrayContaining(['beta', 'premium']) }],
+    });
+    expect(flags['s-everywhere']?.environments?.production).toMatchObject({
+      enabled: true,
+      strategies: [{ name: 'flexibleRollout', parameters: { groupId: 'e', rollout: '10', stickiness: 'default' } }],
+    });
+    expect(flags['v-overrides']?.variants).toMatchObject([
+      { name: 'blue', weight: 500, overrides: [{ contextName: 'plan', values: ['pro'] }] },
+      { name: 'red', weight: 500, overrides: [{ contextName: 'userId', values: ['1', '2'] }] },
+    ]);
+    for (const note of [
+      'The environment staging is not configured here',
+      'm-tags: the tag team:bbbb',
+      'The strategy byRegion is a custom one',
+      'left out: definitions of strategies (1)',
+    ])
+      expect(notes).toContain(note);
+  });
+
+  it('of 4.19 gives flags that the store would refuse', async () => {
+    const { flags, notes } = await imported(fixture('unleash-4.19.5-state.json'), '--from', 'unleash');
+    const inDevelopment = (name: string) => flags[`legacy-${name}`]?.environments?.development;
+    for (const name of ['in-none', 'date-bad', 'unknown']) {
+      expect(inDevelopment(name)).toMatchObject({ strategies: [{ name: 'default', disabled: true, constraints: [] }] });
+      expect(notes).toContain(`legacy-${name}: a constraint of a strategy holds for nobody`);
+    }
+    expect(inDevelopment('not-in-none')).toMatchObject({ strategies: [{ name: 'default', constraints: [] }] });
+    expect(inDevelopment('on-without')).toMatchObject({ enabled: true, strategies: [{ name: 'default' }] });
+    expect(inDevelopment('rollout-bad')).toMatchObject({ strategies: [{ parameters: { rollout: '0' } }] });
+    const weights = (name: string) =>
+      Object.fromEntries((flags[`legacy-${name}`]?.variants ?? []).map((one) => [one.name, one.weight]));
+    expect(weights('all-fixed')).toEqual({ red: 300, blue: 700 });
+    expect(weights('zero-weights')).toEqual({ red: 1000, blue: 0 });
+    expect(weights('fixed-low')).toEqual({ red: 500, blue: 500 });
+    expect(notes).toContain('legacy-fixed-low: the weights of its variants add up to 600');
+  });
+
+  it('of 5.12 gives variants of environments', async () => {
+    await server().flags.createFlag({ project: 'default' }, { name: 'd-parent' });
+    await server().flags.createFlag({ project: 'default' }, { name: 'd-child-on' });
+    await server().flags.addDependency({ project: 'default', flag: 'd-child-on' }, { flag: 'd-parent' });
+    const { flags, notes } = await imported(fixture('unleash-5.12.8-state.json'), '--from', 'unleash');
+    // Off in production, and without variants in staging.
+    expect(flags['v-overrides']?.variants).toHaveLength(2);
+    expect(flags['v-per-environment']).toMatchObject({
+      variants: [],
+      environments: {
+        development: {
+          strategies: [{ parameters: { groupId: 'v-per-environment' }, variants: [{ name: 'dev', weight: 1000 }] }],
+        },
+        production: { strategies: [{ variants: [{ name: 'other', weight: 500 }, { name: 'prod' }] }] },
+      },
+    });
+    expect(notes).toContain('v-one-environment: overrides of variants that differ');
+    expect(flags['seg-shoppers']?.project).toBe('shop');
+    // The export has no dependencies, so those of the store stay.
+    expect(flags['d-child-on']?.dependencies).toHaveLength(1);
+  });
+});
+
+describe('the export of one environment', () => {
+  const file = fixture('unleash-8.2.0-development.json');
+
+  it('needs the segments that it names', async () => {
+    const unknown = await onServer('import', file, '--from', 'unleash', '--yes');
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('names the segment beta') });
+  });
+
+  it('of 8.2 gives flags with dependencies and variants', async () => {
+    await server().flags.createSegment({ name: 'beta', constraints: [] });
+    const { flags, notes } = await imported(file, '--from', 'unleash');
+    const inDevelopment = (name: string) => flags[name]?.environments?.development;
+    expect(inDevelopment('seg-beta')).toMatchObject({ enabled: true, strategies: [{ segments: ['beta'] }] });
+    expect(inDevelopment('s-none')).toEqual({ enabled: false, strategies: [] });
+    expect(inDevelopment('c-regex')).toMatchObject({ strategies: [{ constraints: [{ operator: 'REGEX' }] }] });
+    expect(inDevelopment('odd-date-after-21')).toMatchObject({
+      strategies: [{ constraints: [{ value: new Date('01/29/2022').toISOString() }] }],
+    });
+    expect(flags['d-child-variant']?.dependencies).toEqual([{ flag: 'd-parent', enabled: true, variants: ['x'] }]);
+    expect(flags['d-parent']?.variants).toMatchObject([{ name: 'x', stickiness: 'userId' }, { name: 'y' }]);
+    expect(flags['odd-v-number']?.variants).toMatchObject([{ payload: { type: 'string', value: 'abc' } }]);
+    for (const note of [
+      'The segment beta has no constraints in this export',
+      'v-strategy: the order of its strategies',
+      'odd-v-number: a payload of the type number',
+      'left out: context fields (2), links of flags (1)',
+    ])
+      expect(notes).toContain(note);
+  });
+
+  it('maps the environment, and keeps the variants of flags that have none in it', async () => {
+    await server().flags.createSegment({ name: 'beta', constraints: [] });
+    await server().flags.createFlag({ project: 'default' }, { name: 's-none' });
+    await server().flags.setVariants({ project: 'default', flag: 's-none' }, [{ name: 'red' }]);
+    const { flags } = await imported(file, '--from', 'unleash', '--map-environment', 'development=production');
+    expect(flags['s-none']?.variants).toHaveLength(1);
+    expect(flags['seg-beta']?.environments).toMatchObject({ production: { enabled: true } });
+  });
+
+  it('is refused if it has every flag on, as some versions of Unleash 6 write', async () => {
+    const result = await onServer('import', fixture('unleash-6.10.1-production.json'), '--from', 'unleash', '--yes');
+    expect(result).toMatchObject({ code: 1, err: expect.stringContaining('Every flag is on in this export, even ') });
+  });
+});
+
+describe('a live server', () => {
+  it('of 5.12 gives the variants of each environment, and archived flags', async () => {
+    const { flags, document } = await live('unleash-5.12.8-live.json');
+    expect(document.segments).toHaveLength(4);
+    expect(document.projects?.map(({ id }) => id)).toEqual(['default', 'shop']);
+    expect(flags['v-overrides']?.variants).toMatchObject([{ name: 'blue', overrides: [{ values: ['pro'] }] }, {}]);
+    expect(flags['v-per-environment']).toMatchObject({
+      variants: [],
+      environments: {
+        development: { strategies: [{ variants: [{ name: 'dev' }] }] },
+        production: { strategies: [{ variants: [{ name: 'other' }, { name: 'prod' }] }] },
+      },
+    });
+    expect(flags['legacy-on-without']?.environments?.development).toMatchObject({ enabled: true });
+    expect(flags['d-child-variant']?.dependencies).toMatchObject([{ flag: 'd-parent', variants: ['x'] }]);
+    expect(flags['m-archived']).toMatchObject({ archived: true, description: 'Gone', labels: ['old'] });
+  });
+
+  it('of 8.2 gives variants and archived flags, which it no longer shows with the others', async () => {
+    const { flags } = await live('unleash-8.2.0-live.json');
+    expect(flags['v-overrides']?.variants).toHaveLength(2);
+    expect(flags['odd-v-full']?.variants).toMatchObject([
+      { name: 'a', weight: 1000 },
+      { name: 'b', weight: 0 },
+    ]);
+    expect(flags['v-strategy']?.environments?.development).toMatchObject({
+      strategies: [{ variants: [{ name: 'sa', payload: { type: 'json', value: '[1]' } }, { name: 'sb' }] }, {}],
+    });
+    expect(flags['m-archived']).toMatchObject({ archived: true, archivedAt: '2026-11-22T04:58:01.829Z' });
+  });
+
+  it('revives a flag that is archived here only, and keeps the content of one that is archived there', async () => {
+    const ref = { project: 'default', flag: 'v-overrides' };
+    const archived = { project: 'default', flag: 'm-archived' };
+    await server().flags.createFlag(ref, { name: 'v-overrides' });
+    await server().flags.archiveFlag(ref);
+    await server().flags.createFlag(archived, { name: 'm-archived' });
+    await server().flags.setVariants(archived, [{ name: 'red' }]);
+    const { flags } = await live('unleash-8.2.0-live.json');
+    expect(flags['v-overrides']).toMatchObject({ archived: false, environments: { development: { enabled: true } } });
+    expect(flags['m-archived']).toMatchObject({ archived: true, variants: [{ name: 'red' }] });
+  });
+
+  it('refuses a wrong token', async () => {
+    const refused = withUnleash('unleash-8.2.0-live.json', (address) =>
+      onServer('import', address, '--from', 'unleash'),
+    );
+    expect(await refused).toMatchObject({ code: 1, err: expect.stringContaining('refuses the token') });
+  });
+});
