@@ -71,7 +71,7 @@ export async function applyDocument(
   const { reason } = options;
   const rest = reason === undefined ? {} : { reason };
   const changeSets: ImportResult['changeSets'][number][] = [];
-  const parts = isSmall(document) ? [document] : toParts(document, prune ? findPruned(document, differences) : []);
+  const parts = isSmall(document) ? [document] : toParts(prune ? withPruned(document, differences) : document);
   for (const part of parts) {
     const isWhole = part === document;
     const body = { definitions: part, ...(isWhole && { prune }), ...rest };
@@ -121,14 +121,17 @@ async function planInMemory({ api }: CommandSession, document: Definitions, prun
   }
 }
 
-function findPruned({ flags = [] }: Definitions, differences: readonly ImportedDifference[]): readonly DefinedFlag[] {
+/** Says of every flag whether it is archived, because parts cannot be pruned. */
+function withPruned(document: Definitions, differences: readonly ImportedDifference[]): Definitions {
+  const { flags = [] } = document;
   const present = new Set(flags.map(({ name }) => name));
   const absent = differences.filter(({ kind, id }) => kind === 'flag' && !present.has(id));
-  return absent.map(({ id }) => ({ name: id, archived: true }));
+  const archived = absent.map(({ id }): DefinedFlag => ({ name: id, archived: true }));
+  return { ...document, flags: [...flags.map((flag) => ({ archived: false, ...flag })), ...archived] };
 }
 
 /** Divides a document. Parents come before children, and flags to archive last. */
-function toParts({ projects = [], segments = [], flags = [] }: Definitions, pruned: readonly DefinedFlag[]) {
+function toParts({ projects = [], segments = [], flags = [] }: Definitions) {
   const isChild = ({ dependencies = [] }: DefinedFlag) => dependencies.length > 0;
   const live = flags.filter(({ archived }) => archived !== true);
   const archived = flags.filter((flag) => flag.archived === true);
@@ -139,7 +142,6 @@ function toParts({ projects = [], segments = [], flags = [] }: Definitions, prun
       .concat(
         archived.filter(isChild),
         archived.filter((flag) => !isChild(flag)),
-        pruned,
       )
       .map((item) => ({ member: 'flags' as const, item })),
   ];

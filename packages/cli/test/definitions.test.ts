@@ -83,6 +83,15 @@ describe.each([
     expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
     expect(await flags('plan', file, '--prune')).toMatchObject({ code: 0 });
     expect((await flags('list', '--json')).out).not.toContain('"old"');
+    const archiving = written(
+      'archiving.json',
+      JSON.stringify({ version: 1, flags: [{ name: 'f1', archived: true }] }),
+    );
+    expect((await flags('apply', archiving, '--yes')).code).toBe(0);
+    expect(await flags('plan', file)).toMatchObject({ code: 0 });
+    expect((await flags('plan', file, '--prune')).out).toContain('flag f1\n  archived: true → false\n');
+    expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
+    expect((await flags('list', 'f1', '--json')).out).toContain('"f1"');
   });
 
   it('writes the source of a typed schema', async () => {

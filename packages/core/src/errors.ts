@@ -128,3 +128,19 @@ export function isFlagsError(error: unknown): error is FlagsError {
 export function isStorageFailure(error: unknown): boolean {
   return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
 }
+
+/**
+ * Runs a check of one place in the input. A refusal gets the place as the beginning of its paths. A storage failure has no
+ * place.
+ *
+ * @param path undefined: the input has no such place
+ */
+export async function locateRefusals<T>(path: string | undefined, check: () => T | Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (path === undefined || !isFlagsError(error) || isStorageFailure(error)) throw error;
+    const details = error.details.map((detail) => ({ ...detail, path: `${path}${detail.path ?? ''}` }));
+    throw new FlagsError(error.code, error.message, details, { cause: error });
+  }
+}

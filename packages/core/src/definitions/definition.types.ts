@@ -48,6 +48,7 @@ export interface DefinedFlag {
   readonly owner?: string | null;
   readonly stale?: boolean;
   readonly impressionData?: boolean;
+  /** Default: false for a new flag and in an import with `prune`; otherwise as it is. A revived flag is off. */
   readonly archived?: boolean;
   /** null if it is not known. Default: the time of the import. */
   readonly archivedAt?: string | null;
@@ -84,7 +85,10 @@ export interface ExportQuery {
 }
 
 export interface ImportOptions {
-  /** Archives the flags that are absent, in the projects that the document names. Deletes nothing. Default: false. */
+  /**
+   * The document names all live flags of its projects: archives those that it lacks, and revives archived ones that it
+   * has, unless it says `archived: true`. Deletes nothing. Default: false.
+   */
   readonly prune?: boolean;
   /** Changes nothing, and returns the differences. Default: false. */
   readonly dryRun?: boolean;
@@ -162,8 +166,9 @@ export interface DefinitionOperations {
    * concurrently: a set that loses a race is decided again.
    *
    * @throws FlagsError `invalid_input`: `details[].path` are JSON Pointers into the document, and nothing has changed. And the
-   * refusals of single operations: `flag_has_children`, `segment_in_use`, `segment_exists`, `dependency_too_deep`,
-   * `dependency_cycle`, `parent_not_found`, `last_owner`, `change_set_too_large`
+   * refusals of single operations, with the place of the item or dependency: `flag_has_children`, `segment_in_use`,
+   * `dependency_too_deep`, `dependency_cycle`, `parent_not_found`, `last_owner`. And without a place: `segment_exists`,
+   * `change_set_too_large`
    * @example
    * const { differences } = await flags.importDefinitions(document, { dryRun: true });
    * await flags.importDefinitions(document, { reason: 'Release 7', prune: true });

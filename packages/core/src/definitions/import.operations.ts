@@ -2,7 +2,7 @@ import type { Engine } from '../changes/engine.js';
 import { readReason } from '../changes/read-changes.js';
 import type { PreparedChange, SetContext } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
-import { isFlagsError } from '../errors.js';
+import { locateRefusals } from '../errors.js';
 import type { EventType } from '../events/event.types.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import type { FlagState } from '../flags/flag.js';
@@ -49,9 +49,9 @@ export async function importDefinitions(
 ): Promise<ImportResult> {
   const { prune, dryRun, actor, reason, onChange, onSegmentUse } = readOptions(options);
   const definitions = await readDefinitions(engine, document);
-  const archived = prune ? await findAbsent(engine, definitions) : [];
+  const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
   const plan = await planImport(engine, {
-    definitions: { ...definitions, flags: [...definitions.flags, ...archived] },
+    definitions: { ...definitions, flags },
     given: definitions.flags.length,
     known: await readKnownSegments(engine),
     actor: actor ?? '',
@@ -98,8 +98,11 @@ function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportO
   return { ...rest, prune, dryRun, reason: reason === undefined ? undefined : readReason(reason) };
 }
 
-/** Returns definitions that archive the live flags which are absent, in the projects that the document names. */
-async function findAbsent(
+/**
+ * Returns the flags of a document that names all live flags of its projects: those that it lacks are archived, and those
+ * that it has are live unless it says otherwise.
+ */
+async function prunedFlags(
   { storage, read }: Engine,
   { projects, flags }: Required<Definitions>,
 ): Promise<Required<Definitions>['flags']> {
@@ -117,7 +120,7 @@ async function findAbsent(
     }
     if (timeSlice.isOver()) await timeSlice.next();
   }
-  return absent;
+  return [...flags.map((flag) => ({ archived: false, ...flag })), ...absent];
 }
 
 async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[]> {
@@ -175,28 +178,34 @@ async function restoreAll(
   { planned, steps, context, lastSeen, onChange }: Restored,
 ): Promise<void> {
   const paths = new Map(steps.map(({ item: { planned: one, path } }) => [`${one.kind}/${idOf(one)}`, path]));
-  const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) ?? '';
+  // Flags that are pruned have no place.
+  const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) || undefined;
   for (const one of planned) {
     if (timeSlice.isOver()) await timeSlice.next();
     await report(onChange, one);
-    if (one.kind === 'project') assertOwnerStays(one.current, one.target, ownerOf(engine));
+    if (one.kind === 'project') {
+      await locateRefusals(pathOf(one), () => assertOwnerStays(one.current, one.target, ownerOf(engine)));
+    }
     if (one.kind !== 'segment' || isSameJson(one.current?.constraints, one.target.constraints)) continue;
     const { id, constraints } = one.target;
-    if (one.current) locate(pathOf(one), () => assertUsersAffordable(engine, { copy, id, constraints }));
+    if (one.current) await locateRefusals(pathOf(one), () => assertUsersAffordable(engine, { copy, id, constraints }));
   }
   await restoreDocuments(engine, copy, {
     projects: planned.flatMap((one) => (one.kind === 'project' ? [{ id: one.target.id, target: one.target }] : [])),
-    segments: planned.flatMap((one) => (one.kind === 'segment' ? [{ id: idOf(one), target: one.target }] : [])),
+    segments: planned.flatMap((one) =>
+      one.kind === 'segment' ? [{ id: idOf(one), target: one.target, path: pathOf(one) }] : [],
+    ),
     flags: planned.flatMap((one) => {
       if (one.kind !== 'flag') return [];
-      return [{ id: one.target.name, target: one.target, lastSeenAt: lastSeen(one.target.name) }];
+      const { target } = one;
+      return [{ id: target.name, target, path: pathOf(one), lastSeenAt: lastSeen(target.name) }];
     }),
     context,
   });
   for (const one of planned) {
     if (one.kind !== 'flag' || one.current) continue;
     if (timeSlice.isOver()) await timeSlice.next();
-    await assertNewStrategies(engine, copy, { flag: one.target, context });
+    await locateRefusals(pathOf(one), () => assertNewStrategies(engine, copy, { flag: one.target, context }));
   }
 }
 
@@ -210,16 +219,6 @@ async function assertNewStrategies(
     strategies.map((data) => ({ type: 'strategy-added' as const, environment: name, data, before: null })),
   );
   if (events.length > 0) await assertStrategies(engine, copy, { flag: { ...flag, environments: [] }, events, context });
-}
-
-/** Adds the place in the document to a refusal. */
-function locate(path: string, assert: () => void): void {
-  try {
-    assert();
-  } catch (error) {
-    if (!isFlagsError(error) || error.code !== 'invalid_input') throw error;
-    throw invalidInput(error.details.map((detail) => ({ ...detail, path: `${path}${detail.path ?? ''}` })));
-  }
 }
 
 function idOf({ kind, target }: Planned): string {

@@ -1,7 +1,7 @@
 import type { Engine } from '../changes/engine.js';
 import type { SetContext } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
-import { FlagsError } from '../errors.js';
+import { FlagsError, locateRefusals } from '../errors.js';
 import { assertAffordable } from '../flags/affordable.js';
 import { applyToFlag } from '../flags/change-flag.js';
 import { assertCanDepend } from '../flags/dependencies.decide.js';
@@ -24,6 +24,8 @@ import { restoreFlag, restoreProject, restoreSegment } from './restore.decide.js
 export interface Restoration<State> {
   readonly id: string;
   readonly target: State | undefined;
+  /** Its place in the input, for refusals. */
+  readonly path?: string | undefined;
 }
 
 /** All documents of a restoration, in the order of their parents before children. */
@@ -49,21 +51,29 @@ export async function restoreDocuments(
   for (const { id } of segments) earlier.set(id, (await copy.read(segmentDocuments, id))?.state);
   for (const { id, target } of projects) if (target) await applyToProject(copy, id, target);
   for (const { id, target } of segments) if (target) await applyToSegment(copy, id, target);
-  for (const { id, target, lastSeenAt } of flags) {
+  for (const { id, target, lastSeenAt, path } of flags) {
     const found = await copy.read(flagDocuments, id);
     const own = restoreFlag(found?.state, target, lastSeenAt);
     events.set(id, own);
-    if (found && target) await assertStrategies(engine, copy, { flag: found.state, events: own, context });
+    if (found && target) {
+      const { state: flag } = found;
+      await locateRefusals(path, () => assertStrategies(engine, copy, { flag, events: own, context }));
+    }
     await applyToFlag(copy, id, own);
     if (timeSlice.isOver()) await timeSlice.next();
   }
   for (const { id, target } of segments) if (!target) await applyToSegment(copy, id, undefined);
   await restoreNames(copy, segments, earlier);
-  for (const { id, target } of flags) {
-    if (events.get(id)?.length) await assertReferences(copy, id, target);
+  for (const { id, target, path } of flags) {
+    if (events.get(id)?.length) {
+      await locateRefusals(path, () => assertReferences(copy, id, target));
+      if (target && !target.archived) await assertDependencies(copy, target, path);
+    }
     if (timeSlice.isOver()) await timeSlice.next();
   }
-  for (const { id, target } of segments) if (target) await assertSegment(copy, target, earlier.get(id));
+  for (const { id, target, path } of segments) {
+    if (target) await locateRefusals(path, () => assertSegment(copy, target, earlier.get(id)));
+  }
   for (const { id, target } of projects) if (!target) await applyToProject(copy, id, undefined);
 }
 
@@ -153,11 +163,15 @@ async function assertReferences(copy: WorkingCopy, name: string, target: FlagSta
   await assertSegmentsExist(copy, target);
   await assertSegmentsMovable(copy.read, target, target.project);
   await assertChildrenInProject(copy, target);
-  const children = await listChildren(copy, name);
-  for (const dependency of dependenciesOf(target)) {
-    const parent = await copy.read(flagDocuments, dependency.flag);
-    // As in the archive, where a flag may keep dependencies on flags that are gone.
-    if (!target.archived) assertCanDepend(target, dependency, { parent: parent?.state, children });
+}
+
+/** In the archive, a flag may keep dependencies on flags that are gone. */
+async function assertDependencies(copy: WorkingCopy, child: FlagState, path: string | undefined): Promise<void> {
+  const children = await listChildren(copy, child.name);
+  for (const [index, dependency] of dependenciesOf(child).entries()) {
+    const parent = (await copy.read(flagDocuments, dependency.flag))?.state;
+    const place = path === undefined ? undefined : `${path}/dependencies/${index}`;
+    await locateRefusals(place, () => assertCanDepend(child, dependency, { parent, children }));
   }
 }
 

@@ -128,6 +128,18 @@ describe.each(STORAGES)('definitions on $name', ({ open }) => {
     expect(await flags.getFlag(CHECKOUT)).toMatchObject({ environments: [{}, { enabled: true }] });
   });
 
+  it('keeps an archived flag in the archive, unless the document says otherwise or names all live flags', async () => {
+    await importing(flagsOnly({ name: 'checkout', archived: true }));
+    await importing(flagsOnly({ name: 'checkout', labels: ['kept'] }));
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ archived: true, labels: ['kept'] });
+    const { differences } = await importing(flagsOnly({ name: 'checkout' }), { prune: true, dryRun: true });
+    expect(differences[0]?.parts).toContainEqual({ path: '/archived', before: true, after: false });
+    await importing(flagsOnly({ name: 'checkout' }), { prune: true });
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ archived: false });
+    await importing(flagsOnly({ name: 'checkout', archived: true }), { prune: true });
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ archived: true });
+  });
+
   it('gives segments of another store new ids, and renames those of this one', async () => {
     await flags.createSegment({ name: 'premium', constraints: [] });
     await importing({
@@ -188,20 +200,39 @@ describe.each(STORAGES)('definitions on $name', ({ open }) => {
     expect(await flags.exportDefinitions()).toEqual(before);
   });
 
-  it.each<[string, Definitions]>([
-    ['dependency_cycle', flagsOnly({ name: 'a', dependencies: [{ flag: 'a' }] })],
+  it.each<[string, string, Definitions]>([
+    ['dependency_cycle', '/flags/0/dependencies/0', flagsOnly({ name: 'a', dependencies: [{ flag: 'a' }] })],
     [
       'dependency_too_deep',
+      '/flags/1/dependencies/1',
       flagsOnly(
-        { name: 'a', dependencies: [{ flag: 'b' }] },
+        { name: 'd' },
+        { name: 'a', dependencies: [{ flag: 'd' }, { flag: 'b' }] },
         { name: 'b', dependencies: [{ flag: 'c' }] },
         { name: 'c' },
       ),
     ],
-    ['parent_not_found', flagsOnly({ name: 'a', dependencies: [{ flag: 'b' }] }, { name: 'b', archived: true })],
-  ])('refuses %s, in a dry run too', async (code, document) => {
-    await expect(importing(document, { dryRun: true })).rejects.toMatchObject({ code });
-    await expect(importing(document)).rejects.toMatchObject({ code });
+    [
+      'parent_not_found',
+      '/flags/0/dependencies/0',
+      flagsOnly({ name: 'a', dependencies: [{ flag: 'b' }] }, { name: 'b', archived: true }),
+    ],
+    [
+      'segment_in_use',
+      '/flags/0',
+      {
+        version: 1,
+        projects: [{ id: 'shop' }],
+        segments: [{ name: 'beta', project: 'shop', constraints: [] }],
+        flags: [{ name: 'a', environments: { production: { strategies: [{ name: 'default', segments: ['beta'] }] } } }],
+      },
+    ],
+    ['last_owner', '/projects/1', { version: 1, projects: [{ id: 'shop' }, { id: 'owned', members: [] }] }],
+  ])('refuses %s at %s, in a dry run too', async (code, path, document) => {
+    await importing({ version: 1, projects: [{ id: 'owned', members: [{ userId: 7, roleId: 4 }] }] });
+    const refusal = { code, details: [expect.objectContaining({ path, message: expect.any(String) })] };
+    await expect(importing(document, { dryRun: true })).rejects.toMatchObject(refusal);
+    await expect(importing(document)).rejects.toMatchObject(refusal);
   });
 
   it('asks about every change before the commit', async () => {

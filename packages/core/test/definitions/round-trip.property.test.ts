@@ -3,6 +3,7 @@ import { extent } from '../../../../test/extent.js';
 import type { Definitions, Flags } from '../../src/index.js';
 import { isFlagsError } from '../../src/index.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
+import type { Storage } from '../../src/storage/port.js';
 import { expectConsistent } from '../history/shown-content.js';
 import { engineOn } from '../properties/engine-under-test.js';
 import { carryOut, operations } from '../properties/random-operations.js';
@@ -26,16 +27,23 @@ function shown({ projects = [], ...rest }: Definitions) {
   return { ...rest, projects: projects.map((one) => (one.id === 'default' ? { ...one, createdAt: '' } : one)) };
 }
 
+/** As they are stored: an environment that nobody has configured is in neither. */
+async function storedFlags(storage: Storage): Promise<readonly unknown[]> {
+  const listed = await storage.list({ kind: 'flag', part: 'body' });
+  return listed.map(({ key, content }) => ({ id: key.id, content }));
+}
+
 describe('export and import of any store', () => {
   it('gives the same documents in an empty store', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
-        const { flags } = await furnished(sequence);
+        const { flags, storage: original } = await furnished(sequence);
         const document = await exported(flags);
         const storage = memoryStorage();
         const copy = await engineOn(storage);
         await copy.importDefinitions(document);
         expect(shown(await exported(copy))).toEqual(shown(document));
+        expect(await storedFlags(storage)).toEqual(await storedFlags(original));
         expect(await copy.importDefinitions(document)).toMatchObject({ changeSets: [], differences: [] });
         await expectConsistent(storage);
         await Promise.all([flags.close(), copy.close()]);
