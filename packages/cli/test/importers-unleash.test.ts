@@ -1,14 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { temporaryFolder } from './command-line.js';
 import { fixture, importing } from './importing.js';
 
 /** The fixtures are exports and answers of the version in their name, shortened. */
 const { server, onServer, imported } = importing();
+const inFolder = temporaryFolder();
 
-/** Runs a function with the address of a server that answers like the recorded one. */
-async function withUnleash<T>(recording: string, use: (address: string) => Promise<T>): Promise<T> {
-  const answers = JSON.parse(readFileSync(fixture(recording), 'utf8')) as Readonly<Record<string, unknown>>;
+type Answers = Readonly<Record<string, unknown>>;
+const recorded = (name: string): Answers => JSON.parse(readFileSync(fixture(name), 'utf8'));
+
+/** Runs a function with the address of a server that gives recorded answers. */
+async function withUnleash<T>(answers: Answers, use: (address: string) => Promise<T>): Promise<T> {
   const unleash = createServer(({ url = '', headers }, response) => {
     const answer = answers[url.replace('/api/admin', '')];
     response.statusCode = headers.authorization !== '*:*.secret' ? 401 : answer === undefined ? 404 : 200;
@@ -22,8 +26,8 @@ async function withUnleash<T>(recording: string, use: (address: string) => Promi
   }
 }
 
-const live = (recording: string) =>
-  withUnleash(recording, (address) => imported(address, '--from', 'unleash', '--source-token', '*:*.secret'));
+const live = (answers: Answers) =>
+  withUnleash(answers, (address) => imported(address, '--from', 'unleash', '--source-token', '*:*.secret'));
 
 describe('a state export', () => {
   it('of 4.19 gives projects, segments and flags', async () => {
@@ -52,7 +56,7 @@ describe('a state export', () => {
       'The environment staging is not configured here',
       'm-tags: the tag team:bbbb',
       'The strategy byRegion is a custom one',
-      'left out: definitions of strategies (1)',
+      'no equivalent: definitions of strategies (1)',
     ])
       expect(notes).toContain(note);
   });
@@ -98,6 +102,19 @@ describe('a state export', () => {
   });
 });
 
+it('tells whether the users of variants change, which a strategy hashes with its group', async () => {
+  const state = recorded('unleash-5.12.8-state.json') as { featureStrategies: { parameters: object }[] };
+  async function notesOf(strategyName: string, groupId?: string): Promise<string> {
+    const featureStrategies = state.featureStrategies.map((one) => ({ ...one, strategyName, parameters: { groupId } }));
+    const file = inFolder('state.json');
+    writeFileSync(file, JSON.stringify({ ...state, featureStrategies }));
+    return (await imported(file, '--from', 'unleash')).notes;
+  }
+  expect(await notesOf('flexibleRollout')).not.toContain('users may get other variants');
+  expect(await notesOf('flexibleRollout', 'own')).toContain('v-per-environment: users may get other variants');
+  expect(await notesOf('gradualRolloutUserId')).toContain('v-per-environment: users may get other variants');
+});
+
 describe('the export of one environment', () => {
   const file = fixture('unleash-8.2.0-development.json');
 
@@ -122,8 +139,8 @@ describe('the export of one environment', () => {
     for (const note of [
       'The segment beta has no constraints in this export',
       'v-strategy: the order of its strategies',
-      'odd-v-number: a payload of the type number',
-      'left out: context fields (2), links of flags (1)',
+      'odd-v-number: a payload is not a number',
+      'no equivalent: context fields (2), links of flags (1)',
     ])
       expect(notes).toContain(note);
   });
@@ -145,7 +162,7 @@ describe('the export of one environment', () => {
 
 describe('a live server', () => {
   it('of 5.12 gives the variants of each environment, and archived flags', async () => {
-    const { flags, document } = await live('unleash-5.12.8-live.json');
+    const { flags, document } = await live(recorded('unleash-5.12.8-live.json'));
     expect(document.segments).toHaveLength(4);
     expect(document.projects?.map(({ id }) => id)).toEqual(['default', 'shop']);
     expect(flags['v-overrides']?.variants).toMatchObject([{ name: 'blue', overrides: [{ values: ['pro'] }] }, {}]);
@@ -162,7 +179,7 @@ describe('a live server', () => {
   });
 
   it('of 8.2 gives variants and archived flags, which it no longer shows with the others', async () => {
-    const { flags } = await live('unleash-8.2.0-live.json');
+    const { flags } = await live(recorded('unleash-8.2.0-live.json'));
     expect(flags['v-overrides']?.variants).toHaveLength(2);
     expect(flags['odd-v-full']?.variants).toMatchObject([
       { name: 'a', weight: 1000 },
@@ -174,6 +191,24 @@ describe('a live server', () => {
     expect(flags['m-archived']).toMatchObject({ archived: true, archivedAt: '2026-11-22T04:58:01.829Z' });
   });
 
+  it('gives all pages of archived flags, and shared variants where the version has no others', async () => {
+    const page = (offset: number) => `/search/features?archived=IS:true&sortBy=name&limit=100&offset=${offset}`;
+    const archived = Array.from({ length: 101 }, (_, index) => ({ name: `old-${index}`, project: 'default' }));
+    const flag = { name: 'v-old', environments: [{ name: 'production', enabled: false, strategies: [] }] };
+    const { flags } = await live({
+      '/projects': { projects: [{ id: 'default' }] },
+      '/projects/default/features': { features: [{ name: 'v-old' }] },
+      '/projects/default/features/v-old': {
+        ...flag,
+        variants: [{ name: 'red', weight: 1000, weightType: 'variable' }],
+      },
+      [page(0)]: { features: archived.slice(0, 100) },
+      [page(100)]: { features: archived.slice(100) },
+    });
+    expect(Object.values(flags).filter((one) => one.archived)).toHaveLength(101);
+    expect(flags['v-old']?.variants).toMatchObject([{ name: 'red' }]);
+  });
+
   it('revives a flag that is archived here only, and keeps the content of one that is archived there', async () => {
     const ref = { project: 'default', flag: 'v-overrides' };
     const archived = { project: 'default', flag: 'm-archived' };
@@ -181,13 +216,13 @@ describe('a live server', () => {
     await server().flags.archiveFlag(ref);
     await server().flags.createFlag(archived, { name: 'm-archived' });
     await server().flags.setVariants(archived, [{ name: 'red' }]);
-    const { flags } = await live('unleash-8.2.0-live.json');
+    const { flags } = await live(recorded('unleash-8.2.0-live.json'));
     expect(flags['v-overrides']).toMatchObject({ archived: false, environments: { development: { enabled: true } } });
     expect(flags['m-archived']).toMatchObject({ archived: true, variants: [{ name: 'red' }] });
   });
 
   it('refuses a wrong token', async () => {
-    const refused = withUnleash('unleash-8.2.0-live.json', (address) =>
+    const refused = withUnleash(recorded('unleash-8.2.0-live.json'), (address) =>
       onServer('import', address, '--from', 'unleash'),
     );
     expect(await refused).toMatchObject({ code: 1, err: expect.stringContaining('refuses the token') });

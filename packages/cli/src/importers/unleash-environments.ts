@@ -102,7 +102,7 @@ function withVariants(strategy: DefinedStrategy, { flag, variants, report }: Inh
   const hasGroup = strategy.name.startsWith('gradualRollout');
   const groupId = strategy.parameters?.groupId || (hasGroup ? undefined : flag);
   if (groupId !== flag)
-    report.add(`${flag}: users may get other variants, because a strategy with its own group draws.`);
+    report.add(`${flag}: users may get other variants, because the groupId of a strategy chooses them.`);
   return {
     ...strategy,
     parameters: { ...strategy.parameters, ...(groupId && { groupId }) },

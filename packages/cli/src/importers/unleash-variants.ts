@@ -63,6 +63,6 @@ function toPayload(payload: unknown, flag: string, report: Report): VariantInput
   const text = `${value}`;
   if (type === 'string' || type === 'csv' || type === 'json') return { type, value: text };
   if (type === 'number' && NUMBER.test(text)) return { type, value: text };
-  report.add(`${flag}: a payload of the type ${type} is not one, and becomes a string.`);
+  report.add(`${flag}: a payload is not a ${type}, and becomes a string.`);
   return { type: 'string', value: text };
 }
