@@ -47,7 +47,7 @@ export function segmentTarget(
 ): SegmentState {
   const { name, description, constraints, createdAt, createdBy } = definition;
   const project = definition.project === undefined ? current?.project : (definition.project ?? undefined);
-  return {
+  const target = {
     id: current?.id ?? id,
     name,
     description: description ?? current?.description ?? '',
@@ -56,6 +56,12 @@ export function segmentTarget(
     createdAt: current?.createdAt ?? timeOf(createdAt, now),
     createdBy: current?.createdBy ?? createdBy ?? actor,
   };
+  return reuse(current, target);
+}
+
+/** Keeps the current value if the other is equal, because an import ignores the order of members. */
+function reuse<T>(current: T | undefined, target: T): T {
+  return current !== undefined && isSameJson(current, target) ? current : target;
 }
 
 export interface FlagOrigin extends Origin {
@@ -173,7 +179,8 @@ function strategiesOf(
   origin: Place,
 ): readonly Strategy[] {
   const wanted = definitions.map((definition) => fromDefinition(definition, origin));
-  const free = new Map(current.map((strategy) => [strategy.id, strategy]));
+  const byId = new Map(current.map((strategy) => [strategy.id, strategy]));
+  const free = new Map(byId);
   for (const { id } of definitions) if (id !== undefined) free.delete(id);
   const take = (isMatch: (strategy: Strategy) => boolean) => {
     const found = [...free.values()].find(isMatch);
@@ -185,7 +192,8 @@ function strategiesOf(
   );
   return wanted.map((one, index) => {
     const known = definitions[index]?.id ?? equal[index] ?? take((other) => other.name === one.name);
-    return { ...one, id: known ?? origin.newId(`${origin.place}/${index}`) };
+    const strategy = { ...one, id: known ?? origin.newId(`${origin.place}/${index}`) };
+    return reuse(byId.get(strategy.id), strategy);
   });
 }
 

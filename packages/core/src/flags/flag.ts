@@ -64,13 +64,23 @@ interface Archived {
   readonly archivedAt?: string;
 }
 
-/** The flag without its environments. Events of release 0.1 contain only the changed metadata, and no labels or owner. */
-export type FlagUpdate = Partial<FlagMetadata> & Partial<FlagHead>;
+/**
+ * The flag without its environments. Events of release 0.1 contain only the changed metadata, and no labels or owner. An
+ * undo that needs a layout stores it in an event of its own.
+ */
+export type FlagUpdate = Partial<FlagHead> & { readonly layout?: FlagLayout };
 
-interface FlagHead
+export interface FlagHead
   extends Pick<FlagState, 'name' | 'project' | 'stale' | 'archived' | 'createdAt' | 'variants'>,
     FlagMetadata {
   readonly lastSeenAt: string | null;
+}
+
+/** The parts of a stored flag, empty ones included, in their order. Other events cannot remove an empty part. */
+export interface FlagLayout {
+  readonly members: readonly string[];
+  /** The names of the environments. */
+  readonly environments: readonly string[];
 }
 
 interface Variants {
@@ -107,7 +117,7 @@ function evolveExisting(flag: FlagState, event: LaterEvent): FlagState | undefin
     case 'flag-deleted':
       return undefined;
     case 'flag-updated':
-      return withMetadata(flag, event.data);
+      return event.data.layout ? withLayout(flag, event.data.layout) : withMetadata(flag, event.data);
     case 'flag-stale-on':
     case 'flag-stale-off':
     case 'flag-moved':
@@ -168,6 +178,20 @@ function withMetadata(flag: FlagState, { description, type, impressionData, labe
   if (labels !== undefined) next.labels = labels;
   if (owner !== undefined) next.owner = owner;
   return next;
+}
+
+export function layoutOf(flag: FlagState): FlagLayout {
+  return { members: Object.keys(flag), environments: flag.environments.map(({ name }) => name) };
+}
+
+function withLayout(flag: FlagState, { members, environments }: FlagLayout): FlagState {
+  const parts: Readonly<Record<string, unknown>> = {
+    ...flag,
+    ...ownershipOf(flag),
+    dependencies: dependenciesOf(flag),
+    environments: environments.map((name) => environmentOf(flag, name)),
+  };
+  return Object.fromEntries(members.map((name) => [name, parts[name]])) as unknown as FlagState;
 }
 
 function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {

@@ -2,7 +2,7 @@ import type { JsonPatch } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { isSameJson, pickChanged } from '../validation/json.js';
 import { applyPatch } from '../validation/json-patch.js';
-import { type FlagEvent, type FlagMetadata, type FlagState, type FlagUpdate, ownershipOf } from './flag.js';
+import { type FlagEvent, type FlagHead, type FlagMetadata, type FlagState, ownershipOf } from './flag.js';
 import type { FlagChanges, LabelChanges } from './flag.types.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 
@@ -51,7 +51,7 @@ export function changeLabels(
   return changeMetadata(flag, validate({ labels: [...labels] }), lastSeenAt);
 }
 
-export function toUpdate(flag: FlagState, lastSeenAt: string | null): Required<FlagUpdate> {
+export function toUpdate(flag: FlagState, lastSeenAt: string | null): Required<FlagHead> {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = flag;
   const { labels, owner } = ownershipOf(flag);
   return {

@@ -56,7 +56,7 @@ interface Part {
   readonly after: unknown;
 }
 
-/** Members of `flag-updated` that inform about the flag. Other events change them. */
+/** Members of `flag-updated` that no client sees, or that inform about the flag: other events change them. */
 const INFORMATION: ReadonlySet<string> = new Set([
   'name',
   'project',
@@ -66,6 +66,7 @@ const INFORMATION: ReadonlySet<string> = new Set([
   'lastSeenAt',
   'variants',
   'enabledIn',
+  'layout',
 ]);
 
 function partsOf({ type, environment, data, before }: DocumentEvent): readonly Part[] {

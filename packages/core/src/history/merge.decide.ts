@@ -27,7 +27,10 @@ export interface Merge<State> {
   readonly conflicts: readonly string[];
 }
 
-/** Merges one part. Returns the part before if the set has changed it, and the current part otherwise. */
+/**
+ * Merges one part. Returns the part before if it is as the set has left it, since its JSON text may differ, and the current
+ * part otherwise.
+ */
 type MergePart = <T>(path: string, before: T, after: T, now: T) => T;
 
 function createMerger(): { readonly part: MergePart; readonly conflicts: string[] } {
@@ -35,8 +38,9 @@ function createMerger(): { readonly part: MergePart; readonly conflicts: string[
   return {
     conflicts,
     part(path, before, after, now) {
+      if (isSameJson(now, after)) return before;
       if (isSameJson(before, after)) return now;
-      if (!isSameJson(now, after)) conflicts.push(path);
+      conflicts.push(path);
       return before;
     },
   };
@@ -78,9 +82,8 @@ export function mergeFlag(versions: Versions<FlagState>): Merge<FlagState> {
     FlagState,
   ];
   const metadata = METADATA.map((name) => [name, part<unknown>(`/${name}`, from[name], to[name], current[name])]);
-  const { archivedAt: _archivedAt, ...rest } = now;
-  const target = {
-    ...rest,
+  const target = withLayoutOf(before, {
+    ...now,
     ...(Object.fromEntries(metadata) as FlagMetadata),
     stale: part('/stale', before.stale, after.stale, now.stale),
     project: part('/project', before.project, after.project, now.project),
@@ -88,12 +91,21 @@ export function mergeFlag(versions: Versions<FlagState>): Merge<FlagState> {
     dependencies: part('/dependencies', dependenciesOf(before), dependenciesOf(after), dependenciesOf(now)),
     ...part('/archived', toArchiving(before), toArchiving(after), toArchiving(now)),
     environments: mergeEnvironments(part, { before, after, now }),
-  };
+  });
   return { target, conflicts };
 }
 
-function toArchiving({ archived, archivedAt }: FlagState): Pick<FlagState, 'archived' | 'archivedAt'> {
-  return { archived, ...(archivedAt !== undefined && { archivedAt }) };
+function toArchiving({ archived, archivedAt }: FlagState) {
+  return { archived, archivedAt };
+}
+
+/** Puts the members in their order of before. Omits members without a value, and empty ones that were not stored then. */
+function withLayoutOf<State extends object>(before: State, merged: { readonly [Name in keyof State]: unknown }): State {
+  const entries = Object.entries<unknown>({ ...before, ...merged }).filter(([name, value]) => {
+    const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+    return value !== undefined && (!isEmpty || Object.hasOwn(before, name));
+  });
+  return Object.fromEntries(entries) as State;
 }
 
 /** Two flags that clients see alike are equal. Older flags have environments without strategies and switch. */
@@ -110,8 +122,9 @@ function mergeEnvironments(
   part: MergePart,
   { before, after, now }: AllVersions<FlagState>,
 ): readonly EnvironmentState[] {
-  const names = new Set([now, before, after].flatMap(({ environments }) => environments.map(({ name }) => name)));
-  return [...names].map((name) => {
+  const names = new Set([before, now, after].flatMap(({ environments }) => environments.map(({ name }) => name)));
+  const known = new Set(before.environments.map(({ name }) => name));
+  const merged = [...names].map((name) => {
     const [from, to, current] = [before, after, now].map((flag) => environmentOf(flag, name)) as [
       EnvironmentState,
       EnvironmentState,
@@ -127,6 +140,7 @@ function mergeEnvironments(
     // As after the removal of the last strategy: enabled implies a strategy.
     return { ...current, enabled: enabled && strategies.length > 0, strategies };
   });
+  return merged.filter(({ name, strategies }) => strategies.length > 0 || known.has(name));
 }
 
 type Strategies = readonly Strategy[];
@@ -206,14 +220,12 @@ export function mergeSegment(versions: Versions<SegmentState>): Merge<SegmentSta
   const { before, after, now } = versions;
   if (moved || !before || !after || !now) return moved ?? { target: now, conflicts: [] };
   const { part, conflicts } = createMerger();
-  const { project: current, ...rest } = now;
-  const project = part('/project', before.project, after.project, current);
-  const target = {
-    ...rest,
+  const target = withLayoutOf(before, {
+    ...now,
     name: part('/name', before.name, after.name, now.name),
     description: part('/description', before.description, after.description, now.description),
     constraints: part('/constraints', before.constraints, after.constraints, now.constraints),
-    ...(project !== undefined && { project }),
-  };
+    project: part('/project', before.project, after.project, now.project),
+  });
   return { target, conflicts };
 }

@@ -7,12 +7,13 @@ import {
   type FlagEvent,
   type FlagMetadata,
   type FlagState,
+  layoutOf,
   ownershipOf,
 } from '../flags/flag.js';
 import { changeStale, toUpdate } from '../flags/metadata.decide.js';
 import type { ProjectEvent, ProjectMetadata, ProjectState } from '../projects/project.js';
 import type { SegmentEvent, SegmentState } from '../segments/segment.js';
-import { isSameJson, pickChanged } from '../validation/json.js';
+import { isSameJson, isSameText, pickChanged } from '../validation/json.js';
 
 /**
  * Returns the events that bring a flag to another state: ids, creation time and switches included. An undefined state is
@@ -29,14 +30,16 @@ export function restoreFlag(
     const created: FlagEvent[] = target ? [{ type: 'flag-created', data: target, before: null }] : [];
     return now ? [{ type: 'flag-deleted', data: null, before: now }, ...created] : created;
   }
+  const names = new Set([...target.environments, ...now.environments].map(({ name }) => name));
+  const environments = [...names].map((name) => environmentOf(target, name));
   const steps: readonly ((flag: FlagState) => readonly FlagEvent[])[] = [
     (flag) => restoreRevival(flag, target),
     (flag) => restoreMetadata(flag, target, lastSeenAt),
     (flag) => changeStale(flag, target.stale),
     (flag) => restoreVariants(flag, target),
     (flag) => restoreDependencies(flag, target),
-    ...target.environments.map((environment) => (flag: FlagState) => restoreStrategies(flag, environment)),
-    ...target.environments.map((environment) => (flag: FlagState) => restoreSwitch(flag, environment)),
+    ...environments.map((environment) => (flag: FlagState) => restoreStrategies(flag, environment)),
+    ...environments.map((environment) => (flag: FlagState) => restoreSwitch(flag, environment)),
     // The references are those of the project that the flag moves to.
     (flag) => restoreProjectOf(flag, target),
     (flag) => restoreArchive(flag, target),
@@ -49,6 +52,12 @@ export function restoreFlag(
     flag = own.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag;
   }
   return events;
+}
+
+/** Restores what the other events cannot: the order of members and environments, and which empty parts are stored. */
+export function restoreLayout(flag: FlagState, target: FlagState): readonly FlagEvent[] {
+  const [before, layout] = [layoutOf(flag), layoutOf(target)];
+  return isSameJson(before, layout) ? [] : [{ type: 'flag-updated', data: { layout }, before: { layout: before } }];
 }
 
 /** Reviving disables the flag everywhere; the switches follow. */
@@ -74,7 +83,7 @@ function restoreMetadata(flag: FlagState, target: FlagState, lastSeenAt: string 
 }
 
 function restoreVariants({ variants: before }: FlagState, { variants }: FlagState): readonly FlagEvent[] {
-  return isSameJson(before, variants)
+  return isSameText(before, variants)
     ? []
     : [{ type: 'variants-updated', data: { variants }, before: { variants: before } }];
 }
@@ -134,7 +143,7 @@ function compareLists<Item>(
   const staying = new Set(kept.slice(0, end));
   const updated = kept.slice(0, end).flatMap((item, index) => {
     const next = target[index];
-    return next === undefined || isSameJson(item, next) ? [] : [[item, next] as const];
+    return next === undefined || isSameText(item, next) ? [] : [[item, next] as const];
   });
   return { removed: current.filter((item) => !staying.has(item)), updated, added: target.slice(end) };
 }
@@ -160,7 +169,7 @@ export function restoreProject(now: ProjectState | undefined, target: ProjectSta
 
 /** Returns the events that bring a segment to another state. */
 export function restoreSegment(now: SegmentState | undefined, target: SegmentState | undefined): SegmentEvent[] {
-  if (isSameJson(now, target)) return [];
+  if (isSameText(now, target)) return [];
   if (!target) return now ? [{ type: 'segment-deleted', data: null, before: now }] : [];
   return now
     ? [{ type: 'segment-updated', data: target, before: now }]

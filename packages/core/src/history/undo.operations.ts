@@ -23,6 +23,7 @@ import { type EventGroup, readSet, walkBackSets } from './change-set-events.js';
 import { compareByEvents } from './differences.decide.js';
 import { type Merge, mergeFlag, mergeProject, mergeSegment, type Versions } from './merge.decide.js';
 import { foldEvents, hasHistory, holdsDocument, stateAt } from './past-state.js';
+import { restoreLayout } from './restore.decide.js';
 import { type Restoration, restoreDocuments } from './restore.operations.js';
 
 type UndoOptions = { readonly actor?: string; readonly reason?: string };
@@ -43,6 +44,7 @@ export async function undo(engine: Engine, id: string, { actor, reason }: UndoOp
     await restoreDocuments(engine, copy, { ...targets, flags: withTimes, context }).catch((error: unknown) => {
       throw toConflict(id, error);
     });
+    await restoreLayouts(copy, targets.flags);
   };
   const context = {
     ...(actor !== undefined && { actor }),
@@ -51,6 +53,14 @@ export async function undo(engine: Engine, id: string, { actor, reason }: UndoOp
   const committed = await engine.run([{ subject, decide, result: () => undefined }], context);
   if (committed.id !== null) return readCommitted(engine, committed.id);
   return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
+}
+
+async function restoreLayouts(copy: WorkingCopy, flags: Targets['flags']): Promise<void> {
+  for (const { id, target } of flags) {
+    const flag = (await copy.read(flagDocuments, id))?.state;
+    if (flag && target) await copy.apply(flagDocuments, id, restoreLayout(flag, target));
+    if (timeSlice.isOver()) await timeSlice.next();
+  }
 }
 
 /** A document that the set has changed, with its states around the set. */

@@ -15,6 +15,11 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   return members === 0;
 }
 
+/** Whether two values have the same JSON text: the order of members counts. */
+export function isSameText(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
 /** Compares without converting indexes to text: lists may have hundreds of thousands of items. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]));

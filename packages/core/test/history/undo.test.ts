@@ -190,6 +190,34 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
     ]);
   });
 
+  it('takes back the first change in an environment, and the first dependency, once', async () => {
+    const before = await flags.exportDefinitions();
+    const { id } = await flags.apply([
+      { op: 'addStrategy', ref: at(BANNER), input: { name: 'default' } },
+      { op: 'createFlag', ref: SHOP, input: { name: 'first' } },
+      { op: 'addDependency', ref: BANNER, input: { flag: 'first' } },
+    ]);
+    const undone = await flags.undo(`${id}`);
+    expect(undone.events.filter(({ type }) => type === 'flag-updated')).toMatchObject([
+      { flag: 'banner', data: { layout: { environments: [] } }, before: { layout: { environments: ['production'] } } },
+    ]);
+    expect(await flags.exportDefinitions()).toEqual(before);
+    const { differences } = await flags.getChangeSet(`${undone.id}`);
+    expect(differences.flatMap(({ parts }) => parts).filter(({ path }) => path.includes('layout'))).toEqual([]);
+    await expect(flags.undo(`${id}`)).rejects.toMatchObject({ code: 'undo_conflict' });
+  });
+
+  it('keeps an environment that a later set has configured', async () => {
+    const { id } = await flags.apply(of('addStrategy'));
+    const added = await flags.addStrategy(at(BANNER), onlyFor('late'));
+    await flags.addStrategy(at(BANNER, 'development'), onlyFor('dev'));
+    await flags.undo(`${id}`);
+    const banner = await opened.storage.get({ kind: 'flag', id: 'banner' });
+    expect(banner?.body).toMatchObject({
+      environments: [{ name: 'production', strategies: [added] }, { name: 'development' }],
+    });
+  });
+
   it('refuses a part that was changed again, names the later sets, and undoes nothing', async () => {
     const { id } = await flags.apply([
       { op: 'updateFlag', ref: CHECKOUT, input: { description: 'one' } },

@@ -1,71 +1,11 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import { createFlags } from '../../src/create-flags.js';
-import { type Change, type Flags, isFlagsError, memoryStorage, type Storage } from '../../src/index.js';
+import { memoryStorage, type Storage } from '../../src/index.js';
 import { expectInvariants } from './invariants.js';
-import { carryOut, type Operation, operations, strategyOf } from './random-operations.js';
+import { operations } from './random-operations.js';
+import { applicable } from './random-sets.js';
 
 jest.setTimeout(120_000);
-
-const CANDIDATES = 25;
-
-/** An engine whose ids can begin anew, so that a plan and its application make the same ones. */
-async function engineOn(storage: Storage) {
-  let ids = 0;
-  const flags = await createFlags({
-    storage,
-    environments: [{ name: 'development' }, { name: 'constructor' }],
-    now: () => new Date(Date.UTC(2026, 0, 1)),
-    newId: () => `id-${ids++}`,
-    pollInterval: 0,
-  });
-  const nextIdIs = (id: number) => {
-    ids = id;
-  };
-  return { flags, nextIdIs };
-}
-
-/** Operations whose only parameter is the input. */
-const INPUT_ONLY: readonly string[] = ['createProject', 'createSegment'];
-const SINGLE_ONLY: readonly string[] = [
-  ...[
-    'patchFlag',
-    'patchStrategy',
-    'patchVariants',
-    'changeLabels',
-    'removeDependencies',
-    'createToken',
-    'deleteToken',
-  ],
-];
-
-/** The change that an operation is, if change sets may contain it. */
-async function toChange(flags: Flags, { call, input }: Operation): Promise<Change | undefined> {
-  if (SINGLE_ONLY.includes(call)) return undefined;
-  const [first, second] = input;
-  if (INPUT_ONLY.includes(call)) return { op: call, input: first } as Change;
-  return { op: call, ref: await strategyOf(flags, first), input: second } as Change;
-}
-
-/** A state, and changes that can be made one after the other. Others are left out one by one. */
-async function applicable(sequence: readonly Operation[]) {
-  const storage = memoryStorage();
-  const { flags, nextIdIs } = await engineOn(storage);
-  for (const one of sequence.slice(0, -CANDIDATES)) await carryOut(flags, one).catch(ignoreRefusal);
-  let changes: readonly Change[] = [];
-  for (const one of sequence.slice(-CANDIDATES)) {
-    const change = await toChange(flags, one);
-    if (!change) continue;
-    const longer = [...changes, change];
-    if (await flags.plan(longer).then(() => true, ignoreRefusal)) changes = longer;
-  }
-  return { storage, flags, nextIdIs, changes };
-}
-
-function ignoreRefusal(error: unknown): false {
-  if (!isFlagsError(error)) throw error;
-  return false;
-}
 
 /** Numbers generated ids in the order of their appearance. */
 function withNumberedIds(value: unknown): unknown {
@@ -86,7 +26,8 @@ describe('any change set', () => {
     let made = 0;
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
-        const { storage, flags, nextIdIs, changes } = await applicable(sequence);
+        const storage = memoryStorage();
+        const { flags, nextIdIs, changes } = await applicable(storage, sequence);
         nextIdIs(10_000);
         const { documents } = await flags.plan(changes);
         nextIdIs(10_000);
@@ -111,8 +52,9 @@ describe('any change set', () => {
   it('does what its changes do one after the other', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
-        const together = await applicable(sequence);
-        const apart = await applicable(sequence);
+        const [one, other] = [memoryStorage(), memoryStorage()];
+        const together = await applicable(one, sequence);
+        const apart = await applicable(other, sequence);
         const { events } = await together.flags.apply(together.changes);
         const single = [];
         for (const change of apart.changes) single.push(...(await apart.flags.apply([change])).events);
@@ -122,7 +64,7 @@ describe('any change set', () => {
         for (const kind of ['project', 'flag', 'segment', 'segment-registry', 'dependency', 'token']) {
           const bodies = async (storage: Storage) =>
             (await storage.list({ kind, part: 'body' })).map(({ key, content }) => ({ key, content }));
-          expect(withNumberedIds(await bodies(together.storage))).toEqual(withNumberedIds(await bodies(apart.storage)));
+          expect(withNumberedIds(await bodies(one))).toEqual(withNumberedIds(await bodies(other)));
         }
       }),
       { numRuns: extent({ short: 15, full: 400 }) },

@@ -306,6 +306,16 @@ describe.each(OPERATIONS.filter((op) => op !== 'disable'))('the undo of %s', (op
   });
 });
 
+it('asks for nothing more to undo the undo of the first change in an environment', async () => {
+  const development = { ...FLAG, environment: 'development' };
+  const { id } = await world.flags.apply([{ op: 'addStrategy', ref: development, input: { name: 'default' } }]);
+  const undone = await world.flags.undo(`${id}`);
+  expect(undone.events.map(({ type }) => type)).toEqual(['strategy-removed', 'flag-updated']);
+  world.allow(() => true);
+  await request(world.app).post(`${CHANGES}/${undone.id}/undo`).expect(200);
+  expect(unique(world.asked.filter(([action]) => action !== 'undoChange'))).toEqual(unique(own('addStrategy')));
+});
+
 describe('a set over several projects', () => {
   const both: readonly Change[] = [
     { op: 'updateFlag', ref: FLAG, input: { description: 'New' } },

@@ -215,7 +215,7 @@ export async function permissionsOfUndo(flags: Flags, { events }: ChangeSet): Pr
   for (const event of events) {
     for (const id of segmentsIn(event.before)) segments.add(id);
     const action = UNDOING[event.type];
-    if (action === undefined) continue;
+    if (action === undefined || isLayout(event)) continue;
     needed.push({ action, project: event.type === 'project-deleted' ? null : event.project });
     for (const project of projectsIn(event)) needed.push({ action, project });
     if (event.flag === null) continue;
@@ -229,6 +229,11 @@ export async function permissionsOfUndo(flags: Flags, { events }: ChangeSet): Pr
     if (project) needed.push({ action: 'useSegment', project: project.of });
   }
   return needed;
+}
+
+/** An undo adds such an event to those of the opposite changes. It changes nothing that clients see. */
+function isLayout({ type, data }: FlagsEvent): boolean {
+  return type === 'flag-updated' && Object.hasOwn(Object(data), 'layout');
 }
 
 type ShownEvent = Pick<FlagsEvent, 'type' | 'project' | 'data' | 'before'>;

@@ -6,6 +6,6 @@ jest.mock('../../../core/test/storage-kinds.js', () => ({ STORAGES: [mockKind] }
 
 const CORE = join(__dirname, '../../../core/test/history');
 
-describe.each(['history', 'as-of', 'undo'])('%s', (name) => {
+describe.each(['history', 'as-of', 'undo', 'exact-undo.property'])('%s', (name) => {
   require(join(CORE, `${name}.test.ts`));
 });

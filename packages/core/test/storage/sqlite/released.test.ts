@@ -50,6 +50,28 @@ describe('files that earlier versions have written', () => {
     await storage.close();
   });
 
+  it.each(NAMES)('hold the same texts again after a change is undone: %s', async (name) => {
+    const storage = await sqliteStorage(unpack(name));
+    const flags = await createFlags({ storage, onProblem: () => undefined });
+    const texts = async () =>
+      (await storage.list({ kind: 'flag', part: 'body' })).map((one) => JSON.stringify(one.content));
+    const before = await texts();
+    const production = { ...CHECKOUT, environment: 'production' };
+    const { id } = await flags.apply([
+      { op: 'updateFlag', ref: CHECKOUT, input: { description: 'new', labels: ['a'] } },
+      { op: 'configureEnvironment', ref: production, input: { enabled: false, strategies: [] } },
+      { op: 'addDependency', ref: { ...CHECKOUT, flag: 'kept' }, input: { flag: 'constructor' } },
+      { op: 'archiveFlag', ref: { ...CHECKOUT, flag: 'banner' } },
+      { op: 'deleteFlag', ref: { flag: 'banner' } },
+      { op: 'reviveFlag', ref: { flag: 'copy' } },
+    ]);
+    expect(await texts()).not.toEqual(before);
+    await flags.undo(`${id}`);
+    expect(await texts()).toEqual(before);
+    for (const aggregate of AGGREGATES) await expectReplayed(storage, aggregate);
+    await flags.close();
+  });
+
   it.each(NAMES)('are brought to the present schema, the very one that new files have: %s', async (name) => {
     const [path, fresh] = [unpack(name), join(directory.path, 'new.db')];
     await (await sqliteStorage(path)).close();

@@ -1,0 +1,62 @@
+import { createFlags } from '../../src/create-flags.js';
+import { type Change, type Flags, isFlagsError, type Storage } from '../../src/index.js';
+import { carryOut, type Operation, strategyOf } from './random-operations.js';
+
+const CANDIDATES = 25;
+
+/** An engine whose ids can begin anew, so that a plan and its application make the same ones. */
+async function engineOn(storage: Storage) {
+  let ids = 0;
+  const flags = await createFlags({
+    storage,
+    environments: [{ name: 'development' }, { name: 'constructor' }],
+    now: () => new Date(Date.UTC(2026, 0, 1)),
+    newId: () => `id-${ids++}`,
+    pollInterval: 0,
+  });
+  const nextIdIs = (id: number) => {
+    ids = id;
+  };
+  return { flags, nextIdIs };
+}
+
+/** Operations whose only parameter is the input. */
+const INPUT_ONLY: readonly string[] = ['createProject', 'createSegment'];
+const SINGLE_ONLY: readonly string[] = [
+  ...[
+    'patchFlag',
+    'patchStrategy',
+    'patchVariants',
+    'changeLabels',
+    'removeDependencies',
+    'createToken',
+    'deleteToken',
+  ],
+];
+
+/** The change that an operation is, if change sets may contain it. */
+async function toChange(flags: Flags, { call, input }: Operation): Promise<Change | undefined> {
+  if (SINGLE_ONLY.includes(call)) return undefined;
+  const [first, second] = input;
+  if (INPUT_ONLY.includes(call)) return { op: call, input: first } as Change;
+  return { op: call, ref: await strategyOf(flags, first), input: second } as Change;
+}
+
+/** A state, and changes that can be made one after the other. Others are left out one by one. */
+export async function applicable(storage: Storage, sequence: readonly Operation[]) {
+  const { flags, nextIdIs } = await engineOn(storage);
+  for (const one of sequence.slice(0, -CANDIDATES)) await carryOut(flags, one).catch(ignoreRefusal);
+  let changes: readonly Change[] = [];
+  for (const one of sequence.slice(-CANDIDATES)) {
+    const change = await toChange(flags, one);
+    if (!change) continue;
+    const longer = [...changes, change];
+    if (await flags.plan(longer).then(() => true, ignoreRefusal)) changes = longer;
+  }
+  return { flags, nextIdIs, changes };
+}
+
+function ignoreRefusal(error: unknown): false {
+  if (!isFlagsError(error)) throw error;
+  return false;
+}
