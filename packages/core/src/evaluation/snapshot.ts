@@ -171,7 +171,7 @@ export class Snapshot {
       if (flag) changes.set(flag.name, flag);
     }
     for (const definition of change.uncompiledFlags ?? []) {
-      const flag = compiler.check(definition, segments);
+      const flag = this.checked(definition) ?? compiler.check(definition, segments);
       if (flag) changes.set(flag.name, { definition, segments: flag.segments });
     }
     for (const [name, { definition }] of this.usersOf(changed)) {
@@ -179,6 +179,15 @@ export class Snapshot {
     }
     const flags = this.flags.with(changes, compileWith(compiler, segments));
     return new Snapshot(this.runtime, flags, segments, this.usersAfter(flags, changes));
+  }
+
+  /** A flag needs no check if its strategies and variants are the same objects as before, and use no segment. */
+  private checked({ name, strategies, variants, dependencies }: FlagDefinition): ReturnType<FlagCompiler['check']> {
+    const known = this.flags.entry(name);
+    if (known?.segments.size !== 0) return undefined;
+    const { definition: before, segments } = known;
+    const isSame = before.strategies === strategies && before.variants === variants;
+    return isSame && before.dependencies === dependencies ? { name, segments } : undefined;
   }
 
   private winner(flag: CompiledFlag, context: EvaluationContext): CompiledStrategy | undefined {

@@ -213,6 +213,24 @@ describe('flags that are not compiled yet', () => {
     expect(problems).toHaveLength(2);
   });
 
+  it('are read again only if their strategies or variants are others', () => {
+    let reads = 0;
+    const counted = {
+      get name() {
+        reads += 1;
+        return 'default';
+      },
+    };
+    const strategies = [counted];
+    const first = snapshotOf([]).with({ uncompiledFlags: [flag({ strategies })] });
+    const known = reads;
+    const second = first.with({ uncompiledFlags: [flag({ strategies, enabled: false })] });
+    expect(reads).toBe(known);
+    expect(second.definition('checkout')?.enabled).toBe(false);
+    second.with({ uncompiledFlags: [flag({ strategies: [counted] })] });
+    expect(reads).toBeGreaterThan(known);
+  });
+
   it('use the segments of their snapshot, whichever snapshot is evaluated first', () => {
     const users = flag({ strategies: [{ name: 'default', segments: [1] }] });
     const before = snapshotOf([]).with({ uncompiledFlags: [users] });

@@ -110,10 +110,9 @@ export function memoryDocuments(): MemoryDocuments {
   };
 }
 
-/**
- * Reuses equal parts of the body before, which evaluation has compiled. Copies the summary, because `JSON.stringify` may
- * return a text of many parts that take more memory.
- */
+/** Reuses equal parts of the body before, which evaluation has compiled. */
 function toContent({ body, summary }: PreparedContent, before: Content | null | undefined): Content {
-  return { body: internJson(JSON.parse(body), before?.body), summary: Buffer.from(summary).toString() };
+  // `JSON.stringify` may return a text in many pieces, which take more memory. Measuring joins the pieces.
+  Buffer.byteLength(summary);
+  return { body: internJson(JSON.parse(body), before?.body), summary };
 }
