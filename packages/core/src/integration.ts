@@ -32,7 +32,7 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
-export { addVariants, firstKept, hourOf, startOf } from './storage/timed-usage.js';
+export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
 export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf } from './storage/unknown-counters.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';

@@ -39,7 +39,7 @@ export function applicationReader(database: Database, { table }: TableNames) {
   const flags = `(
     SELECT coalesce(json_agg(flag ORDER BY flag), '[]') FROM (
       SELECT flag FROM ${table('usage')} WHERE application = name
-      UNION SELECT flag FROM ${table('usage_now')} WHERE application = name
+      UNION SELECT flag FROM ${table('usage_current')} WHERE application = name
       UNION SELECT flag FROM ${table('unknown_names')} WHERE application = name) AS seen) AS flags`;
   const dropped = `(SELECT count FROM ${table('dropped_names')} WHERE application = name) AS dropped_names`;
 

@@ -1,10 +1,12 @@
 import { type FlagCount, type FlagUsage, LIMITS, type Retention, type UsageQuery } from '@flags/core';
-import { boundsOfMerging, rankOf } from '@flags/core/integration';
-import type { Database, Statements } from '../database.js';
+import { boundsOfMerging, HOUR, rankOf } from '@flags/core/integration';
+import type { Database } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import { bumpVersionShard } from '../version-shards.js';
 import { bounded } from './merge.js';
+import { countOf, SLICE } from './metrics-lock.js';
 import type { MetricsTables } from './record.js';
+import { moveUsage } from './timed-usage.js';
 
 /** The last full second of a time. Counters after the time have a greater one. */
 function lastSecondUntil(time: number): number {
@@ -38,12 +40,12 @@ export function countReader(database: Database, { table }: TableNames) {
       const start = order === 'application' ? [from.application, from.flag] : [from.flag, from.application];
       const page = `WHERE ${first} >= $1 AND (${first}, ${second}) > ($1, $2)`;
       const end = `GROUP BY application, flag ORDER BY ${first}, ${second} LIMIT $3`;
-      const select = `SELECT application, flag, ${bounded('sum(count)')} AS count`;
+      const select = (count: string) => `SELECT application, flag, ${bounded(`sum(${count})`)} AS count`;
       const rows = await database.query<Record<'application' | 'flag' | 'count', string>>(
-        `${select} FROM (
-          (${select} FROM ${table('usage')} ${page} ${end})
-          UNION ALL (${select} FROM ${table('usage_now')} ${page} ${end})
-          UNION ALL (${select} FROM ${table('unknown_names')} ${page} ${end})
+        `${select('count')} FROM (
+          (${select('count')} FROM ${table('usage')} ${page} ${end})
+          UNION ALL (${select('yes + no')} FROM ${table('usage_current')} ${page} ${end})
+          UNION ALL (${select('count')} FROM ${table('unknown_names')} ${page} ${end})
         ) AS used ${end}`,
         [...start.map(toStoredText), limit ?? null],
       );
@@ -71,9 +73,6 @@ export function countReader(database: Database, { table }: TableNames) {
   };
 }
 
-/** Rows per deletion. Bounds how long reports wait for one. */
-const SLICE = 5000;
-
 /** Counters of flags up to a second. */
 const COUNTER_ROWS = { key: 'second, flag, shard', condition: 'second <= $1' };
 
@@ -91,6 +90,9 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
     const until = { ...COUNTER_ROWS, value: lastSecondUntil(countersUntil) };
     await deleteUnlocked('counters', until);
     await deleteUnlocked('unknown_counters', { ...until, key: 'application, flag, second' });
+    if (hoursBefore !== undefined) {
+      await lock.repeat(moveUsage(names, 'start < $1'), hoursBefore + (LIMITS.usageHours - 1) * HOUR);
+    }
     await deletePeriods('usage_hours', hoursBefore);
     await deletePeriods('usage_days', daysBefore);
   }
@@ -117,7 +119,7 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
         ON CONFLICT (second, flag, shard) DO UPDATE SET
           yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')})
       SELECT count(*) FROM moved`;
-    await repeatLocked(text, mergedUntil);
+    await lock.repeat(text, mergedUntil);
   }
 
   const deleteSlice = (name: string, { key, condition }: Expired) => `
@@ -133,7 +135,7 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
     for (let count = SLICE; count === SLICE; ) count = await countOf(database, text, expired.value);
   }
 
-  /** Deletes instances, then applications without any, then the usage of those. */
+  /** Deletes instances, then applications without any, then the usage of those. Their timed usage remains. */
   async function deleteUnseen({ unseenSince }: Retention): Promise<void> {
     const named = (column: string) => `NOT EXISTS (SELECT 1 FROM ${table('applications')} WHERE name = ${column})`;
     await deleteLocked('instances', { key: 'application, id', condition: 'seen_at < $1', value: unseenSince });
@@ -141,9 +143,8 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
       key: 'name',
       condition: `NOT EXISTS (SELECT 1 FROM ${table('instances')} WHERE application = name)`,
     });
+    await lock.repeat(moveUsage(names, named('application')));
     await deleteLocked('usage', { key: 'application, flag, shard', condition: named('application') });
-    const key = 'application, flag, environment, shard';
-    await deleteLocked('usage_now', { key, condition: named('application') });
     await deleteLocked('unknown_names', {
       key: 'application, flag',
       condition: `rank < $1 OR ${named('application')}`,
@@ -153,17 +154,7 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
   }
 
   async function deleteLocked(name: string, expired: Expired): Promise<void> {
-    await repeatLocked(deleteSlice(name, expired), expired.value);
-  }
-
-  /** Runs a statement, in transactions of their own, until it counts less than a slice. */
-  async function repeatLocked(text: string, value?: number): Promise<void> {
-    let count = SLICE;
-    while (count === SLICE) {
-      await lock.exclusive(async (statements) => {
-        count = await countOf(statements, text, value);
-      });
-    }
+    await lock.repeat(deleteSlice(name, expired), expired.value);
   }
 
   /** Deletes names that were last seen long ago and are no flag's, page by page. */
@@ -178,12 +169,12 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
       const unused = page.map(({ flag }) => flag).filter((flag) => !isFlag(fromStoredText(flag)));
       if (unused.length > 0) {
         await lock.exclusive(async (statements) => {
+          await statements.query(moveUsage(names, 'flag = ANY ($1::text[])'), [unused]);
           await statements.query(
             `WITH unused AS (
               SELECT flag FROM ${table('last_seen')} WHERE flag = ANY ($1::text[]) GROUP BY flag HAVING max(at) < $2
             ),
-            uses AS (DELETE FROM ${table('usage')} WHERE flag IN (SELECT flag FROM unused)),
-            current_uses AS (DELETE FROM ${table('usage_now')} WHERE flag IN (SELECT flag FROM unused))
+            uses AS (DELETE FROM ${table('usage')} WHERE flag IN (SELECT flag FROM unused))
             DELETE FROM ${table('last_seen')} WHERE flag IN (SELECT flag FROM unused)`,
             [unused, unseenSince],
           );
@@ -204,8 +195,7 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
     },
 
     async forget(flags: readonly string[]): Promise<void> {
-      // The deletion of current usage adds hours and days.
-      const usage = ['usage', 'usage_now', 'usage_hours', 'usage_days'];
+      const usage = ['usage', 'usage_current', 'usage_hours', 'usage_days'];
       const tables = ['counters', ...usage, 'unknown_names', 'unknown_counters', 'last_seen'];
       await lock.exclusive(async (statements) => {
         for (const name of tables) {
@@ -217,15 +207,17 @@ export function metricsDeletion({ database, names, lock }: MetricsTables) {
 
     /** Returns whether the application was known. */
     async forgetApplication(application: string): Promise<boolean> {
-      const tables = ['instances', 'usage', 'usage_now', 'unknown_names', 'unknown_counters', 'dropped_names'];
+      const tables = ['instances', 'usage', 'unknown_names', 'unknown_counters', 'dropped_names'];
       const values = [toStoredText(application)];
       let isKnown = false;
+      await lock.repeat(moveUsage(names, 'application = $1'), values[0]);
       await lock.exclusive(async (statements) => {
         const found = await statements.query(
           `DELETE FROM ${table('applications')} WHERE name = $1 RETURNING 1`,
           values,
         );
         isKnown = found.length > 0;
+        await statements.query(moveUsage(names, 'application = $1'), values);
         for (const name of tables) await statements.query(`DELETE FROM ${table(name)} WHERE application = $1`, values);
         await statements.query(bumpVersionShard(names));
       });
@@ -240,9 +232,4 @@ interface Expired {
   /** SQL: the rows to delete; `$1` is the value. */
   readonly condition: string;
   readonly value?: number;
-}
-
-async function countOf(statements: Statements, text: string, value?: number): Promise<number> {
-  const [row] = await statements.query<{ readonly count: string }>(text, value === undefined ? [] : [value]);
-  return Number(row?.count ?? 0);
 }

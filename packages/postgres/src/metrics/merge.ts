@@ -1,5 +1,6 @@
-import type { ApplicationRegistration, UsageReport } from '@flags/core';
-import { mergeUsage, type UsageRows } from './timed-usage.js';
+import type { ApplicationRegistration, ReportedCount, UsageReport, VariantCount } from '@flags/core';
+import { addVariants, hourOf } from '@flags/core/integration';
+import { toStoredText } from '../tables.js';
 
 /** The sum of two counts, at most the largest exact number, as on every storage. */
 function boundedSum(one: number, other: number): number {
@@ -11,10 +12,15 @@ export function bounded(sum: string): string {
   return `least(${sum}, ${Number.MAX_SAFE_INTEGER})`;
 }
 
+/** SQL: the update of a row that exists, `known`, by a new one, `excluded`. */
+export const ADD_COUNT = `count = ${bounded('known.count + excluded.count')}`;
+export const ADD_YES_NO = `yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')}`;
+
 /** The rows of several reports, each key once. */
-export interface MergedReports extends UsageRows {
+export interface MergedReports {
   readonly applications: readonly ApplicationRow[];
   readonly instances: readonly InstanceRow[];
+  readonly usageCurrent: readonly CurrentUsageRow[];
   readonly lastSeen: readonly LastSeenRow[];
   readonly counters: readonly CounterRow[];
   readonly unknownNames: readonly UnknownNameRow[];
@@ -40,6 +46,20 @@ export interface UsageRow {
   readonly application: string;
   readonly flag: string;
   readonly count: number;
+}
+
+/** The counts of a flag in one hour, by application and environment. */
+export interface CurrentUsageRow extends HourKey {
+  readonly yes: number;
+  readonly no: number;
+  readonly variants: string | null;
+}
+
+interface HourKey {
+  readonly application: string;
+  readonly flag: string;
+  readonly environment: string;
+  readonly start: number;
 }
 
 export interface LastSeenRow {
@@ -82,7 +102,10 @@ export function mergeReports(reports: readonly UsageReport[], { admitted, rank }
       key: ({ application, id }) => keyOf(application, id),
       add: addInstance,
     }),
-    ...mergeUsage(known),
+    usageCurrent: merge(known.flatMap(toHours), {
+      key: ({ application, flag, environment, start }) => keyOf(application, flag, environment, start),
+      add: addHours,
+    }).map((hour) => ({ ...hour, variants: toVariantText(hour.variants) })),
     lastSeen: merge(counts, { key: ({ flag }) => flag, add: (one, other) => (one.at < other.at ? other : one) }),
     counters: merge(counts, { key: ({ second, flag }) => keyOf(second, flag), add: addCounts }),
     unknownNames: merge(unknown, {
@@ -108,14 +131,16 @@ interface Merging<Row> {
 function merge<Row>(rows: readonly Row[], { key, add }: Merging<Row>): Row[] {
   const merged = new Map<string, Row>();
   for (const row of rows) {
-    const before = merged.get(key(row));
-    merged.set(key(row), before ? add(before, row) : row);
+    const id = key(row);
+    const before = merged.get(id);
+    merged.set(id, before ? add(before, row) : row);
   }
   return [...merged.values()];
 }
 
+/** Joins texts so that no other texts give the same key. */
 function keyOf(...parts: readonly (string | number)[]): string {
-  return JSON.stringify(parts);
+  return parts.reduce<string>((key, part) => `${key}${String(part).length} ${part}`, '');
 }
 
 function toApplication({ application, at }: UsageReport): ApplicationRow {
@@ -134,6 +159,30 @@ function addInstance(one: InstanceRow, next: InstanceRow): InstanceRow {
     sdkVersion: next.sdkVersion ?? one.sdkVersion,
     seenAt: Math.max(one.seenAt, next.seenAt),
   };
+}
+
+type Hour = HourKey & ReportedCount;
+
+function toHours(report: UsageReport): readonly Hour[] {
+  const { application, environment = '', counts } = report;
+  const start = hourOf(report);
+  return counts.map(({ flag, yes, no, variants = NO_VARIANTS }) => {
+    return { application, flag, environment, start, yes, no, variants };
+  });
+}
+
+const NO_VARIANTS: readonly VariantCount[] = [];
+
+function addHours(one: Hour, next: Hour): Hour {
+  const variants = addVariants(one.variants, next.variants);
+  return { ...one, yes: boundedSum(one.yes, next.yes), no: boundedSum(one.no, next.no), variants };
+}
+
+/** Serializes counts by variant as a JSON list of pairs in ASCII, which the database can parse. */
+function toVariantText(variants: readonly VariantCount[] = NO_VARIANTS): string | null {
+  if (variants.length === 0) return null;
+  const text = JSON.stringify(variants.map(({ variant, count }) => [toStoredText(variant), count]));
+  return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 type CountRow = UsageRow & LastSeenRow & CounterRow;

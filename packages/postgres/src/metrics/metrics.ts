@@ -28,7 +28,7 @@ export function postgresMetrics({ database, location, whileOpen }: PostgresMetri
   const lock = createMetricsLock(database, location);
   const tables = { database, names, lock };
   const admission = createAdmission(database, names);
-  const usageTrimming = createUsageTrimming(database, names);
+  const usageTrimming = createUsageTrimming(tables);
   const record = createRecorder({
     ...tables,
     admission,

@@ -1,7 +1,13 @@
 import type { Statement } from '../database.js';
 import { type TableNames, toStoredText } from '../tables.js';
 import { bumpVersionShard } from '../version-shards.js';
-import { bounded, type MergedReports, type RegisteredApplication } from './merge.js';
+import {
+  ADD_COUNT,
+  ADD_YES_NO,
+  type CurrentUsageRow,
+  type MergedReports,
+  type RegisteredApplication,
+} from './merge.js';
 import type { MetricsLock } from './metrics-lock.js';
 
 export interface RecordedRows {
@@ -38,9 +44,6 @@ export function recordStatements(names: TableNames, lock: MetricsLock): (rows: R
       expressions.push(writeExpression(write, { names, values, after }));
       after = write.table;
     }
-    const earlier = earlierUsage(merged, { names, values, after });
-    if (earlier.length > 0) after = 'earlier_usage';
-    expressions.push(...earlier);
     return { text: `WITH ${expressions.join(',\n')}\n${bumpVersionShard(names, [after])}`, values };
   };
 }
@@ -102,16 +105,8 @@ interface TableWrite {
 
 type Columns = Readonly<Record<string, 'text' | 'bigint' | 'boolean'>>;
 
-const CURRENT_USAGE: Columns = {
-  ...{ application: 'text', flag: 'text', environment: 'text' },
-  ...{ count: 'bigint', hour: 'bigint', yes: 'bigint', no: 'bigint', variants: 'text' },
-};
-
-const ADD_COUNT = `count = ${bounded('known.count + excluded.count')}`;
-const ADD_YES_NO = `yes = ${bounded('known.yes + excluded.yes')}, no = ${bounded('known.no + excluded.no')}`;
-
 function flagWrites(
-  { instances, usageNow, lastSeen, counters }: MergedReports,
+  { instances, usageCurrent, lastSeen, counters }: MergedReports,
   names: TableNames,
 ): readonly TableWrite[] {
   return [
@@ -126,17 +121,7 @@ function flagWrites(
       update: `client_ip = coalesce(excluded.client_ip, known.client_ip),
     sdk_version = coalesce(excluded.sdk_version, known.sdk_version), seen_at = greatest(known.seen_at, excluded.seen_at)`,
     },
-    {
-      table: 'usage_now',
-      rows: usageNow,
-      columns: CURRENT_USAGE,
-      key: ['application', 'flag', 'environment'],
-      isSharded: true,
-      // A trigger moves the counts of the earlier of two hours.
-      update: `${ADD_COUNT}, hour = excluded.hour,
-    ${inSameHour('yes', bounded('known.yes + excluded.yes'))}, ${inSameHour('no', bounded('known.no + excluded.no'))},
-    ${inSameHour('variants', addVariants(names))}`,
-    },
+    usageWrite(usageCurrent, names),
     {
       table: 'last_seen',
       rows: lastSeen,
@@ -156,28 +141,30 @@ function flagWrites(
   ];
 }
 
-function inSameHour(column: string, sum: string): string {
-  return `${column} = CASE WHEN known.hour = excluded.hour THEN ${sum} ELSE excluded.${column} END`;
-}
+/** Characters of variants from which on their counts are added up, and no longer joined. */
+const LONG = 500;
 
+/** The variants are lists of pairs, joined by commas. Adding them up takes longer than joining them. */
 function addVariants({ table }: TableNames): string {
-  return `${table('add_variants')}(known.variants, excluded.variants)`;
+  return `variants = CASE WHEN length(known.variants) > ${LONG}
+      THEN ${table('add_variants')}(known.variants, excluded.variants)
+      ELSE coalesce(known.variants || ',' || excluded.variants, known.variants, excluded.variants) END`;
 }
 
-/**
- * A table expression that adds the earlier hours of a batch. A function call adds each row, because the trigger may add to
- * the same rows, and one command may not change a row twice. Empty unless a batch counts a flag in several hours.
- */
-function earlierUsage({ earlierUsage: rows }: MergedReports, { names, values, after }: WriteParts): readonly string[] {
-  if (rows.length === 0) return [];
-  const given = unnest(values, rows, CURRENT_USAGE);
-  return [
-    `earlier_usage AS MATERIALIZED (
-  SELECT ${names.table('add_usage')}(
-    ROW(application, flag, environment, ${SHARD}, count, hour, yes, no, variants)::${names.table('usage_now')})
-  FROM writing, ${given} WHERE (SELECT count(*) FROM ${after}) >= 0
-)`,
-  ];
+/** Names the variants only if there are any, because planning takes longer than running. */
+function usageWrite(rows: readonly CurrentUsageRow[], names: TableNames): TableWrite {
+  const hasVariants = rows.some(({ variants }) => variants !== null);
+  return {
+    table: 'usage_current',
+    rows,
+    columns: {
+      ...{ application: 'text', flag: 'text', environment: 'text', start: 'bigint', yes: 'bigint', no: 'bigint' },
+      ...(hasVariants && { variants: 'text' as const }),
+    },
+    key: ['application', 'flag', 'environment', 'start'],
+    isSharded: true,
+    update: hasVariants ? `${ADD_YES_NO}, ${addVariants(names)}` : ADD_YES_NO,
+  };
 }
 
 /** Empty without unknown names, as in most statements, because planning takes longer than running them. */
@@ -227,7 +214,9 @@ function writeExpression(
 /** Rows as an SQL table `given`, with one list parameter for each column. */
 function unnest(values: unknown[], rows: readonly object[], columns: Columns): string {
   const lists = Object.entries(columns).map(([member, type]) => {
-    const length = values.push(rows.map((row) => toStored((row as Record<string, unknown>)[member])));
+    const list = rows.map((row) => toStored((row as Record<string, unknown>)[member]));
+    // The driver needs longer for a list of numbers than for its text.
+    const length = values.push(type === 'bigint' ? `{${list.join(',')}}` : list);
     return `$${length}::${type}[]`;
   });
   return `unnest(${lists.join(', ')}) AS given (${Object.keys(columns).map(toColumn).join(', ')})`;

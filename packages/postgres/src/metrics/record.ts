@@ -51,7 +51,7 @@ export function createRecorder({ database, names, lock, admission, trimming, usa
     await database.write(toStatement({ id: randomUUID(), at, shard, merged, registered }));
     const trimmed = await trimming.trim(merged);
     // The reports are stored. The next trimming deletes the rest.
-    const usage = await usageTrimming.trimAfter(merged, at).catch(() => 0);
+    const usage = await usageTrimming.trimAfter(merged.usageCurrent, at).catch(() => 0);
     return {
       names: merged.droppedNames.reduce((sum, row) => sum + row.dropped, trimmed),
       reports: reports.filter(({ application }) => !admitted.has(application)).length,

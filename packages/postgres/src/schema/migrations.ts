@@ -1,7 +1,7 @@
 import { FEED_OFFSET } from '../feed/position.js';
 import { lockKey, quoteIdentifier, type TableLocation, type TableNames, tableNames } from '../tables.js';
 import { versionShardRows } from '../version-shards.js';
-import { timedUsageTables } from './timed-usage-tables.js';
+import { currentUsageTable, timedUsageTables } from './timed-usage-tables.js';
 
 /**
  * The tables of the metrics, for the first migration. Text is compared by bytes, which in UTF-8 is code-point order.
@@ -177,6 +177,7 @@ const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => metaTable(names) + documentTables(names) + metricsTables(names),
   versionShardRows,
   (names) => actorTokenColumns(names) + changeSetColumns(names) + unknownNameTables(names) + timedUsageTables(names),
+  currentUsageTable,
 ];
 
 /** The schema version that this library needs. */

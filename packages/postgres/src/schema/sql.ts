@@ -9,7 +9,7 @@ import {
   takeMigrationLock,
   unknownNameTables,
 } from './migrations.js';
-import { timedUsageFunctions, timedUsageTables } from './timed-usage-tables.js';
+import { currentUsageTable, timedUsageFunctions, timedUsageTables } from './timed-usage-tables.js';
 
 export interface MigrationSqlOptions {
   /** Default `public`, which must exist. Any other is created if it is missing. */
@@ -80,7 +80,9 @@ export function grantSql(options: GrantSqlOptions): string {
   const role = quoteIdentifier(options.role);
   const names = tableNames(location);
   const rights = new Map<string, string>(Object.entries(RIGHTS).map(([name, right]) => [names.table(name), right]));
-  const created = metricsTables(names) + unknownNameTables(names) + timedUsageTables(names);
+  const created = [metricsTables, unknownNameTables, timedUsageTables, currentUsageTable]
+    .map((sql) => sql(names))
+    .join('');
   for (const table of createdTables(created)) rights.set(table, METRICS_RIGHTS);
   const grants = [
     ...[...rights].map(([table, right]) => `GRANT ${right} ON ${table} TO ${role};`),

@@ -1,5 +1,7 @@
 import type { MetricsStorage } from '@flags/core';
-import { createUsageTrimming } from '../../src/metrics/timed-usage.js';
+import type { Database } from '../../src/database.js';
+import { createMetricsLock } from '../../src/metrics/metrics-lock.js';
+import { createUsageTrimming, moveUsage } from '../../src/metrics/timed-usage.js';
 import { tableNames } from '../../src/tables.js';
 import { ownDatabase } from '../own-database.js';
 import { openedMetrics } from './opened-metrics.js';
@@ -9,7 +11,8 @@ const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
 const FLAGS = Array.from({ length: 100 }, (_, index) => `flag-${1000 + index}`);
 
 const database = ownDatabase();
-const names = tableNames({ schema: 'public', tablePrefix: 'flags_' });
+const LOCATION = { schema: 'public', tablePrefix: 'flags_' };
+const names = tableNames(LOCATION);
 let metrics: MetricsStorage;
 
 beforeAll(async () => {
@@ -26,12 +29,14 @@ describe('timed usage', () => {
     }
     const query = async <Row>(text: string, values: readonly unknown[] = []) =>
       (await database.ask(text, [...values])) as Row[];
-    const statements = { query } as unknown as Parameters<typeof createUsageTrimming>[0];
-    const trimming = createUsageTrimming(statements, names, { usage_hours: 250, usage_days: 1000 });
-    expect(await trimming.trim()).toBe(650);
+    const statements = { query } as unknown as Database;
+    const options = { database: statements, names, lock: createMetricsLock(statements, LOCATION) };
+    const trimming = createUsageTrimming(options, { usage_hours: 250, usage_days: 1000 });
+    await database.ask(moveUsage(names, 'true'));
+    expect(await trimming.trim()).toBe(750);
     const rows = await metrics.timedUsage({ unit: 'hour', from: 0 });
-    expect(rows).toHaveLength(350);
-    expect(Math.min(...rows.map(({ start }) => start))).toBe(NOW - 3 * HOUR);
+    expect(rows).toHaveLength(250);
+    expect(Math.min(...rows.map(({ start }) => start))).toBe(NOW - 2 * HOUR);
     expect(await trimming.trim()).toBe(0);
   });
 });

@@ -19,7 +19,7 @@ describe('migrations', () => {
       await database.ask("SELECT name, value FROM ten.flags_meta WHERE name NOT LIKE 'mark%' ORDER BY name"),
     ).toEqual([
       { name: 'feed_offset', value: '0' },
-      { name: 'schema_version', value: '3' },
+      { name: 'schema_version', value: '4' },
     ]);
     await Promise.all(storages.map((storage) => storage.close()));
   });
@@ -66,7 +66,7 @@ describe('migrations', () => {
     [{ schema: 'x'.repeat(64) }],
     [{ tablePrefix: 'a-b' }],
     [{ tablePrefix: 'x'.repeat(31) }],
-    [{ from: 3 }],
+    [{ from: 4 }],
     [{ from: 7 }],
   ])('refuse %j', (options) => {
     expect(() => migrationSql(options)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
@@ -82,9 +82,8 @@ describe('migrations', () => {
 
 /** Drops the tables and functions of timed usage. */
 function dropTimedUsage(schema: string): string {
-  const tables = ['usage_now', 'usage_hours', 'usage_days'].map((name) => `${schema}.flags_${name}`);
-  const functions = ['add_variants', 'add_usage', 'move_usage'].map((name) => `${schema}.flags_${name}`);
-  return `DROP TABLE ${tables.join(', ')} CASCADE; DROP FUNCTION IF EXISTS ${functions.join(', ')};`;
+  const tables = ['usage_hours', 'usage_days', 'usage_current'].map((name) => `${schema}.flags_${name}`);
+  return `DROP TABLE ${tables.join(', ')}; DROP FUNCTION ${schema}.flags_add_variants;`;
 }
 
 /** Makes the tables those of version 1, from before marks and unknown names. Added columns stay: older writers ignore them. */
@@ -133,9 +132,9 @@ describe('tables of version 1', () => {
       'flags_unknown_names',
       'flags_unknown_counters',
       'flags_dropped_names',
-      'flags_usage_now',
       'flags_usage_hours',
       'flags_usage_days',
+      'flags_usage_current',
     ]);
     expect(migrationSql({ schema: 'stepped' })).toContain("('mark_0', 0)");
     await database.ask(step);
@@ -171,6 +170,28 @@ describe('tables of version 2', () => {
     expect(events.map(({ changeSet, reason }) => [changeSet, reason])).toEqual([
       [null, null],
       [null, null],
+    ]);
+    await storage.close();
+  });
+});
+
+describe('tables of version 3', () => {
+  it('of builds before the release keep their usage', async () => {
+    await (await open({ schema: 'early' })).close();
+    await database.ask(`
+      DROP TABLE early.flags_usage_current;
+      CREATE TABLE early.flags_usage_now (application text, flag text, environment text, shard smallint, count bigint,
+        hour bigint, yes bigint, no bigint, variants text);
+      INSERT INTO early.flags_usage_now VALUES
+        ('shop', 'checkout', 'production', 1, 10, 7200000, 3, 1, '[["blue",3]]'),
+        ('shop', 'checkout', 'production', 2, 2, 7200000, 2, 0, NULL);
+      INSERT INTO early.flags_usage VALUES ('shop', 'checkout', 1, 100);
+      UPDATE early.flags_meta SET value = 3 WHERE name = 'schema_version'`);
+    const storage = await open({ schema: 'early' });
+    const key = { flag: 'checkout', application: 'shop', environment: 'production' };
+    expect(await storage.metrics?.usage()).toEqual([{ application: 'shop', flag: 'checkout', count: 112 }]);
+    expect(await storage.metrics?.timedUsage({ unit: 'hour', from: 0 })).toEqual([
+      { ...key, start: 7_200_000, yes: 5, no: 1, variants: [{ variant: 'blue', count: 3 }] },
     ]);
     await storage.close();
   });
