@@ -23,11 +23,18 @@ export function hourOf({ hour, stop }: Pick<UsageReport, 'hour' | 'stop'>): numb
   return startOf('hour', hour ?? stop);
 }
 
-/** Adds up the counts by variant, in code-point order. */
+/** Adds up the counts by variant. The sums keep the order of two equal lists of variants, otherwise by code points. */
 export function addVariants(
   one: readonly VariantCount[] | undefined,
   other: readonly VariantCount[] | undefined,
 ): readonly VariantCount[] {
+  if (
+    one !== undefined &&
+    one.length === other?.length &&
+    one.every(({ variant }, at) => variant === other[at]?.variant)
+  ) {
+    return one.map(({ variant, count }, at) => ({ variant, count: boundedSum(count, other[at]?.count ?? 0) }));
+  }
   const sums = new Map<string, number>();
   for (const { variant, count } of [...(one ?? []), ...(other ?? [])]) {
     sums.set(variant, boundedSum(sums.get(variant) ?? 0, count));

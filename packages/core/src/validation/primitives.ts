@@ -71,8 +71,21 @@ const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
  * digits and would not sort as text.
  */
 export function parseIsoDate(text: string): number | undefined {
-  return parseDateOutput(text) ?? parseAnyForm(text);
+  if (text === latest.text) return latest.time;
+  if (text === previous.text) return previous.time;
+  previous = latest;
+  latest = { text, time: parseDateOutput(text) ?? parseAnyForm(text) };
+  return latest.time;
 }
+
+interface ParsedDate {
+  readonly text: string;
+  readonly time: number | undefined;
+}
+
+/** The dates that were parsed last: a report has two, and several rules parse each of them. */
+let latest: ParsedDate = { text: '', time: undefined };
+let previous = latest;
 
 /** Returns the epoch milliseconds of ISO 8601 text or of epoch milliseconds. */
 export function parseClientTime(time: string | number): number | undefined {

@@ -4,8 +4,7 @@ import type { Database } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import { bumpVersionShard } from '../version-shards.js';
 import { bounded } from './merge.js';
-import { countOf, SLICE } from './metrics-lock.js';
-import type { MetricsTables } from './record.js';
+import { countOf, type MetricsTables, SLICE } from './metrics-lock.js';
 import { moveUsage } from './timed-usage.js';
 
 /** The last full second of a time. Counters after the time have a greater one. */

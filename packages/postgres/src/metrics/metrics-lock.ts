@@ -1,5 +1,5 @@
 import type { Database, Statements } from '../database.js';
-import { lockKey, type TableLocation } from '../tables.js';
+import { lockKey, type TableLocation, type TableNames } from '../tables.js';
 
 /** Rows per deletion. Bounds how long reports wait for one. */
 export const SLICE = 5000;
@@ -18,6 +18,12 @@ export interface MetricsLock {
    * than {@link SLICE}. `value` is its only parameter.
    */
   repeat(text: string, value?: number | string): Promise<void>;
+}
+
+export interface MetricsTables {
+  readonly database: Database;
+  readonly names: TableNames;
+  readonly lock: MetricsLock;
 }
 
 export function createMetricsLock(database: Database, location: TableLocation): MetricsLock {

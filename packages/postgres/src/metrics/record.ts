@@ -1,11 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { ApplicationRegistration, DroppedMetrics, UsageReport } from '@flags/core';
 import { createRanks } from '@flags/core/integration';
-import type { Database } from '../database.js';
-import type { TableNames } from '../tables.js';
 import type { Admission, Trimming } from './limits.js';
 import { mergeRegistrations, mergeReports } from './merge.js';
-import type { MetricsLock } from './metrics-lock.js';
+import type { MetricsTables } from './metrics-lock.js';
 import { recordStatements } from './record-statement.js';
 import type { UsageTrimming } from './timed-usage.js';
 
@@ -16,12 +14,6 @@ const SHARDS = 16;
 export interface MetricsWrite {
   readonly reports: readonly UsageReport[];
   readonly registrations: readonly ApplicationRegistration[];
-}
-
-export interface MetricsTables {
-  readonly database: Database;
-  readonly names: TableNames;
-  readonly lock: MetricsLock;
 }
 
 export interface RecorderOptions extends MetricsTables {

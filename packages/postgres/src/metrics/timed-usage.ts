@@ -3,8 +3,7 @@ import { addVariants, DAY, startOf } from '@flags/core/integration';
 import type { Database } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import { ADD_COUNT, ADD_YES_NO, bounded, type CurrentUsageRow } from './merge.js';
-import { countOf, SLICE } from './metrics-lock.js';
-import type { MetricsTables } from './record.js';
+import { countOf, type MetricsTables, SLICE } from './metrics-lock.js';
 
 /**
  * SQL: moves a slice of the rows of `usage_current` to their hours and days, and to the sums of all hours. Counts the rows.

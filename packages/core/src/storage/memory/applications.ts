@@ -59,8 +59,11 @@ export function memoryApplications(): Applications {
   }
 
   return {
-    admit: (sightings) =>
-      new Set(sightings.flatMap(({ application, at }) => (admit(application, at) ? [application] : []))),
+    admit(sightings) {
+      const admitted = new Set<string>();
+      for (const { application, at } of sightings) if (admit(application, at)) admitted.add(application);
+      return admitted;
+    },
     has: (name) => known.has(name),
     add(reports) {
       let dropped = 0;

@@ -65,6 +65,42 @@ export function preparePluck(database: SqliteDatabase, sql: string): SqliteState
   return statement;
 }
 
+/** The most rows that one statement of {@link prepareRows} writes. */
+const ROWS_AT_ONCE = 32;
+
+/**
+ * Prepares the writing of rows, each a list of the values of `columns`. Several rows share a statement, because running one
+ * takes longer than writing a row. Returns the number of rows that were inserted or updated.
+ *
+ * @param end SQL: what follows the values
+ */
+export function prepareRows(
+  database: SqliteDatabase,
+  { table, columns, end }: { readonly table: string; readonly columns: readonly string[]; readonly end: string },
+): (rows: readonly (readonly unknown[])[]) => number {
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  /** By the number of rows. */
+  const statements: SqliteStatement[] = [];
+
+  function statementFor(size: number): SqliteStatement {
+    const values = Array.from({ length: size }, () => row).join(', ');
+    return prepare(database, `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${values} ${end}`);
+  }
+
+  return (rows) => {
+    let written = 0;
+    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+      const values: unknown[] = [];
+      const end = Math.min(start + ROWS_AT_ONCE, rows.length);
+      for (let index = start; index < end; index++) values.push(...(rows[index] ?? []));
+      const statement = statements[end - start] ?? statementFor(end - start);
+      statements[end - start] = statement;
+      written += statement.run(...values).changes;
+    }
+    return written;
+  };
+}
+
 /** Caches prepared statements by their text. For queries with few forms; rows are arrays. */
 export function statementsByText(database: SqliteDatabase): (sql: string) => SqliteStatement {
   const prepared = new Map<string, SqliteStatement>();

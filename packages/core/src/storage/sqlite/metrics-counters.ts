@@ -4,7 +4,7 @@ import { addToSums, type Counters, type FlagSums } from '../metrics-composition.
 import type { FlagCount } from '../metrics-port.js';
 import { SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { boundsOfMerging, minuteOf } from '../unknown-counters.js';
-import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
+import { prepare, preparePluck, prepareRaw, prepareRows, type SqliteDatabase } from './database.js';
 import { createRowMerger } from './metrics-batches.js';
 
 /** Rows that one slice sums up. It also completes the second in which it ends. */
@@ -38,10 +38,8 @@ export function sqliteCounters(database: SqliteDatabase, prefix: string): Sqlite
   /** Moves a part of a second to the end of its minute. Returns whether more is left. */
   function mergePart(second: number): boolean {
     const rows = statements.page.all(second) as [string, number, number][];
-    for (const [flag, yes, no] of rows) {
-      add.run(minuteOf(second), flag, yes, no);
-      remove.run(second, flag);
-    }
+    add(rows.map((row) => [minuteOf(second), ...row]));
+    for (const [flag] of rows) remove.run(second, flag);
     return rows.length === SLICE_ROWS;
   }
 
@@ -50,14 +48,16 @@ export function sqliteCounters(database: SqliteDatabase, prefix: string): Sqlite
       const [report] = reports;
       if (report !== undefined && reports.length === 1) {
         const second = counterSecond(report.stop);
-        for (const { flag, yes, no } of report.counts) add.run(second, flag, yes, no);
+        add(report.counts.map(({ flag, yes, no }) => [second, flag, yes, no]));
         return;
       }
       const rows = createRowMerger<number, FlagCount>(addCounts);
       for (const { stop, counts } of reports) {
         for (const count of counts) rows.add(counterSecond(stop), count.flag, count);
       }
-      rows.forEach(({ yes, no }, second, flag) => void add.run(second, flag, yes, no));
+      const merged: (string | number)[][] = [];
+      rows.forEach(({ yes, no }, second, flag) => void merged.push([second, flag, yes, no]));
+      add(merged);
     },
     sumAfter(time, sums) {
       const summed: FlagSums = new Map();
@@ -110,13 +110,13 @@ export function sqliteCounters(database: SqliteDatabase, prefix: string): Sqlite
 function counterStatements(database: SqliteDatabase, table: string) {
   const limit = Number.MAX_SAFE_INTEGER;
   return {
-    add: prepare(
-      database,
-      `INSERT INTO ${table} (second, flag, yes, no) VALUES (?, ?, ?, ?)
-      ON CONFLICT (second, flag) DO UPDATE SET
+    add: prepareRows(database, {
+      table,
+      columns: ['second', 'flag', 'yes', 'no'],
+      end: `ON CONFLICT (second, flag) DO UPDATE SET
         yes = min(yes + excluded.yes, ${limit}),
         no = min(no + excluded.no, ${limit})`,
-    ),
+    }),
     sum: prepare(
       database,
       `SELECT flag, min(total(yes), ${limit}) AS yes, min(total(no), ${limit}) AS no

@@ -2,7 +2,7 @@ import { boundedSum } from '../counts.js';
 import type { FlagCount, FlagUsage, TimedUsage, UsageQuery, UsageReport, VariantCount } from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
 import { addVariants, hourOf } from '../timed-usage.js';
-import { prepare, prepareRaw, type SqliteDatabase } from './database.js';
+import { prepare, preparePluck, prepareRaw, prepareRows, type SqliteDatabase } from './database.js';
 import { createRowMerger } from './metrics-batches.js';
 import { parseVariantText, type SqliteTimedUsage, sqliteTimedUsage, toVariantText } from './timed-usage.js';
 
@@ -58,37 +58,33 @@ interface CurrentUsage extends FlagCount {
  */
 export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsage {
   const statements = usageStatements(database, `${prefix}usage_now`);
-  const { add, find, put } = statements;
+  const { add, find, findHour, findVariants, put } = statements;
   const timed = sqliteTimedUsage(database, prefix);
 
-  /** Adds counts with variants, of another hour or of a new row. Returns the counts of the earlier hour. */
-  function addSlowly(row: CurrentUsage): CurrentUsage | undefined {
-    const found = find.get(row.application, row.flag, row.environment) as CurrentRow | undefined;
-    if (found === undefined) {
-      put.run(...parametersOf(row));
-      return undefined;
-    }
-    const known = toCurrent(found);
-    if (known.hour === row.hour) {
-      put.run(...parametersOf(addUsage(known, row)));
-      return undefined;
-    }
+  /** Adds counts to a row of another hour. Returns those of the earlier hour. */
+  function addToOtherHour(row: CurrentUsage): CurrentUsage {
+    const known = toCurrent(find.get(...keyOf(row)) as CurrentRow);
     const [current, earlier] = known.hour < row.hour ? [row, known] : [known, row];
     const count = boundedSum(known.count, boundedSum(earlier.yes, earlier.no));
     put.run(...parametersOf({ ...current, count }));
     return earlier;
   }
 
+  /** Adds the variants that are stored for the same hour. */
+  function withKnownVariants(row: CurrentUsage): CurrentUsage {
+    if (!row.variants?.length) return row;
+    const text = findVariants.get(...keyOf(row), row.hour) as string | null | undefined;
+    return text ? { ...row, variants: addVariants(parseVariantText(text), row.variants) } : row;
+  }
+
   return {
     add(reports) {
-      const past: TimedUsage[] = [];
-      for (const row of currentUsageOf(reports)) {
-        const { application, flag, environment, hour, yes, no, variants } = row;
-        const isAdded = !variants?.length && add.run(yes, no, application, flag, environment, hour).changes > 0;
-        const earlier = isAdded ? undefined : addSlowly(row);
-        if (earlier !== undefined && earlier.hour > 0) past.push(toTimed(earlier));
-      }
-      return past.length === 0 ? 0 : timed.add(past, latestOf(reports));
+      const rows = currentUsageOf(reports);
+      const written = add(rows.map((row) => parametersOf(withKnownVariants(row))));
+      if (written === rows.length) return 0;
+      const others = rows.filter((row) => findHour.get(...keyOf(row)) !== row.hour);
+      const past = others.map(addToOtherHour).filter(({ hour }) => hour > 0);
+      return timed.add(past.map(toTimed), latestOf(reports));
     },
     read: sqliteUsagePages(database, `${prefix}usage_now`, 'count + yes + no'),
     readTimed: timed.read,
@@ -108,14 +104,21 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
 }
 
 function usageStatements(database: SqliteDatabase, table: string) {
-  const columns = 'application, flag, environment, count, hour, yes, no, variants';
+  const names = ['application', 'flag', 'environment', 'count', 'hour', 'yes', 'no', 'variants'];
+  const columns = names.join(', ');
   const isRow = 'application = ? AND flag = ? AND environment = ?';
   return {
     // Sums stop at the largest safe integer, so that no report fails.
-    add: prepare(
-      database,
-      `UPDATE ${table} SET yes = min(yes + ?, ${LIMIT}), no = min(no + ?, ${LIMIT}) WHERE ${isRow} AND hour = ?`,
-    ),
+    add: prepareRows(database, {
+      table,
+      columns: names,
+      end: `ON CONFLICT (application, flag, environment) DO UPDATE SET
+        yes = min(yes + excluded.yes, ${LIMIT}), no = min(no + excluded.no, ${LIMIT}),
+        variants = ifnull(excluded.variants, variants)
+        WHERE hour = excluded.hour`,
+    }),
+    findVariants: preparePluck(database, `SELECT variants FROM ${table} WHERE ${isRow} AND hour = ?`),
+    findHour: preparePluck(database, `SELECT hour FROM ${table} WHERE ${isRow}`),
     find: prepareRaw(database, `SELECT ${columns} FROM ${table} WHERE ${isRow}`),
     put: prepare(
       database,
@@ -154,7 +157,7 @@ function toTimed({ application, flag, environment, hour, yes, no, variants = [] 
 }
 
 /** Returns the merged counts of reports, so that each row is written once. */
-function currentUsageOf(reports: readonly UsageReport[]): Iterable<CurrentUsage> {
+function currentUsageOf(reports: readonly UsageReport[]): readonly CurrentUsage[] {
   const [report] = reports;
   if (report !== undefined && reports.length === 1) return currentUsageIn(report);
   const rows = createRowMerger<string, CurrentUsage>(addUsage);
@@ -182,6 +185,10 @@ function addUsage(one: CurrentUsage, next: CurrentUsage): CurrentUsage {
     no: boundedSum(one.no, next.no),
     variants: next.variants ? addVariants(one.variants, next.variants) : one.variants,
   };
+}
+
+function keyOf({ application, flag, environment }: CurrentUsage) {
+  return [application, flag, environment] as const;
 }
 
 function latestOf(reports: readonly UsageReport[]): number {

@@ -4,7 +4,15 @@ import type { MetricsStorage, TimedUsage } from '../metrics-port.js';
 import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { createDroppedCount, createMerging } from '../unknown-counters.js';
 import { readWhenFree } from './busy.js';
-import { type Connection, inSnapshot, prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
+import {
+  type Connection,
+  inSnapshot,
+  prepare,
+  preparePluck,
+  prepareRaw,
+  prepareRows,
+  type SqliteDatabase,
+} from './database.js';
 import { sqliteApplications } from './metrics-applications.js';
 import { createReportBatcher } from './metrics-batches.js';
 import { sqliteCounters } from './metrics-counters.js';
@@ -12,11 +20,11 @@ import { sqliteUnknownNames } from './unknown-names.js';
 import type { WriteQueue } from './write-queue.js';
 
 function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
-  const see = prepare(
-    database,
-    `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
-    ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
-  );
+  const see = prepareRows(database, {
+    table: `${prefix}last_seen`,
+    columns: ['flag', 'at'],
+    end: 'ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at',
+  });
   const find = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
   const findAfter = prepareRaw(
     database,
@@ -28,14 +36,14 @@ function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
     add(reports) {
       const [report] = reports;
       if (report !== undefined && reports.length === 1) {
-        for (const { flag } of report.counts) see.run(flag, report.stop);
+        see(report.counts.map(({ flag }) => [flag, report.stop]));
         return;
       }
       const latest = new Map<string, number>();
       for (const { stop, counts } of reports) {
         for (const { flag } of counts) latest.set(flag, Math.max(latest.get(flag) ?? stop, stop));
       }
-      for (const [flag, at] of latest) see.run(flag, at);
+      see([...latest]);
     },
     // One look-up per name, because a statement may bind a limited number of values.
     of(flags) {

@@ -194,5 +194,13 @@ function periodReader(
 }
 
 function toTimedUsage([flag, application, environment, start, yes, no, variants]: PeriodRow): TimedUsage {
-  return { flag, application, environment, start, yes, no, variants: parseVariantText(variants) };
+  return {
+    flag,
+    application,
+    environment,
+    start,
+    yes,
+    no,
+    variants: addVariants(parseVariantText(variants), undefined),
+  };
 }
