@@ -63,6 +63,31 @@ export function timedUsageRules(rule: MetricsRule): void {
     ]);
   });
 
+  rule('counts a late report that is in a batch with the first report of the next hour', async (metrics) => {
+    await metrics.record([report({ stop: NOW })]);
+    await metrics.record([NOW + HOUR, NOW, NOW - HOUR].map((stop) => report({ at: NOW + HOUR, stop })));
+    assertSame(await hoursOf(metrics), [
+      row({ start: NOW - HOUR }),
+      row({ start: NOW, yes: 2 }),
+      row({ start: NOW + HOUR }),
+    ]);
+    assertSame(await metrics.usage(), [{ application: 'shop', flag: 'checkout', count: 4 }]);
+  });
+
+  rule('adds up the variants of many reports, by name, in whichever order a report has them', async (metrics) => {
+    const variants = ['ö', 'blue', 'a"b'].map((variant) => ({ variant, count: 1 }));
+    for (let reports = 0; reports < 40; reports++) {
+      await metrics.record([report({ counts: [{ flag: 'checkout', yes: 1, no: 0, variants }] })]);
+      const expected = ['a"b', 'blue', 'ö'].map((variant) => ({ variant, count: reports + 1 }));
+      if (reports % 39 === 0) assertSame(await hoursOf(metrics), [row({ yes: reports + 1, variants: expected })]);
+    }
+    await metrics.record([
+      report({ counts: [{ flag: 'checkout', yes: 1, no: 0, variants: [...variants].reverse() }] }),
+    ]);
+    const expected = ['a"b', 'blue', 'ö'].map((variant) => ({ variant, count: 41 }));
+    assertSame(await hoursOf(metrics), [row({ yes: 41, variants: expected })]);
+  });
+
   rule('separates flags, applications and environments, and lists by them, then time', async (metrics) => {
     for (const environment of ['production', 'development']) {
       for (const application of ['shop', 'billing']) {
