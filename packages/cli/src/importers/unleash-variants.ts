@@ -54,7 +54,7 @@ export function toStrategyVariant(variant: Members, flag: string, report: Report
   };
 }
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Unleash accepts every text as a number. */
 function toPayload(payload: unknown, flag: string, report: Report): VariantInput['payload'] {

@@ -1,3 +1,4 @@
+import { locateRefusals } from '../../src/errors.js';
 import { FlagsError, isFlagsError } from '../../src/index.js';
 
 function errorWith(members: object): Error {
@@ -29,5 +30,28 @@ describe('isFlagsError', () => {
     'FlagsError',
   ])('does not accept %p', (error) => {
     expect(isFlagsError(error)).toBe(false);
+  });
+});
+
+describe('locateRefusals', () => {
+  const refused = (error: unknown) =>
+    locateRefusals('/flags/0', () => Promise.reject(error)).catch((caught: unknown) => caught);
+
+  it('prefixes the paths of a refusal, and gives one to issues without', async () => {
+    const details = [{ message: 'is wrong', path: '/name' }, { message: 'is late' }];
+    const located = (await refused(new FlagsError('invalid_input', 'No.', details))) as FlagsError;
+    expect([located.code, located.message]).toEqual(['invalid_input', 'No.']);
+    expect(located.details.map(({ path }) => path)).toEqual(['/flags/0/name', '/flags/0']);
+  });
+
+  it('passes storage failures and other errors on', async () => {
+    for (const error of [new FlagsError('storage_busy', 'Busy.'), new Error('a defect')]) {
+      expect(await refused(error)).toBe(error);
+    }
+  });
+
+  it('passes refusals without a place on', async () => {
+    const refusal = new FlagsError('last_owner', 'No.');
+    await expect(locateRefusals(undefined, () => Promise.reject(refusal))).rejects.toBe(refusal);
   });
 });
