@@ -162,7 +162,8 @@ describe('the export of one environment', () => {
 
 describe('a live server', () => {
   it('of 5.12 gives the variants of each environment, and archived flags', async () => {
-    const { flags, document } = await live(recorded('unleash-5.12.8-live.json'));
+    const { flags, document, notes } = await live(recorded('unleash-5.12.8-live.json'));
+    expect(notes).toContain('Archived flags (1) come without their strategies');
     expect(document.segments).toHaveLength(4);
     expect(document.projects?.map(({ id }) => id)).toEqual(['default', 'shop']);
     expect(flags['v-overrides']?.variants).toMatchObject([{ name: 'blue', overrides: [{ values: ['pro'] }] }, {}]);

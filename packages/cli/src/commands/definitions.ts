@@ -21,7 +21,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .command('plan')
     .description('show what a document would change; exit code 2 if there are changes')
     .argument('<file>', 'YAML or JSON; - for standard input')
-    .option('--prune', 'archive the flags that the document lacks')
+    .option('--prune', 'archive the flags that the document lacks, and revive those that it has')
     .action((file: string, _options, command: Command) =>
       withSession(io, command.optsWithGlobals(), async (session) => {
         const differences = await planDocument(session, await readDefinitions(io, file), command.opts());
@@ -33,7 +33,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .command('apply')
     .description('bring the flags to the state of a document')
     .argument('<file>', 'YAML or JSON; - for standard input')
-    .option('--prune', 'archive the flags that the document lacks')
+    .option('--prune', 'archive the flags that the document lacks, and revive those that it has')
     .action((file: string, _options, command: Command) =>
       withSession(io, command.optsWithGlobals(), async (session) =>
         applyDocument(session, await readDefinitions(io, file), command.opts()),

@@ -16,7 +16,7 @@ import { toConstraints } from './unleash-constraints.js';
 import { createEnvironments } from './unleash-environments.js';
 
 /**
- * Converts a state export of Unleash 3 to 5, or the export of one environment of later versions.
+ * Converts a state export of Unleash 4 and 5, or the export of one environment of later versions.
  *
  * @throws CommandError
  */
@@ -45,6 +45,8 @@ export function importUnleash(document: unknown, target: ImportTarget): Imported
       environments: configured,
     };
   });
+  const archived = flags.filter((flag) => flag.archived).length;
+  if (archived > 0) report.add(`Archived flags (${archived}) come without their strategies and variants.`);
   const leftOut = Object.entries(WITHOUT_EQUIVALENT).flatMap(([member, title]) => {
     const { length } = listOf(state[member]);
     return length > 0 ? [`${title} (${length})`] : [];
