@@ -55,9 +55,11 @@ export function restoreFlag(
 }
 
 /** Restores what the other events cannot: the order of members and environments, and which empty parts are stored. */
-export function restoreLayout(flag: FlagState, target: FlagState): readonly FlagEvent[] {
+export function restoreLayout(flag: FlagState, target: FlagState, lastSeenAt: string | null): readonly FlagEvent[] {
   const [before, layout] = [layoutOf(flag), layoutOf(target)];
-  return isSameJson(before, layout) ? [] : [{ type: 'flag-updated', data: { layout }, before: { layout: before } }];
+  if (isSameJson(before, layout)) return [];
+  const head = toUpdate(flag, lastSeenAt);
+  return [{ type: 'flag-updated', data: { ...head, layout }, before: { ...head, layout: before } }];
 }
 
 /** Reviving disables the flag everywhere; the switches follow. */

@@ -24,7 +24,7 @@ import { compareByEvents } from './differences.decide.js';
 import { type Merge, mergeFlag, mergeProject, mergeSegment, type Versions } from './merge.decide.js';
 import { foldEvents, hasHistory, holdsDocument, stateAt } from './past-state.js';
 import { restoreLayout } from './restore.decide.js';
-import { type Restoration, restoreDocuments } from './restore.operations.js';
+import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
 
 type UndoOptions = { readonly actor?: string; readonly reason?: string };
 
@@ -40,11 +40,11 @@ export async function undo(engine: Engine, id: string, { actor, reason }: UndoOp
   const lastSeen = await readLastSeen(engine.metrics, flags);
   const decide = async (copy: WorkingCopy, context: SetContext) => {
     const targets = await mergeAll(engine, copy, { set, changed });
-    const withTimes = targets.flags.map((flag) => ({ ...flag, lastSeenAt: lastSeen(flag.id) }));
-    await restoreDocuments(engine, copy, { ...targets, flags: withTimes, context }).catch((error: unknown) => {
+    const restored = targets.flags.map((flag) => ({ ...flag, lastSeenAt: lastSeen(flag.id) }));
+    await restoreDocuments(engine, copy, { ...targets, flags: restored, context }).catch((error: unknown) => {
       throw toConflict(id, error);
     });
-    await restoreLayouts(copy, targets.flags);
+    await restoreLayouts(copy, restored);
   };
   const context = {
     ...(actor !== undefined && { actor }),
@@ -55,10 +55,10 @@ export async function undo(engine: Engine, id: string, { actor, reason }: UndoOp
   return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
 }
 
-async function restoreLayouts(copy: WorkingCopy, flags: Targets['flags']): Promise<void> {
-  for (const { id, target } of flags) {
+async function restoreLayouts(copy: WorkingCopy, flags: Restorations['flags']): Promise<void> {
+  for (const { id, target, lastSeenAt } of flags) {
     const flag = (await copy.read(flagDocuments, id))?.state;
-    if (flag && target) await copy.apply(flagDocuments, id, restoreLayout(flag, target));
+    if (flag && target) await copy.apply(flagDocuments, id, restoreLayout(flag, target, lastSeenAt));
     if (timeSlice.isOver()) await timeSlice.next();
   }
 }

@@ -199,7 +199,11 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
     ]);
     const undone = await flags.undo(`${id}`);
     expect(undone.events.filter(({ type }) => type === 'flag-updated')).toMatchObject([
-      { flag: 'banner', data: { layout: { environments: [] } }, before: { layout: { environments: ['production'] } } },
+      {
+        flag: 'banner',
+        data: { name: 'banner', labels: [], layout: { environments: [] } },
+        before: { name: 'banner', labels: [], layout: { environments: ['production'] } },
+      },
     ]);
     expect(await flags.exportDefinitions()).toEqual(before);
     const { differences } = await flags.getChangeSet(`${undone.id}`);

@@ -84,6 +84,19 @@ describe('the event log on the wire', () => {
     expect([body.events[0].data, body.events[0].preData]).toEqual([data, preData]);
   });
 
+  it('tells the whole flag where an undo restores what is stored alone', async () => {
+    const { app, flags } = await createHostApp();
+    const ref = { project: 'default', flag: 'checkout', environment: 'production' };
+    await flags.createFlag(ref, { name: 'checkout' });
+    const { body: checkout } = await request(app).get('/api/admin/projects/default/features/checkout').expect(200);
+    const { id } = await flags.apply([{ op: 'addStrategy', ref, input: { name: 'default' } }]);
+    await flags.undo(`${id}`);
+    const { body } = await request(app).get('/api/admin/events?type=feature-metadata-updated').expect(200);
+    const { environments: _environments, ...whole } = checkout;
+    expect(body.events).toMatchObject([{ data: whole, preData: whole }]);
+    expect(Object.keys(body.events[0].data)).toEqual(Object.keys(whole));
+  });
+
   it('is filtered by type, project and time, and paged', async () => {
     let now = new Date('2026-01-01T10:00:00Z');
     const { app, flags } = await createHostApp({ flags: { now: () => now } });
