@@ -34,6 +34,7 @@ const EVALUATION = [
   'forContext',
   'explain',
   'configuration',
+  'recentContexts',
   'loadConfiguration',
   'status',
   'refresh',
