@@ -96,7 +96,7 @@ class FlagCompilation {
     if (before?.variants && before.definition.variants === variants) return before.variants;
     const definitions = toList(variants, 'variants');
     const stickiness = toOptionalText(definitions[0]?.stickiness, 'stickiness') ?? 'default';
-    return this.variants(definitions, { groupId: this.flag.name, stickiness });
+    return this.variants(definitions, this.flag.name, stickiness);
   }
 
   /**
@@ -107,18 +107,17 @@ class FlagCompilation {
     const definitions = toList(variants, 'variants of a strategy');
     const own = definitions[0]?.stickiness || parameters.stickiness;
     const stickiness = toOptionalText(own, 'stickiness') ?? 'default';
-    return this.variants(definitions, { groupId: String(parameters.groupId), stickiness });
+    return this.variants(definitions, String(parameters.groupId), stickiness);
   }
 
   private variants(
     definitions: readonly VariantDefinition[],
-    draw: { groupId: string; stickiness: string },
+    groupId: string,
+    stickiness: string,
   ): CompiledVariants | undefined {
-    return compileVariants(definitions, {
-      ...draw,
-      counter: this.flag.counter,
-      strategyContext: this.parts.strategyContext,
-    });
+    const { counter } = this.flag;
+    const { strategyContext } = this.parts;
+    return compileVariants(definitions, { groupId, stickiness, counter, strategyContext });
   }
 
   private segmentUse(id: number): SegmentUse {
