@@ -125,8 +125,7 @@ export const playgroundRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/admin/contexts',
     action: 'listRecentContexts',
-    summary:
-      'The contexts that this process has evaluated last, newest first; none without the option `recentContexts`',
+    summary: 'The contexts that this process has evaluated last, newest first, if it keeps them',
     tag: 'Playground',
     access: 'admin',
     reply: { status: 200, schema: 'ContextList' },
