@@ -11,7 +11,7 @@ const inFolder = temporaryFolder();
 type Answers = Readonly<Record<string, unknown>>;
 const recorded = (name: string): Answers => JSON.parse(readFileSync(fixture(name), 'utf8'));
 
-/** Runs a function with the address of a server that gives recorded answers. */
+/** Starts a server that gives recorded answers, and calls a function with its address. */
 async function withUnleash<T>(answers: Answers, use: (address: string) => Promise<T>): Promise<T> {
   const unleash = createServer(({ url = '', headers }, response) => {
     const answer = answers[url.replace('/api/admin', '')];

@@ -51,7 +51,7 @@ export function importUnleash(document: unknown, target: ImportTarget): Imported
     const { length } = listOf(state[member]);
     return length > 0 ? [`${title} (${length})`] : [];
   });
-  if (leftOut.length > 0) report.add(`The import leaves out what has no equivalent: ${leftOut.join(', ')}.`);
+  if (leftOut.length > 0) report.add(`The import leaves out settings that have no equivalent: ${leftOut.join(', ')}.`);
   return { definitions: toDefinitions({ projects: toProjects(state), segments, flags }), report: report.sentences };
 }
 

@@ -48,7 +48,10 @@ export interface DefinedFlag {
   readonly owner?: string | null;
   readonly stale?: boolean;
   readonly impressionData?: boolean;
-  /** Default: false for a new flag and in an import with `prune`; otherwise as it is. A revived flag is off. */
+  /**
+   * Default: false for a new flag, and for every flag of an import with `prune`. Other flags stay archived or live. An
+   * import that revives a flag switches it off, unless the document says that it is on.
+   */
   readonly archived?: boolean;
   /** null if it is not known. Default: the time of the import. */
   readonly archivedAt?: string | null;

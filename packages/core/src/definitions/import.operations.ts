@@ -99,8 +99,8 @@ function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportO
 }
 
 /**
- * Returns the flags of a document that names all live flags of its projects: those that it lacks are archived, and those
- * that it has are live unless it says otherwise.
+ * Returns the flags of an import with `prune`: those of the document, live by default, and those of its projects that it
+ * lacks, archived.
  */
 async function prunedFlags(
   { storage, read }: Engine,

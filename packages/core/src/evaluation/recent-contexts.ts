@@ -21,7 +21,8 @@ export function rememberContexts(operations: EvaluationOperations, limit: number
     if (text === undefined) return;
     texts.delete(text);
     texts.add(text);
-    if (texts.size > limit) for (const oldest of texts) return void texts.delete(oldest);
+    const [oldest = text] = texts;
+    if (texts.size > limit) texts.delete(oldest);
   }
 
   return {

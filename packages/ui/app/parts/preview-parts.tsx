@@ -120,7 +120,7 @@ function useRecentContexts(): readonly Context[] {
     const reading = new AbortController();
     call('listRecentContexts', { signal: reading.signal }).then(
       ({ data }) => setContexts(data.contexts),
-      // The list can be pasted as well.
+      // Users can still be pasted.
       () => setContexts([]),
     );
     return () => reading.abort();

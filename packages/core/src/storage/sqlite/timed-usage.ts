@@ -201,6 +201,7 @@ function toTimedUsage([flag, application, environment, start, yes, no, variants]
     start,
     yes,
     no,
+    // Stored in the order of the first report.
     variants: addVariants(parseVariantText(variants), undefined),
   };
 }
