@@ -80,7 +80,8 @@ async function takeTurns(
   return compared;
 }
 
-function requestsOf({ request }: Scenario, token: string): () => SentRequest {
+/** Returns the next request at each call, with the token. */
+export function requestsOf({ request }: Scenario, token: string): () => SentRequest {
   let number = 0;
   return () => withHeader(request(number++), 'authorization', token);
 }

@@ -1,4 +1,5 @@
 import { table } from '../markdown.js';
+import type { ComparedBuilds } from './builds.js';
 import type { Compared } from './compare.js';
 import type { Round } from './load.js';
 import type { Scenario } from './scenarios.js';
@@ -12,6 +13,19 @@ export interface Measured extends Compared {
 export function limitTable(measured: readonly Measured[]): string {
   const header = ['route', 'requests/s', 'bare', 'ratio', 'aim', 'met', 'p99, ms', 'bare', 'processor time'];
   return table(header, measured.map(limitRow));
+}
+
+/** Beside another build. */
+export function buildTable(compared: readonly ComparedBuilds[]): string {
+  const header = ['route', 'requests/s', 'before', 'ratio', 'p99, ms', 'before', 'processor time'];
+  return table(header, compared.map(buildRow));
+}
+
+export function buildRow({ scenario: { name }, now, before }: ComparedBuilds): readonly string[] {
+  const ratio = median(ratios(now, before, ({ requestsPerSecond }) => requestsPerSecond));
+  const time = median(ratios(now, before, ({ processorTime }) => processorTime));
+  const rates = [perSecond(now), perSecond(before), ratio.toFixed(2)];
+  return [name, ...rates, latency(now), latency(before), `× ${time.toFixed(2)}`];
 }
 
 /** Beside the bare handler that writes the same rows; empty where nothing was written. */

@@ -58,6 +58,7 @@ const CHANGE_SETS = {
 } satisfies Partial<OperationTable>;
 
 type ChangeName = keyof typeof CHANGES | keyof typeof CHANGE_SETS;
+const CHANGE_NAMES = Object.keys({ ...CHANGES, ...CHANGE_SETS }) as ChangeName[];
 
 /** The operations that are the same for every actor. */
 const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
@@ -91,14 +92,45 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   dataVersion,
 };
 
-/** Binds the changes to an engine and its actor. Must be cheap, because a router calls it per request. */
+/** Binds the changes to an engine and its actor. */
 export function bindChanges(engine: Engine, lifetime: Lifetime): Pick<Flags, ChangeName> {
-  const bound: Record<string, AnyMethod> = {};
-  for (const name in CHANGES) {
-    const operation = CHANGES[name as keyof typeof CHANGES];
-    bound[name] = (...input) => lifetime.track(() => runChange(engine, operation, input));
+  const bound = Object.fromEntries(CHANGE_NAMES.map((name) => [name, bindChange(name, engine, lifetime)]));
+  return bound as unknown as Pick<Flags, ChangeName>;
+}
+
+/**
+ * Returns a function that creates the interface of an actor. A router creates one for each request, so the interface binds
+ * a change only when it is used; binding all of them would take longer than the rest of a request.
+ *
+ * @param shared the members that are the same for all actors
+ */
+export function createActorInterfaces(shared: Omit<Flags, ChangeName>, lifetime: Lifetime): (engine: Engine) => Flags {
+  class ActorInterface {
+    readonly #engine: Engine;
+
+    constructor(engine: Engine) {
+      this.#engine = engine;
+    }
+
+    static {
+      Object.assign(ActorInterface.prototype, shared);
+      for (const name of CHANGE_NAMES) {
+        Object.defineProperty(ActorInterface.prototype, name, {
+          enumerable: true,
+          get(this: ActorInterface) {
+            return bindChange(name, this.#engine, lifetime);
+          },
+        });
+      }
+    }
   }
-  return { ...bound, ...bind(CHANGE_SETS, engine, lifetime) } as Pick<Flags, ChangeName>;
+  return (engine) => new ActorInterface(engine) as unknown as Flags;
+}
+
+function bindChange(name: ChangeName, engine: Engine, lifetime: Lifetime): AnyMethod {
+  const operation = CHANGES[name as keyof typeof CHANGES];
+  if (operation) return (...input) => lifetime.track(() => runChange(engine, operation, input));
+  return bindOperation(CHANGE_SETS[name as keyof typeof CHANGE_SETS], engine, lifetime);
 }
 
 /** Runs one operation as a change set of one change. */
@@ -139,12 +171,14 @@ export function bindReadsAndReports(engine: Engine, lifetime: Lifetime): Pick<Fl
 type AnyOperation = (engine: Engine, ...input: never[]) => Promise<unknown>;
 type AnyMethod = (...input: never[]) => Promise<unknown>;
 
-/** Binds operations to an engine. A closed engine refuses every operation; `close()` waits for running ones. */
+/** Binds operations to an engine. */
 function bind(table: Readonly<Record<string, AnyOperation>>, engine: Engine, lifetime: Lifetime): object {
-  const bound: Record<string, AnyMethod> = {};
-  for (const name in table) {
-    const operation = table[name] as AnyOperation;
-    bound[name] = (...input) => lifetime.track(() => operation(engine, ...input));
-  }
-  return bound;
+  return Object.fromEntries(
+    Object.entries(table).map(([name, operation]) => [name, bindOperation(operation, engine, lifetime)]),
+  );
+}
+
+/** A closed engine refuses every operation; `close()` waits for running ones. */
+function bindOperation(operation: AnyOperation, engine: Engine, lifetime: Lifetime): AnyMethod {
+  return (...input) => lifetime.track(() => operation(engine, ...input));
 }
