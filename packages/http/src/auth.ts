@@ -21,7 +21,7 @@ function identifyByToken(flags: Flags): Identify<Token, unknown> {
     if (!secretIn(request)) throw unauthenticated('Send an API token in the header Authorization.');
     const token = await tokenIn(request, flags);
     if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
-    return { ...identityOf(token, access), hasSecret: true };
+    return identityOf(token, access, true);
   };
 }
 
@@ -32,13 +32,13 @@ async function tokenIn(request: Pick<FlagsRequest, 'headers'>, flags: Flags): Pr
 }
 
 /** Throws `forbidden` when this part of the API does not accept the token's kind. */
-function identityOf<A extends Token>(token: A, access: Access): Identity<A> {
+function identityOf<A extends Token>(token: A, access: Access, hasSecret = false): Identity<A> {
   const kinds = kindsFor(access);
   if (!kinds.includes(token.kind)) {
     const wanted = kinds.join(' or ');
     throw new HttpError('forbidden', `This needs a token of kind ${wanted}; ${token.name} is of kind ${token.kind}.`);
   }
-  return { actor: token, scope: scopeOf(token), token };
+  return { actor: token, scope: scopeOf(token), token, hasSecret };
 }
 
 /**
@@ -80,7 +80,7 @@ function identifyByHost<A extends Actor, Native>(
     if (!isToken(actor)) return { actor, scope: EVERYTHING };
     const identity = identityOf(actor, access);
     const sent = await tokenIn(request, flags);
-    return sent?.id === actor.id ? { ...identity, hasSecret: true } : identity;
+    return sent?.id === actor.id ? identityOf(actor, access, true) : identity;
   };
 }
 
@@ -103,7 +103,7 @@ export interface Principal {
   readonly name: string;
   readonly scope: Scope;
   /** The API token of the caller. */
-  readonly token?: Token;
+  readonly token?: Token | undefined;
   /** The gate refused the caller. Only open routes answer it. */
   readonly isOutsider?: true;
   /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
@@ -111,7 +111,7 @@ export interface Principal {
   /** Checks again whether the caller may do this. The token may have expired, or the permission may be gone. */
   isStillAllowed(action: Action, project: string | null): Promise<boolean>;
   /** Reports whether the token is still valid. Absent when the request carries no token secret. */
-  readonly hasValidToken?: () => Promise<boolean>;
+  readonly hasValidToken?: (() => Promise<boolean>) | undefined;
 }
 
 /** Authenticates a request, or rejects with `unauthenticated`, `forbidden` or `cross_origin`. */
@@ -161,13 +161,15 @@ function createGateOf<A extends Actor, Native>(
     return {
       name: actor.name,
       scope,
-      ...(token && { token }),
+      token,
       check: (action, project) => check(actor, action, project),
       isStillAllowed: (action, project) =>
         identify(request, access)
           .then((present) => check(present.actor, action, project))
           .then(() => true, isFault),
-      ...(hasSecret && { hasValidToken: () => tokenIn(request, flags).then((found) => found !== undefined, isFault) }),
+      hasValidToken: hasSecret
+        ? () => tokenIn(request, flags).then((found) => found !== undefined, isFault)
+        : undefined,
     };
   };
 }
@@ -205,7 +207,7 @@ export interface Identity<A extends Actor> {
    * The `Authorization` header holds the secret of that token. Browsers do not send this header by themselves, so a
    * page of another origin cannot forge the request.
    */
-  readonly hasSecret?: true;
+  readonly hasSecret?: boolean;
 }
 
 /** Identifies the caller of a request, or rejects with `unauthenticated` or `forbidden`. */

@@ -110,10 +110,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const answerWhole = route.streamed === undefined ? answer : answerStreamed;
   const answerCached =
     route.cacheBy === undefined ? answerWhole : cacheReplies({ answer, readDataVersion, cache: parts.replies });
-  return async (exchange) => {
-    const { request, params, principal } = exchange;
+  return async ({ request, params, principal }) => {
     const project = await checkPermission(route, { flags, params, principal });
-    return toConditionalReply(request, route, await answerCached({ ...exchange, project }));
+    return toConditionalReply(request, route, await answerCached({ request, params, principal, project }));
   };
 }
 

@@ -115,11 +115,17 @@ export async function handleNode<Request>(
 export interface NodeMount extends Pick<FlagsRequest, 'path' | 'rawQuery' | 'ip' | 'onMatch'> {}
 
 /** For adapters: converts a Node request to a `FlagsRequest`. */
-export function fromNode<Request extends NodeRequest>(request: Request, mount: NodeMount): FlagsRequest<Request> {
+export function fromNode<Request extends NodeRequest>(
+  request: Request,
+  { path, rawQuery, ip, onMatch }: NodeMount,
+): FlagsRequest<Request> {
   const { headers } = request;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return {
-    ...mount,
+    path,
+    rawQuery,
+    ip,
+    onMatch,
     method: request.method ?? 'GET',
     originalUrl: request.originalUrl ?? request.url ?? '/',
     headers,

@@ -93,8 +93,8 @@ export function toFlagsReply(reply: Reply, { request, headers: shared, onLateErr
     };
   }
   const body = bytes ?? text;
-  const length = HAS_NO_LENGTH.has(status) ? {} : { 'content-length': `${Buffer.byteLength(body ?? '')}` };
-  return { status, headers: { ...headers, ...length }, ...(body !== undefined && !isHead && { body }) };
+  if (!HAS_NO_LENGTH.has(status)) headers['content-length'] = `${Buffer.byteLength(body ?? '')}`;
+  return body === undefined || isHead ? { status, headers } : { status, headers, body };
 }
 
 /** Ends the reply to a HEAD request, which has no body. */
@@ -103,9 +103,10 @@ async function endHeadReply(sink: ReplySink, reply: Reply): Promise<void> {
   await discard(reply);
 }
 
-function mergeHeaders(shared: FlagsReply['headers'], own: FlagsReply['headers']): FlagsReply['headers'] {
-  const vary = [shared.vary, own.vary].filter((value) => value !== undefined).join(', ');
-  return { ...shared, ...own, ...(vary !== '' && { vary }) };
+function mergeHeaders(shared: FlagsReply['headers'], own: FlagsReply['headers']): Record<string, string> {
+  const headers = { ...shared, ...own };
+  if (shared.vary !== undefined && own.vary !== undefined) headers.vary = `${shared.vary}, ${own.vary}`;
+  return headers;
 }
 
 /** Closes the generator of a body that nobody writes. */

@@ -26,7 +26,7 @@ export interface FlagsRequest<Native = unknown> {
   /** Aborts when the client disconnects. Required only if the sink of a stream does not close by itself. */
   readonly signal?: AbortSignal;
   /** Called once when a route matches, before authentication. Parameters are decoded. */
-  onMatch?(route: string, params: Record<string, string>): void;
+  readonly onMatch?: ((route: string, params: Record<string, string>) => void) | undefined;
   /** The framework's own request. Host functions, such as `auth`, receive it. */
   readonly native: Native;
 }

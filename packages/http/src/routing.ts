@@ -20,7 +20,8 @@ export function createRouteLookup(routes: readonly Route[]): RouteLookup {
   const fixedAt = new Map(
     fixed.map(({ path }) => [path.toLowerCase(), fixed.filter((other) => other.path === path)] as const),
   );
-  const patterns = routes.filter((route) => !isFixed(route)).map(toPattern);
+  const paths = [...new Set(routes.filter((route) => !isFixed(route)).map(({ path }) => path))];
+  const patterns = paths.map((path) => toPattern(path, routes));
   const patternsOf = new Map(patterns.map(({ parts }) => [parts, patterns.filter((other) => other.parts === parts)]));
   return (path) => {
     const single = withSingleSlashes(path);
@@ -29,9 +30,11 @@ export function createRouteLookup(routes: readonly Route[]): RouteLookup {
       route,
       params: {},
     }));
-    for (const { route, pattern } of patternsOf.get(partsOf(normalizedPath)) ?? []) {
+    for (const { pattern, routes } of patternsOf.get(partsOf(normalizedPath)) ?? []) {
       const match = pattern.exec(normalizedPath);
-      if (match) found.push({ route, params: { ...match.groups } });
+      if (!match) continue;
+      const params = { ...match.groups };
+      for (const route of routes) found.push({ route, params });
     }
     return found;
   };
@@ -64,9 +67,11 @@ function partsOf(path: string): number {
   return path.split('/').length;
 }
 
-function toPattern(route: Route) {
-  const source = route.path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
-  return { route, parts: partsOf(route.path), pattern: new RegExp(`^${source}$`, 'i') };
+/** Returns the pattern of a path, with the routes of all methods. */
+function toPattern(path: string, all: readonly Route[]) {
+  const source = path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
+  const routes = all.filter((route) => route.path === path);
+  return { routes, parts: partsOf(path), pattern: new RegExp(`^${source}$`, 'i') };
 }
 
 export function isDecodable(path: string): boolean {
