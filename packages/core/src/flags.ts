@@ -70,7 +70,8 @@ export interface Flags
 
   /**
    * Returns the same engine for another actor: the event log attributes its changes to this actor, unless a call's context
-   * names another one. For an API token it keeps the name, the id and the kind. Cheap: call it per request.
+   * names another one. For an API token it keeps the name, the id and the kind. Cheap: call it per request. The result
+   * inherits its members, so `{ ...flags.as(actor) }` copies none of them.
    *
    * @param actor a name, or the token that `verifyToken` returns
    * @example

@@ -48,9 +48,10 @@ export interface FlagDetailContext {
   readonly children: readonly string[];
 }
 
+/** Adds the details to a flag that nobody else has. */
 export function toDetail(flag: Flag, state: FlagState, { settings, children }: FlagDetailContext): FlagDetail {
   const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(state, name));
-  return { ...flag, environments, dependencies: dependenciesOf(state), children };
+  return Object.assign(flag, { environments, dependencies: dependenciesOf(state), children });
 }
 
 /** A flag in a list. It is read from the stored summary only. */

@@ -63,12 +63,11 @@ export function flagToWire(flag: Omit<Flag, 'revision'>) {
 /** Includes `dependencies` and `children` only when the flag has some. */
 export function flagDetailToWire(flag: FlagDetail) {
   const { environments, dependencies, children } = flag;
-  return {
-    ...flagToWire(flag),
+  return Object.assign(flagToWire(flag), {
     environments: environments.map(environmentToWire),
-    ...(dependencies.length > 0 && { dependencies: dependencies.map(dependencyToWire) }),
-    ...(children.length > 0 && { children }),
-  };
+    dependencies: dependencies.length > 0 ? dependencies.map(dependencyToWire) : undefined,
+    children: children.length > 0 ? children : undefined,
+  });
 }
 
 export function flagSummaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagSummary) {
