@@ -1,5 +1,5 @@
+import { accessOf } from '../../http/src/dispatch.js';
 import { ROUTES } from '../../http/src/routes/all-routes.js';
-import { accessOf } from '../../http/src/routing.js';
 
 describe('the rows', () => {
   it('have an action each', () => {

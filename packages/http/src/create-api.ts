@@ -3,8 +3,7 @@ import { describeNonFlags, inputSchemas } from '@flags/core/integration';
 import { createGate, type GateOptions } from './auth.js';
 import { createBodyReader } from './body.js';
 import { createClientDocuments } from './client/documents.js';
-import { createCors } from './cors.js';
-import { createDispatch } from './dispatch.js';
+import { accessOf, createDispatch, createRouteLookup, decodeParams } from './dispatch.js';
 import { createEndpoint, type EndpointParts } from './endpoint.js';
 import { errorReply } from './error-reply.js';
 import { HostFault } from './errors.js';
@@ -18,14 +17,13 @@ import {
   heartbeatIntervalOf,
   type SessionApiOptions,
 } from './options.js';
-import { createHostCheck } from './origin.js';
+import { createCors, createHostCheck } from './origin.js';
 import { type FlagsReply, type Reply, type Serialized, serialized, toFlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
 import { createResponseCaches } from './response-cache.js';
 import { ROUTES } from './routes/all-routes.js';
 import { eventToWire } from './routes/events.js';
 import { adminActionsOf } from './routes/session.js';
-import { accessOf, createRouteLookup, decodeParams } from './routing.js';
 import { createEventHub } from './streaming/event-hub.js';
 import { createHub } from './streaming/hub.js';
 import { createUserDirectory } from './users.js';
@@ -121,7 +119,7 @@ export function createFlagsApi<A extends Actor, Native>(
     } catch {
       return {};
     }
-    return cors(request)?.headers ?? {};
+    return cors(request, accessOf(request.path))?.headers ?? {};
   }
 
   async function answer(request: FlagsRequest<Native>): Promise<Reply | undefined> {

@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { HttpError } from './errors.js';
 import type { Access } from './permissions.js';
+import type { Reply } from './reply.js';
 import type { FlagsRequest } from './request.js';
 
 /** Throws `host_not_allowed` when the `Host` header names another server. */
@@ -81,4 +82,54 @@ function isOriginOf(origin: string, host: string | undefined): boolean {
   const { protocol, host: originHost } = new URL(origin);
   const url = `${protocol}//${host}`;
   return originHost !== '' && URL.canParse(url) && new URL(url).host === originHost;
+}
+
+/** How long browsers may cache a preflight reply, in seconds. Browsers apply a lower maximum. */
+const MAX_AGE = '86400';
+
+/** The CORS part of a reply. */
+interface CorsAnswer {
+  /** Headers for every reply to the request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The complete reply, if the request is a preflight from an allowed origin. */
+  readonly preflight?: Reply;
+}
+
+export type Cors = (
+  request: Pick<FlagsRequest, 'method' | 'headers'>,
+  access: Access | undefined,
+) => CorsAnswer | undefined;
+
+/** Applies CORS to the frontend API and OFREP only. Pages of other origins use no other API. */
+export function createCors({ origins }: { readonly origins: readonly string[] | '*' }): Cors {
+  const allowed = origins === '*' ? origins : new Set(origins);
+  return (request, access) => {
+    if (access !== 'frontend' && access !== 'ofrep') return undefined;
+    const { origin } = request.headers;
+    if (origin === undefined || !(allowed === '*' || allowed.has(origin))) return { headers: { vary: 'Origin' } };
+    const isAsked = isPreflight(request);
+    const headers = {
+      vary: isAsked ? 'Origin, Access-Control-Request-Headers' : 'Origin',
+      'access-control-allow-origin': allowed === '*' ? '*' : origin,
+      'access-control-expose-headers': 'ETag',
+    };
+    return isAsked ? { headers, preflight: preflightReply(request) } : { headers };
+  };
+}
+
+function isPreflight({ method, headers }: Pick<FlagsRequest, 'method' | 'headers'>): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
+/** Allows every requested header, because SDKs send custom headers and let applications add more. */
+function preflightReply({ headers }: Pick<FlagsRequest, 'headers'>): Reply {
+  const requestedHeaders = headers['access-control-request-headers'];
+  return {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-max-age': MAX_AGE,
+      ...(requestedHeaders && { 'access-control-allow-headers': requestedHeaders }),
+    },
+  };
 }
