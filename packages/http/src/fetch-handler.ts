@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { readStream } from './body.js';
 import type { FlagsApi } from './create-api.js';
 import { createPathBelow } from './node-handler.js';
-import { readStream } from './read-stream.js';
 import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from './reply.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 

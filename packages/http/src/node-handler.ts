@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readStream } from './body.js';
 import type { FlagsApi } from './create-api.js';
 import { partsOfTarget } from './query.js';
-import { readStream } from './read-stream.js';
 import { DEFAULT_HEADERS, type FlagsReply, NOT_FOUND, UNEXPECTED } from './reply.js';
 import type { FlagsRequest } from './request.js';
 
