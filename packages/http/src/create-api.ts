@@ -2,6 +2,7 @@ import { type Flags, isFlagsError } from '@flags/core';
 import { describeNonFlags, inputSchemas } from '@flags/core/integration';
 import { createGate, type GateOptions } from './auth.js';
 import { createBodyReader } from './body.js';
+import { createResponseCaches } from './caching.js';
 import { createClientDocuments } from './client/documents.js';
 import { accessOf, createDispatch, createRouteLookup, decodeParams } from './dispatch.js';
 import { createEndpoint, type EndpointParts } from './endpoint.js';
@@ -20,7 +21,6 @@ import {
 import { createCors, createHostCheck } from './origin.js';
 import { type FlagsReply, type Reply, type Serialized, serialized, toFlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
-import { createResponseCaches } from './response-cache.js';
 import { ROUTES } from './routes/all-routes.js';
 import { eventToWire } from './routes/events.js';
 import { adminActionsOf } from './routes/session.js';

@@ -1,5 +1,5 @@
-import { type StartedText, writeSlices } from './chunks.js';
-import { entityTag } from './entity-tag.js';
+import { entityTag } from './caching.js';
+import { type StartedText, writeSlices } from './json-chunks.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 
 /** A reply inside this package. */

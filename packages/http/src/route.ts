@@ -1,9 +1,9 @@
 import type { ChangeContext, DataVersionScope, ErrorCode, FlagRef, Flags, TokenKind } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { Principal } from './auth.js';
-import type { JsonChunks } from './chunks.js';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
+import type { JsonChunks } from './json-chunks.js';
 import type { Tag } from './openapi/tags.js';
 import type { AuthMode } from './options.js';
 import type { Access, Action, Operation, Scope } from './permissions.js';

@@ -9,8 +9,7 @@ import type {
   PlannedEvent,
   Preview,
 } from '@flags/core';
-import type { JsonChunks } from '../chunks.js';
-import { jsonArray, jsonList, jsonObject } from '../json-chunks.js';
+import { type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { eventToWire, eventTypeToWire, toWireState } from '../routes/events.js';
 import { evaluatedVariantToWire } from '../routes/frontend.js';
 import type { ShownUser } from '../users.js';

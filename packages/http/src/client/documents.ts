@@ -7,11 +7,10 @@ import type {
   SegmentConfiguration,
   StrategyDefinition,
 } from '@flags/core';
-import { collectChunks, type JsonChunks } from '../chunks.js';
+import type { ResponseCache } from '../caching.js';
 import { createPace, nextTurn } from '../coalesce-per-tick.js';
-import { jsonArray, jsonList, jsonObject } from '../json-chunks.js';
+import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { ownBytes, type Serialized } from '../reply.js';
-import type { ResponseCache } from '../response-cache.js';
 import {
   clientConstraintToWire,
   clientFlagToWire,

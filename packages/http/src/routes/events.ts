@@ -1,6 +1,5 @@
 import type { Dependency, EventQuery, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
-import type { JsonChunks } from '../chunks.js';
-import { jsonObject, jsonTexts } from '../json-chunks.js';
+import { type JsonChunks, jsonObject, jsonTexts } from '../json-chunks.js';
 import { isPermitted } from '../permission.js';
 import { textsOfPage } from '../query.js';
 import {

@@ -1,5 +1,5 @@
 import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
-import { versionTag } from '../entity-tag.js';
+import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
 import { createProjectFilter } from '../permission.js';
 import { textsOfPage } from '../query.js';

@@ -1,6 +1,6 @@
 import type { ErrorDetail, Member, Role } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { versionTag } from '../entity-tag.js';
+import { versionTag } from '../caching.js';
 import { invalidInput } from '../errors.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 import { type Route, route } from '../route.js';

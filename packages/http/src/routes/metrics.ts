@@ -7,8 +7,7 @@ import type {
   SeenFlags,
   YesNo,
 } from '@flags/core';
-import type { JsonChunks } from '../chunks.js';
-import { jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
+import { type JsonChunks, jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
 import { allPages, listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';

@@ -1,6 +1,5 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
-import type { JsonChunks } from '../chunks.js';
-import { jsonArray, jsonObject } from '../json-chunks.js';
+import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { unchecked } from '../schema-properties.js';

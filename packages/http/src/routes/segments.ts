@@ -1,6 +1,5 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
-import type { JsonChunks } from '../chunks.js';
-import { jsonArray, jsonObject } from '../json-chunks.js';
+import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
 import { projectIn } from '../permission.js';
 import { allPages, listPieces } from '../query.js';
 import { type Route, route } from '../route.js';

@@ -1,6 +1,6 @@
 import type { Flag, FlagOverview, LabelChanges } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { versionTag } from '../entity-tag.js';
+import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 import { createProjectFilter } from '../permission.js';
 import { type Route, route } from '../route.js';

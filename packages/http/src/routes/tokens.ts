@@ -7,8 +7,7 @@ import {
   type TokenRotation,
 } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import type { JsonChunks } from '../chunks.js';
-import { jsonObject } from '../json-chunks.js';
+import { type JsonChunks, jsonObject } from '../json-chunks.js';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';

@@ -1,6 +1,5 @@
 import { type Flags, isFlagsError, type PageQuery, type UsageFilter, type UsagePeriod } from '@flags/core';
-import type { JsonChunks } from '../chunks.js';
-import { jsonArray, jsonObject } from '../json-chunks.js';
+import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
 import { allPages, listPieces } from '../query.js';
 import {
   type QueryParameter,

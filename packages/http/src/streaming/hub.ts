@@ -1,8 +1,8 @@
 import { type Flags, FlagsError } from '@flags/core';
+import type { ResponseCache } from '../caching.js';
 import { keyOf, type View } from '../client/view.js';
 import { runInTurn } from '../coalesce-per-tick.js';
 import type { ReplySink } from '../request.js';
-import type { ResponseCache } from '../response-cache.js';
 import { type Channel, createChannel, type Hydration } from './channel.js';
 import { type Admission, deliver, type StreamPermission } from './deliver.js';
 import { createListener, type Listener, watch } from './listener.js';

@@ -8,8 +8,7 @@ import type {
   Strategy,
   Variant,
 } from '@flags/core';
-import type { JsonChunks } from '../chunks.js';
-import { jsonObject } from '../json-chunks.js';
+import { type JsonChunks, jsonObject } from '../json-chunks.js';
 import { dependencyToWire } from '../routes/dependencies.js';
 
 /** Undefined members do not appear in the JSON. */
