@@ -1,8 +1,8 @@
 import { type Flags, TOKEN_KINDS, type Token, type TokenKind } from '@flags/core';
-import { callHost, HttpError } from './errors.js';
+import { HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
-import { type Access, type Action, EVERYTHING, NOTHING, type Scope, scopeOf } from './permissions.js';
+import type { Access, Action, Scope } from './permissions.js';
 import type { FlagsRequest } from './request.js';
 
 /** Returns the token kinds that this part of the API accepts. */
@@ -39,6 +39,10 @@ function identityOf<A extends Token>(token: A, access: Access, hasSecret = false
     throw new HttpError('forbidden', `This needs a token of kind ${wanted}; ${token.name} is of kind ${token.kind}.`);
   }
   return { actor: token, scope: scopeOf(token), token, hasSecret };
+}
+
+function scopeOf({ projects, environment }: Pick<Token, 'projects' | 'environment'>): Scope {
+  return { projects: projects.includes('*') ? '*' : projects, environment };
 }
 
 /**
@@ -84,6 +88,15 @@ function identifyByHost<A extends Actor, Native>(
   };
 }
 
+/** Calls a host function. Wraps its errors in `HostFault`. */
+async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw new HostFault(error);
+  }
+}
+
 /** Authenticates the admin API by session or API token, and the other APIs by API token. */
 function identifyBySession<A extends Actor, Native>(
   flags: Flags,
@@ -118,6 +131,8 @@ export interface Principal {
 export type Gate<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
 
 export type GateOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
+
+const EVERYTHING: Scope = { projects: '*', environment: '*' };
 
 const ANONYMOUS: Identity<Actor> = { actor: { name: 'anonymous' }, scope: EVERYTHING };
 
@@ -173,6 +188,9 @@ function createGateOf<A extends Actor, Native>(
     };
   };
 }
+
+/** The scope of a caller that the gate refuses. */
+const NOTHING: Scope = { projects: [], environment: '' };
 
 const OUTSIDER: Principal = {
   name: 'outsider',

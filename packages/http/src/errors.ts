@@ -101,15 +101,6 @@ export class HostFault extends Error {
   }
 }
 
-/** Calls a host function. Wraps its errors in `HostFault`. */
-export async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    throw new HostFault(error);
-  }
-}
-
 /** Creates the `invalid_input` error that the engine would throw for these issues. */
 export function invalidInput(details: readonly ErrorDetail[]): FlagsError {
   const [first] = details;

@@ -3,9 +3,14 @@ import type { Principal } from './auth.js';
 import { ERROR_KINDS, HttpError } from './errors.js';
 import type { Action } from './permissions.js';
 import { allPages } from './query.js';
-import { permissionOf, type Route } from './route.js';
+import type { Route } from './route.js';
 
 type Params = Readonly<Record<string, string>>;
+
+/** Returns the action that `authorize` is asked for. Open routes have none. */
+export function permissionOf({ action, permission }: Pick<Route, 'action' | 'permission'>): Action {
+  return permission ?? (action as Action);
+}
 
 /** Checks the permission of a request, unless its body names the project. Resolves to the project of the check. */
 export async function checkPermission(

@@ -1,5 +1,3 @@
-import type { Token } from '@flags/core';
-
 /**
  * The action of a request, as `authorize` and the OpenAPI document name it. Actions that run an engine operation have
  * its name. Three are not requests: `useSegment` checks whether a strategy may start to use a segment, and `moveFlag` and
@@ -115,13 +113,4 @@ export interface Scope {
   readonly projects: '*' | readonly string[];
   /** The name of an environment; `*` means all environments. */
   readonly environment: string;
-}
-
-/** The scope of a caller that the gate refuses. */
-export const NOTHING: Scope = { projects: [], environment: '' };
-
-export const EVERYTHING: Scope = { projects: '*', environment: '*' };
-
-export function scopeOf({ projects, environment }: Pick<Token, 'projects' | 'environment'>): Scope {
-  return { projects: projects.includes('*') ? '*' : projects, environment };
 }

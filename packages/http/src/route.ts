@@ -253,11 +253,6 @@ export interface RouteResult {
 /** The query parameters that lead from this page to the next one. */
 export type NextPage = Readonly<Record<string, string>>;
 
-/** Returns the action that `authorize` is asked for. Open routes have none. */
-export function permissionOf({ action, permission }: Route): Action {
-  return permission ?? (action as Action);
-}
-
 type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParameterOf<`/${Rest}`>
   : Path extends `${string}:${infer Name}`

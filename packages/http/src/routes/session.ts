@@ -1,8 +1,8 @@
 import { BUILT_IN_STRATEGIES } from '@flags/core/integration';
 import type { Principal } from '../auth.js';
-import { isPermitted } from '../permission.js';
+import { isPermitted, permissionOf } from '../permission.js';
 import type { Action } from '../permissions.js';
-import { type AdminAction, permissionOf, type Route, route } from '../route.js';
+import { type AdminAction, type Route, route } from '../route.js';
 
 /** The version of this package. The package cannot read its `package.json`, because it runs as ESM and CommonJS. */
 export const VERSION = '0.1.0';
