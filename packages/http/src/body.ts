@@ -127,6 +127,11 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
 }
 
+/** Types a request body without validation. Only for input that the operation validates. */
+export function unchecked<T>(input: unknown): T {
+  return input as T;
+}
+
 interface StreamToRead {
   readonly headers: IncomingHttpHeaders;
   /** The maximum size in bytes, after decompression. */

@@ -49,8 +49,7 @@ export function namesTag(header: string | undefined, tag: string): boolean {
 /**
  * Returns the revisions in `If-Match`, or undefined when any revision will do. A tag without a revision matches none.
  */
-export function revisionsIn(header: string | undefined): readonly number[] | undefined {
-  if (header === undefined) return undefined;
+export function revisionsIn(header: string): readonly number[] | undefined {
   const condition = parseTagCondition(header);
   if (condition === '*') return undefined;
   return condition.flatMap((opaque) => {

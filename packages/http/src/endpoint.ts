@@ -57,13 +57,14 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const checkBody = createBodyCheck(route.body, inputs);
 
   async function answer({ request, params, principal, dataVersion, project: asked = null }: Exchange): Promise<Reply> {
-    const query = readQuery(request.rawQuery);
+    const query = request.rawQuery === '' ? {} : readQuery(request.rawQuery);
     const read = async () => (route.body === undefined ? undefined : checkBody(await readBody(request)));
     const { body, project } =
       route.permissionBy === 'body'
         ? await readThenCheck(route, principal, read)
         : { body: await readOrCheck(route, principal, read), project: asked };
-    const ifRevision = route.ifMatch === undefined ? undefined : revisionsIn(request.headers['if-match']);
+    const ifMatch = route.ifMatch && request.headers['if-match'];
+    const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     let revision: number | undefined;
     const onRevision = (written: number) => {
       revision = written;

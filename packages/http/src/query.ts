@@ -2,7 +2,6 @@ import type { Page, PageQuery } from '@flags/core';
 import { createValidator, type InputSchemas, type JsonSchema } from '@flags/core/integration';
 import { jsonArray, jsonTexts } from './json-chunks.js';
 import type { NextPage, QueryParameter, QueryValues, Route } from './route.js';
-import { propertiesOf, propertyOf, unchecked } from './schema-properties.js';
 
 export interface RequestTarget {
   readonly path: string;
@@ -31,7 +30,6 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
   const properties = Object.entries(propertiesOf(schema));
   const validate = createValidator<QueryValues>(schema);
   return (rawQuery) => {
-    if (rawQuery === '') return {};
     const searchParams = new URLSearchParams(rawQuery);
     return validate(
       Object.fromEntries(
@@ -47,6 +45,17 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
 function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas): JsonSchema {
   const properties = parameters.map(({ name, schema }) => [name, schema(inputs)] as const);
   return { type: 'object', properties: Object.fromEntries(properties) };
+}
+
+/** Returns the properties of an object schema. */
+export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  return (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
+}
+
+export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
+  const property = propertiesOf(schema)[name];
+  if (property === undefined) throw new Error(`The schema names no member ${name}.`);
+  return property;
 }
 
 function valueIn(given: URLSearchParams, name: string, property: JsonSchema): unknown {
@@ -115,7 +124,7 @@ interface ListedPieces {
 /** Returns the requested page, truncated when it exceeds the page size. Without page parameters, returns all items. */
 export async function listPieces<Item>({ limit, after }: QueryValues, list: List<Item>): Promise<ListedPieces> {
   if (limit === undefined && after === undefined) return { items: jsonArray(await list.whole(), list.toWire) };
-  const { items, next } = await list.page(unchecked<PageQuery>({ limit, after }));
+  const { items, next } = await list.page({ limit, after } as PageQuery);
   const texts = textsOfPage(items, list.toWire);
   const last = items[texts.length - 1];
   const cursor = texts.length < items.length && last !== undefined ? list.cursorOf(last) : next;

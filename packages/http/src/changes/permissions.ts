@@ -8,10 +8,10 @@ import {
   isFlagsError,
   LIMITS,
 } from '@flags/core';
+import { unchecked } from '../body.js';
 import { ERROR_KINDS } from '../errors.js';
 import { projectIn } from '../permission.js';
 import type { Action } from '../permissions.js';
-import { unchecked } from '../schema-properties.js';
 
 /** A permission that a change set needs. The project is null for the instance. */
 export interface NeededPermission {

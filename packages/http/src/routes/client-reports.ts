@@ -1,7 +1,7 @@
 import type { ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core';
+import { unchecked } from '../body.js';
 import type { Scope } from '../permissions.js';
 import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import {
   bulkSchema,
   clientReportFromWire,

@@ -1,8 +1,8 @@
 import type { Dependency, DependencyInput, ErrorCode } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { listPieces } from '../query.js';
+import { unchecked } from '../body.js';
+import { listPieces, propertiesOf, propertyOf } from '../query.js';
 import { type Route, route } from '../route.js';
-import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
 import { DEPENDENCIES, FLAG, flagRef } from './paths.js';
 
 /** A dependency in wire form: `feature` is the parent's name. */

@@ -1,7 +1,8 @@
 import type { Dependency, EventQuery, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
+import { unchecked } from '../body.js';
 import { type JsonChunks, jsonObject, jsonTexts } from '../json-chunks.js';
 import { isPermitted } from '../permission.js';
-import { textsOfPage } from '../query.js';
+import { propertyOf, textsOfPage } from '../query.js';
 import {
   type QueryParameter,
   type QueryValues,
@@ -10,7 +11,6 @@ import {
   type RouteResult,
   route,
 } from '../route.js';
-import { propertyOf, unchecked } from '../schema-properties.js';
 import { describeActors } from '../wire/actor.js';
 import { constraintToWire, flagToWire } from '../wire/flag.js';
 import { dependencyToWire } from './dependencies.js';

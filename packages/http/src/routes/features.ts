@@ -1,10 +1,10 @@
 import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
+import { unchecked } from '../body.js';
 import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
 import { createProjectFilter } from '../permission.js';
-import { textsOfPage } from '../query.js';
+import { propertyOf, textsOfPage } from '../query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
-import { propertyOf, unchecked } from '../schema-properties.js';
 import { FEATURES } from './paths.js';
 
 function flagOverviewToWire(flag: FlagOverview) {

@@ -1,8 +1,8 @@
 import type { FlagChanges, FlagSummary, PageQuery } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { listPieces } from '../query.js';
+import { unchecked } from '../body.js';
+import { listPieces, propertiesOf } from '../query.js';
 import { type Route, route } from '../route.js';
-import { propertiesOf, unchecked } from '../schema-properties.js';
 import { flagDetailToWire, flagListToWire, flagSummaryToWire, flagToWire } from '../wire/flag.js';
 import { FLAG, FLAGS, flagRef, projectRef } from './paths.js';
 

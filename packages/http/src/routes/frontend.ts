@@ -1,8 +1,8 @@
 import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/core';
+import { unchecked } from '../body.js';
 import { isInView, viewOf } from '../client/view.js';
 import { wholeList } from '../json-chunks.js';
 import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/evaluation-context.js';
 import { FRONTEND } from './paths.js';
 

@@ -1,9 +1,10 @@
 import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
+import { unchecked } from '../body.js';
 import { projectsOf } from '../changes/permissions.js';
 import { historyEntryToWire } from '../changes/wire.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
+import { propertyOf } from '../query.js';
 import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
-import { propertyOf, unchecked } from '../schema-properties.js';
 import { describeActors } from '../wire/actor.js';
 import { areAll, createProjectFilter } from './changes.js';
 import { FLAG, flagRef, PROJECT, projectRef } from './paths.js';

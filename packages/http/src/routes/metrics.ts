@@ -7,10 +7,10 @@ import type {
   SeenFlags,
   YesNo,
 } from '@flags/core';
+import { unchecked } from '../body.js';
 import { type JsonChunks, jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
 import { allPages, listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import { APPLICATIONS, METRICS } from './paths.js';
 
 function seenFlagsListToWire(applications: AsyncIterable<SeenFlags>) {

@@ -11,10 +11,10 @@ import {
   resolveAllAsync,
   resolveVariant,
 } from '@flags/core/integration';
+import { unchecked } from '../body.js';
 import { isInView, type View, viewOf } from '../client/view.js';
 import { wholeList } from '../json-chunks.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
 
 /** The request body of the OpenFeature Remote Evaluation Protocol. */

@@ -1,8 +1,8 @@
 import { type ConstraintExplanation, type FlagExplanation, type Flags, FlagsError } from '@flags/core';
 import { type JsonSchema, timeSlice } from '@flags/core/integration';
+import { unchecked } from '../body.js';
 import { type Serialized, serialized } from '../reply.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import { contextFromWire, contextSchema, type WireContext } from '../wire/evaluation-context.js';
 import { constraintToWire } from '../wire/flag.js';
 import { evaluatedVariantToWire } from './frontend.js';

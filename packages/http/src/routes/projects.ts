@@ -1,8 +1,8 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
+import { unchecked } from '../body.js';
 import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
 import { listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import { flagSummaryToWire } from '../wire/flag.js';
 import { PROJECT, PROJECTS, projectRef } from './paths.js';
 

@@ -1,9 +1,9 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
+import { unchecked } from '../body.js';
 import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
 import { projectIn } from '../permission.js';
 import { allPages, listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import { constraintToWire } from '../wire/flag.js';
 import { SEGMENT, SEGMENTS, segmentRef } from './paths.js';
 

@@ -1,6 +1,6 @@
 import type { ChangeContext, ErrorCode } from '@flags/core';
+import { unchecked } from '../body.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import { strategyToWire } from '../wire/flag.js';
 import { environmentRef, STRATEGIES, STRATEGY, strategyRef } from './paths.js';
 

@@ -7,10 +7,10 @@ import {
   type TokenRotation,
 } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
+import { unchecked } from '../body.js';
 import { type JsonChunks, jsonObject } from '../json-chunks.js';
-import { listPieces } from '../query.js';
+import { listPieces, propertiesOf, propertyOf } from '../query.js';
 import { type Route, route } from '../route.js';
-import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
 import { TOKENS } from './paths.js';
 
 /** The request body that creates a token. */

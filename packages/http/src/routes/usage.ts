@@ -1,6 +1,7 @@
 import { type Flags, isFlagsError, type PageQuery, type UsageFilter, type UsagePeriod } from '@flags/core';
+import { unchecked } from '../body.js';
 import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
-import { allPages, listPieces } from '../query.js';
+import { allPages, listPieces, propertyOf } from '../query.js';
 import {
   type QueryParameter,
   type QueryValues,
@@ -9,7 +10,6 @@ import {
   type RouteResult,
   route,
 } from '../route.js';
-import { propertyOf, unchecked } from '../schema-properties.js';
 import { CLIENT_METRICS, USAGE } from './paths.js';
 
 /** Members of the answers that follow Unleash 4.x. */

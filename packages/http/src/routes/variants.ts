@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@flags/core';
+import { unchecked } from '../body.js';
 import { type Route, route } from '../route.js';
-import { unchecked } from '../schema-properties.js';
 import { variantWeightsToWire } from '../wire/flag.js';
 import { flagRef, VARIANTS } from './paths.js';
 

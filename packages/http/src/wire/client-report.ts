@@ -1,6 +1,7 @@
 import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { propertiesOf, propertyOf, unchecked } from '../schema-properties.js';
+import { unchecked } from '../body.js';
+import { propertiesOf, propertyOf } from '../query.js';
 
 /** Some client languages and proxies send null for unknown members. */
 const NULL_WHEN_UNKNOWN: ReadonlySet<string> = new Set([
