@@ -3,8 +3,7 @@ import type { Express } from 'express';
 import request from 'supertest';
 import { createResponseCaches } from '../../../http/src/caching.js';
 import { type ClientDocuments, createClientDocuments } from '../../../http/src/client/documents.js';
-import { flagDigest } from '../../../http/src/client/texts.js';
-import type { View } from '../../../http/src/client/view.js';
+import { flagDigest, type View } from '../../../http/src/client/view.js';
 import { createHostApp } from '../host-app.js';
 import { createOn } from './states.js';
 

@@ -12,43 +12,26 @@ import { createPace, nextTurn } from '../coalesce-per-tick.js';
 import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { ownBytes, type Serialized } from '../reply.js';
 import {
+  type Contents,
   clientConstraintToWire,
   clientFlagToWire,
   clientSegmentToWire,
   clientStrategyToWire,
+  contentsOf,
   flagDigest,
+  isInView,
+  keyOf,
+  type SegmentForm,
   segmentDigest,
+  segmentsUsedBy,
   strategiesInUse,
-} from './texts.js';
-import { isInView, keyOf, type SegmentForm, type View } from './view.js';
-
-/** The contents of a view: its flags, and the segments that they use. */
-export interface Contents {
-  readonly flags: readonly FlagConfiguration[];
-  readonly segments: readonly SegmentConfiguration[];
-}
-
-export function contentsOf(configuration: EnvironmentConfiguration, view: View): Contents {
-  const flags = configuration.flags.filter((flag) => isInView(flag, view));
-  return { flags, segments: segmentsUsedBy(configuration, flags) };
-}
-
-/** Returns the segments that the flags use, in the order of the configuration. */
-function segmentsUsedBy(
-  { segments }: EnvironmentConfiguration,
-  flags: readonly FlagConfiguration[],
-): readonly SegmentConfiguration[] {
-  const used = new Set<number>();
-  for (const flag of flags) {
-    for (const strategy of strategiesInUse(flag)) for (const id of strategy.segments ?? []) used.add(id);
-  }
-  return used.size === 0 ? [] : segments.filter(({ id }) => used.has(id));
-}
+  type View,
+} from './view.js';
 
 /** Replaces a missing segment. Clients of any age evaluate `IN` with an empty list to false. */
 const NEVER: ConstraintDefinition = { contextName: 'userId', operator: 'IN', values: [] };
 
-export type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
+type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
 
 /**
  * Generates the JSON of a flag for clients without segment support. Each strategy includes the constraints of its
@@ -76,7 +59,7 @@ export interface ClientRequest {
 }
 
 /** A client document: bytes if it is short, else chunks. */
-export interface ClientAnswer {
+interface ClientAnswer {
   readonly serialized?: Serialized;
   readonly chunks?: JsonChunks;
   readonly etag?: string;
@@ -102,7 +85,7 @@ export interface ClientDocuments {
 }
 
 /** A cacheable document. A long document has no bytes, only its tag. */
-export interface ClientDocument {
+interface ClientDocument {
   readonly etag: string;
   readonly bytes?: Buffer;
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '@flags/core';
 import type { ResponseCache } from '../caching.js';
-import { contentsOf } from '../client/documents.js';
-import type { View } from '../client/view.js';
+import { contentsOf, type View } from '../client/view.js';
 import { COLLECTED_LENGTH } from '../json-chunks.js';
 import { type Change, changesBetween, createJournal, type Frame, type LongFrame, updateFrame } from './frames.js';
 import { hydrationFrame } from './hydration.js';

@@ -1,6 +1,5 @@
 import type { FlagConfiguration, SegmentConfiguration } from '@flags/core';
-import type { Contents } from '../client/documents.js';
-import { flagDigest, flagText, segmentDigest, segmentText } from '../client/texts.js';
+import { type Contents, flagDigest, flagText, segmentDigest, segmentText } from '../client/view.js';
 import { ownBytes } from '../reply.js';
 
 /** A message of the stream: a buffer that all clients of a channel share, or a long message. */

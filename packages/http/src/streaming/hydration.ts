@@ -1,5 +1,4 @@
-import type { Contents } from '../client/documents.js';
-import { flagText, segmentText } from '../client/texts.js';
+import { type Contents, flagText, segmentText } from '../client/view.js';
 import { ownBytes } from '../reply.js';
 import { type EventPosition, envelopeOf, type LongFrame } from './frames.js';
 
