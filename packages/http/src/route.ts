@@ -11,7 +11,7 @@ import type { Serialized } from './reply.js';
 import type { ReplySink } from './request.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
-import type { ShownUser, UserId } from './users.js';
+import type { FindUsers } from './users.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -207,7 +207,7 @@ export interface RouteRequest<Parameter extends string = string> {
   readonly clientIp: () => string | undefined;
   readonly openApi: () => Serialized;
   /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
-  readonly describeUsers: ((ids: Iterable<UserId>) => Promise<ReadonlyMap<UserId, ShownUser>>) | undefined;
+  readonly describeUsers: FindUsers | undefined;
   /** The client's version of the client specification. */
   readonly clientSpec: string | undefined;
   /** The documents for client SDKs. */

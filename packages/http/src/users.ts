@@ -1,5 +1,5 @@
 import timers from 'node:timers';
-import { FlagsError } from '@flags/core';
+import { FlagsError, type FlagsEvent } from '@flags/core';
 
 /** The id of a project member (an integer), or the name of an actor in the event log (a string). */
 export type UserId = number | string;
@@ -47,8 +47,11 @@ export interface ShownUser {
   readonly image?: string;
 }
 
+/** Resolves to the users that the host knows. */
+export type FindUsers = (ids: Iterable<UserId>) => Promise<ReadonlyMap<UserId, ShownUser>>;
+
 /** The users of the host application, as replies show them. */
-export interface UserDirectory {
+interface UserDirectory {
   /**
    * Resolves to the descriptions of known users. Never rejects for a failure of the host's function: the users of a failed
    * call are absent.
@@ -176,5 +179,28 @@ function createUserCache() {
         remove(oldest);
       }
     },
+  };
+}
+
+type Act = Pick<FlagsEvent, 'actor' | 'actorTokenId'>;
+
+/** The users among actors. */
+interface Actors {
+  /** Returns the member that shows the user of an event; no member for an API token and for an unknown user. */
+  userOf(event: Act | undefined): { readonly user?: ShownUser };
+  /** All that {@link userOf} may return. It changes without a change of the stored data. */
+  readonly audience: readonly string[];
+}
+
+/** Asks the host for the names and pictures of the actors of events. API tokens are no users. */
+export async function describeActors(describeUsers: FindUsers | undefined, events: readonly Act[]): Promise<Actors> {
+  const names = events.flatMap(({ actor, actorTokenId }) => (actorTokenId === null ? actor : []));
+  const users = await describeUsers?.(new Set(names));
+  return {
+    userOf(event) {
+      const user = event && event.actorTokenId === null ? users?.get(event.actor) : undefined;
+      return user ? { user } : {};
+    },
+    audience: [...(users ?? [])].map((entry) => JSON.stringify(entry)),
   };
 }

@@ -1,5 +1,4 @@
-import { updateFrame } from '../../../http/src/streaming/frames.js';
-import { hydrationFrame } from '../../../http/src/streaming/hydration.js';
+import { hydrationFrame, updateFrame } from '../../../http/src/streaming/frames.js';
 
 const PLACE = { id: '0-1', eventId: 1 };
 

@@ -1,14 +1,24 @@
 import type { Settings } from '@flags/core';
-import type { InputSchemas } from '@flags/core/integration';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { AuthMode } from '../options.js';
-import type { Route } from '../route.js';
-import { createSchemaReferences, describeOperation, type OperationContext } from './operation.js';
-import { replySchemas } from './schemas/reply-schemas.js';
-import { securitySchemes } from './security.js';
+import type { ReplySchema, Route } from '../route.js';
+import { createSchemaReferences, describeOperation, type OperationContext, securitySchemes } from './operation.js';
+import {
+  eventSchemas,
+  memberSchemas,
+  metricsSchemas,
+  projectSchemas,
+  sessionSchemas,
+  tokenSchemas,
+} from './schemas/admin.js';
+import { changeSchemas } from './schemas/changes.js';
+import { clientSchemas, frontendSchemas, ofrepSchemas, playgroundSchemas } from './schemas/clients.js';
+import { errorSchemas, text } from './schemas/common.js';
+import { dependencySchemas, flagSchemas, segmentSchemas, strategySchemas, variantSchemas } from './schemas/flags.js';
 import { TAGS } from './tags.js';
 
 /** The inputs of the OpenAPI document. */
-export interface DocumentSources {
+interface DocumentSources {
   readonly routes: readonly Route[];
   readonly schemas: InputSchemas;
   readonly settings: Settings;
@@ -64,4 +74,33 @@ function mountFrom(routes: readonly Route[]): string {
   const own = routes.find(({ action }) => action === 'getOpenApi')?.path ?? '/';
   const directories = own.split('/').length - 2;
   return directories < 1 ? '.' : Array.from({ length: directories }, () => '..').join('/');
+}
+
+/** Returns all reply schemas and their components. The type check requires a schema for every reply. */
+function replySchemas(inputs: InputSchemas): Readonly<Record<string, JsonSchema>> {
+  const schemas = {
+    ...projectSchemas,
+    ...memberSchemas,
+    ...flagSchemas,
+    ...strategySchemas(inputs),
+    ...variantSchemas,
+    ...dependencySchemas,
+    ...segmentSchemas,
+    ...metricsSchemas,
+    ...tokenSchemas,
+    ...eventSchemas,
+    ...sessionSchemas,
+    ...changeSchemas,
+    ...clientSchemas,
+    ...frontendSchemas,
+    ...ofrepSchemas,
+    ...playgroundSchemas,
+    ...errorSchemas,
+    OpenApiDocument: {
+      type: 'object',
+      properties: { openapi: text, info: { type: 'object' }, paths: { type: 'object' } },
+      required: ['openapi', 'info', 'paths'],
+    },
+  } satisfies Readonly<Record<ReplySchema, JsonSchema>> & Readonly<Record<string, JsonSchema>>;
+  return schemas;
 }

@@ -1,15 +1,16 @@
-import type { Settings } from '@flags/core';
+import { type Settings, TOKEN_KINDS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { kindsFor } from '../auth.js';
 import type { AuthMode } from '../options.js';
+import type { Access } from '../permissions.js';
 import { queryParametersOf } from '../query.js';
 import type { Method, QueryParameter, Route, RouteBody } from '../route.js';
 import { responsesOf } from './responses.js';
 import { positiveInteger } from './schemas/common.js';
-import { securityOf } from './security.js';
 
-export type Refer = (schema: JsonSchema) => JsonSchema;
+type Refer = (schema: JsonSchema) => JsonSchema;
 
-export interface SchemaReferences {
+interface SchemaReferences {
   /** Returns a reference to an input schema. Returns any other schema unchanged. */
   readonly refer: Refer;
   /** Returns the component schemas that `refer` has referenced. */
@@ -168,4 +169,44 @@ export function describeOperation(route: Route, context: OperationContext): obje
     ...(body && { requestBody: requestBodyOf(route.method, body, context) }),
     responses: responsesOf(route, context.auth),
   };
+}
+
+const TOKENS: Readonly<Record<string, object>> = Object.fromEntries(
+  TOKEN_KINDS.map((kind) => [
+    `${kind}Token`,
+    {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      description: `An API token of kind ${kind}, bare or after the word Bearer.`,
+    },
+  ]),
+);
+
+const HOST: Readonly<Record<string, object>> = {
+  hostApplication: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'Whatever the application that this API is part of asks for: a session, a header or a certificate.',
+  },
+};
+
+const SCHEMES: Readonly<Record<AuthMode, Readonly<Record<string, object>>>> = {
+  none: {},
+  token: TOKENS,
+  host: HOST,
+  session: { ...HOST, ...TOKENS },
+};
+
+export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>> {
+  return SCHEMES[auth];
+}
+
+/** Returns the security requirements of an operation; empty when it needs no authentication. */
+function securityOf(access: Access, auth: AuthMode): readonly Readonly<Record<string, readonly string[]>>[] {
+  if (auth === 'none') return [];
+  if (auth === 'host') return [{ hostApplication: [] }];
+  const byToken = kindsFor(access).map((kind) => ({ [`${kind}Token`]: [] }));
+  return auth === 'session' && access === 'admin' ? [{ hostApplication: [] }, ...byToken] : byToken;
 }

@@ -1,12 +1,11 @@
 import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
 import { unchecked } from '../body.js';
-import { BODIES, validatePreview } from '../changes/input.js';
 import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
-import { changeSetToWire, planToWire, previewToWire } from '../changes/wire.js';
+import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
 import { isPermitted } from '../permission.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
-import { describeActors } from '../wire/actor.js';
+import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/evaluation-context.js';
 import { withSegmentPermission } from './strategies.js';
 

@@ -11,7 +11,7 @@ import {
   type RouteResult,
   route,
 } from '../route.js';
-import { describeActors } from '../wire/actor.js';
+import { describeActors } from '../users.js';
 import { constraintToWire, flagToWire } from '../wire/flag.js';
 import { dependencyToWire } from './dependencies.js';
 import { EVENTS } from './paths.js';

@@ -2,7 +2,7 @@ import { type Flags, FlagsError, type FlagsEvent } from '@flags/core';
 import { HostFault, invalidInput } from '../errors.js';
 import { ownBytes } from '../reply.js';
 import type { ReplySink } from '../request.js';
-import type { StreamPermission } from './deliver.js';
+import type { StreamPermission } from './channel.js';
 import { HEARTBEAT } from './frames.js';
 import { createHeartbeat } from './hub.js';
 import { createListener, type Listener } from './listener.js';

@@ -12,7 +12,7 @@ export interface LongFrame {
 }
 
 /** An event position: `eventId` counts within a channel, and `id` includes the channel's name. */
-export interface EventPosition {
+interface EventPosition {
   readonly id: string;
   readonly eventId: number;
 }
@@ -35,7 +35,7 @@ export function updateFrame(changes: readonly Change[], { id, eventId }: EventPo
 }
 
 /** Returns the text around the events of a message. JSON has no line breaks, so an event's data is one line. */
-export function envelopeOf(event: string, id: string): readonly [start: string, end: string] {
+function envelopeOf(event: string, id: string): readonly [start: string, end: string] {
   return [`id:${id}\nevent:${event}\ndata:{"events":[`, ']}\n\n'];
 }
 
@@ -98,7 +98,7 @@ const MAX_FRAMES = 1000;
 const MAX_BYTES = 1024 * 1024;
 
 /** The latest changes of a channel, numbered without gaps. */
-export interface Journal {
+interface Journal {
   /** The number of the newest change, or the initial number. */
   readonly latest: number;
   /** Appends a change. Without a frame, the change is too long: the journal drops it and all earlier frames. */
@@ -135,5 +135,65 @@ export function createJournal(): Journal {
       const missed = latest - eventId;
       return missed >= 0 && missed <= frames.length ? frames.slice(frames.length - missed) : undefined;
     },
+  };
+}
+
+/** The target length of a part, in characters. Shorter texts are joined. */
+const PART_LENGTH = 64 * 1024;
+
+/** Returns the message with the full state, generated at the client's pace. */
+export function hydrationFrame(contents: Contents, position: EventPosition): LongFrame {
+  const parts = partsOf(contents, position);
+  return { next: () => parts.next().value };
+}
+
+function* partsOf(contents: Contents, position: EventPosition): Generator<Buffer, undefined> {
+  let part = '';
+  for (const text of textsOf(contents, position)) {
+    if (typeof text === 'string') part += text;
+    if (part !== '' && (typeof text !== 'string' || part.length >= PART_LENGTH)) {
+      yield ownBytes(part);
+      part = '';
+    }
+    if (typeof text !== 'string') yield text;
+  }
+  if (part !== '') yield ownBytes(part);
+  return undefined;
+}
+
+/** Generates the JSON of the message in pieces. Long pieces are buffers that all clients share. */
+function* textsOf({ flags, segments }: Contents, { id, eventId }: EventPosition): Generator<string | Buffer> {
+  const [start, end] = envelopeOf('unleash-connected', id);
+  yield `${start}{"type":"hydration","eventId":${eventId},"features":[`;
+  yield* separated(flags, sharedFlagText);
+  yield '],"segments":[';
+  yield* separated(segments, sharedSegmentText);
+  yield `]}${end}`;
+}
+
+function* separated<Item>(items: readonly Item[], toText: (item: Item) => string | Buffer): Generator<string | Buffer> {
+  for (const [index, item] of items.entries()) {
+    if (index > 0) yield ',';
+    yield toText(item);
+  }
+}
+
+const sharedFlagText = shareLongTexts(flagText);
+const sharedSegmentText = shareLongTexts(segmentText);
+
+/**
+ * Shares long texts as buffers, so that slow clients do not each hold a copy. A weak reference releases the buffer with
+ * its last client.
+ */
+function shareLongTexts<Item extends object>(toText: (item: Item) => string): (item: Item) => string | Buffer {
+  const shared = new WeakMap<Item, WeakRef<Buffer>>();
+  return (item) => {
+    const sharedBuffer = shared.get(item)?.deref();
+    if (sharedBuffer) return sharedBuffer;
+    const text = toText(item);
+    if (text.length < PART_LENGTH) return text;
+    const bytes = ownBytes(text);
+    shared.set(item, new WeakRef(bytes));
+    return bytes;
   };
 }

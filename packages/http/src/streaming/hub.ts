@@ -3,8 +3,14 @@ import type { ResponseCache } from '../caching.js';
 import { keyOf, type View } from '../client/view.js';
 import { runInTurn } from '../coalesce-per-tick.js';
 import type { ReplySink } from '../request.js';
-import { type Channel, createChannel, type Hydration } from './channel.js';
-import { type Admission, deliver, type StreamPermission } from './deliver.js';
+import {
+  type Admission,
+  type Channel,
+  createChannel,
+  deliver,
+  type Hydration,
+  type StreamPermission,
+} from './channel.js';
 import { createListener, type Listener, watch } from './listener.js';
 
 /** The maximum number of channels without listeners. They remain for clients that reconnect. */
