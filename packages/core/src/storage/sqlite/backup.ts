@@ -3,11 +3,10 @@ import { existsSync, statSync } from 'node:fs';
 import { link, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
-import { assertOpen, busyError, pause, readWhenFree } from './busy.js';
-import type { BackupProgress, Connection } from './database.js';
+import { assertOpen, type BackupProgress, busyError, type Connection, pause, readWhenFree } from './database.js';
+import { createPrivateFile } from './database-file.js';
 import { openDatabase } from './open-database.js';
 import { DEFAULT_BUSY_TIMEOUT } from './options.js';
-import { createPrivateFile } from './private-file.js';
 
 /** The file has its name, but may lose it in a power cut. */
 class NameNotDurable extends Error {

@@ -3,7 +3,6 @@ import { composeMetrics, type FlagSums, type LastSeen, sortedSums } from '../met
 import type { MetricsStorage, TimedUsage } from '../metrics-port.js';
 import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { createDroppedCount, createMerging } from '../unknown-counters.js';
-import { readWhenFree } from './busy.js';
 import {
   type Connection,
   inSnapshot,
@@ -11,6 +10,7 @@ import {
   preparePluck,
   prepareRaw,
   prepareRows,
+  readWhenFree,
   type SqliteDatabase,
 } from './database.js';
 import { sqliteApplications } from './metrics-applications.js';

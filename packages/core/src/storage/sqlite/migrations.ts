@@ -1,6 +1,3 @@
-import { FlagsError } from '../../errors.js';
-import { preparePluck, type SqliteDatabase } from './database.js';
-
 /**
  * Tables of the metrics in version 1.
  *
@@ -203,75 +200,8 @@ function changeSetColumns(prefix: string): string {
 }
 
 /** The steps between schema versions; the first creates version 1. Never change a released step; append a new one. */
-const MIGRATIONS: readonly ((prefix: string) => string)[] = [
+export const MIGRATIONS: readonly ((prefix: string) => string)[] = [
   (prefix) => documentTables(prefix) + metricsTables(prefix),
   (prefix) =>
     actorTokenColumns(prefix) + changeSetColumns(prefix) + unknownNameTables(prefix) + timedUsageTables(prefix),
 ];
-
-/**
- * Migrates the tables to the newest version. Must run in a write transaction, so that only one of several processes
- * migrates a file. Throws `storage_unsupported` if a newer version of the library has migrated the tables.
- */
-export function migrate(database: SqliteDatabase, prefix: string): void {
-  const version = readVersion(database, prefix);
-  if (version > MIGRATIONS.length) throw newerSchema(version, prefix);
-  // Changes nothing, but fails on a read-only database. BEGIN IMMEDIATE succeeds there.
-  database.exec(`DELETE FROM ${prefix}meta WHERE false`);
-  if (version === MIGRATIONS.length) return;
-  for (const step of MIGRATIONS.slice(version)) database.exec(step(prefix));
-  database
-    .prepare(`INSERT OR REPLACE INTO ${prefix}meta (name, value) VALUES ('schema_version', ?)`)
-    .run(MIGRATIONS.length);
-}
-
-/**
- * Returns a check that throws `storage_unsupported` if a newer version of the library has migrated the tables: the
- * statements of this version may not fit them.
- */
-export function createVersionCheck(database: SqliteDatabase, prefix: string): () => void {
-  const find = preparePluck(database, versionQuery(prefix));
-  return () => {
-    const version = (find.get() as number | undefined) ?? 0;
-    if (version > MIGRATIONS.length) throw newerSchema(version, prefix);
-  };
-}
-
-/** Throws `storage_unsupported` if a migration is due. Changes nothing. */
-export function assertMigrated(database: SqliteDatabase, prefix: string): void {
-  const tables = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '${prefix}meta' COLLATE NOCASE`;
-  const hasTables = preparePluck(database, tables).get() !== undefined;
-  const version = hasTables ? ((preparePluck(database, versionQuery(prefix)).get() as number | undefined) ?? 0) : 0;
-  if (version < MIGRATIONS.length) throw olderSchema(version, prefix);
-}
-
-function readVersion(database: SqliteDatabase, prefix: string): number {
-  database.exec(`
-    CREATE TABLE IF NOT EXISTS ${prefix}meta (
-      name TEXT NOT NULL PRIMARY KEY,
-      value INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID
-  `);
-  return (preparePluck(database, versionQuery(prefix)).get() as number | undefined) ?? 0;
-}
-
-function versionQuery(prefix: string): string {
-  return `SELECT value FROM ${prefix}meta WHERE name = 'schema_version'`;
-}
-
-export function olderSchema(version: number, prefix: string): FlagsError {
-  const state = version > 0 ? `have schema version ${version}` : 'do not exist';
-  return new FlagsError(
-    'storage_unsupported',
-    `The tables ${prefix}* ${state}, and this version of the library needs ${MIGRATIONS.length}. ` +
-      'Open the storage once without migrate: false.',
-  );
-}
-
-function newerSchema(version: number, prefix: string): FlagsError {
-  return new FlagsError(
-    'storage_unsupported',
-    `The tables ${prefix}* have schema version ${version}, and this version of the library knows ${MIGRATIONS.length}. ` +
-      'Install the newer version of the library that made them.',
-  );
-}

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
-import { readWhenFree } from './busy.js';
-import type { Connection, SqliteDatabase } from './database.js';
+import { type Connection, readWhenFree, type SqliteDatabase } from './database.js';
+import { createPrivateFile } from './database-file.js';
 import { loadDriver } from './load-driver.js';
-import { createPrivateFile } from './private-file.js';
 import { limitLog } from './write-ahead-log.js';
 
 const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [

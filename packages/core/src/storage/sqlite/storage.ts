@@ -4,13 +4,18 @@ import { FlagsError } from '../../errors.js';
 import { applyCommit, type PreparedCommit, prepareCommit } from '../commit.js';
 import type { CommitResult, Storage } from '../port.js';
 import { backUp } from './backup.js';
-import { assertOpen, readWhenFree } from './busy.js';
-import { type Connection, inSnapshot, preparePluck, type SqliteDatabase } from './database.js';
+import {
+  assertOpen,
+  type Connection,
+  inSnapshot,
+  preparePluck,
+  readWhenFree,
+  type SqliteDatabase,
+} from './database.js';
+import { assertMigrated, createFileCheck, createVersionCheck, migrate, olderSchema } from './database-file.js';
 import { type SqliteDocuments, sqliteDocuments } from './documents.js';
 import { type SqliteEvents, sqliteEvents } from './events.js';
-import { createFileCheck } from './file-in-place.js';
 import { sqliteMetrics } from './metrics.js';
-import { assertMigrated, createVersionCheck, migrate, olderSchema } from './migrations.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
 import { createLogCleaner, logSizeReader } from './write-ahead-log.js';

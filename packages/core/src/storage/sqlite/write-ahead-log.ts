@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { SqliteDatabase } from './database.js';
-import { pathOf } from './file-in-place.js';
+import { pathOf } from './database-file.js';
 
 /**
  * Size in bytes to which SQLite truncates the write-ahead log when it restarts it. SQLite checkpoints every 4 MiB, so only

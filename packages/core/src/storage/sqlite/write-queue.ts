@@ -1,8 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { LIMITS } from '../../validation/limits.js';
-import { assertOpen, busyError, pause, unlessBusy } from './busy.js';
-import { type Connection, type SqliteDatabase, transactionsOf } from './database.js';
+import {
+  assertOpen,
+  busyError,
+  type Connection,
+  pause,
+  type SqliteDatabase,
+  transactionsOf,
+  unlessBusy,
+} from './database.js';
 
 /** Rolls back without throwing, so that the caller reports the first fault. SQLite rolls back itself after some faults. */
 function rollBack(database: SqliteDatabase): void {

@@ -2,7 +2,7 @@ import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { until } from '../../../../../test/until.js';
-import { createFileCheck, skipIfDirectoryUnchanged } from '../../../src/storage/sqlite/file-in-place.js';
+import { createFileCheck, skipIfDirectoryUnchanged } from '../../../src/storage/sqlite/database-file.js';
 import { unavailable } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
