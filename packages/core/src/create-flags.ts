@@ -1,11 +1,9 @@
 import { v4 as randomId } from 'uuid';
-import type { Versioned } from './changes/aggregate.js';
-import { type ActorIdentity, attribute, type Engine, toIdentity } from './changes/engine.js';
-import { createLifetime } from './changes/lifetime.js';
+import { createReader, type Versioned } from './changes/documents.js';
+import { type ActorIdentity, attribute, createLifetime, type Engine, toIdentity } from './changes/engine.js';
 import { bindChanges, bindReadsAndReports, createActorInterfaces } from './changes/operations.js';
-import { createReader } from './changes/reader.js';
 import { createSetRunner, type PreparedChange } from './changes/set-runner.js';
-import { StateSize } from './changes/state-size.js';
+import { StateSize } from './changes/size-limits.js';
 import { createErrorReporter } from './error-reporter.js';
 import { FlagsError } from './errors.js';
 import { evaluationOperations } from './evaluation/evaluation.operations.js';

@@ -16,10 +16,10 @@ import type {
   PlannedDocument,
   PlannedEvent,
 } from './change-set.types.js';
+import { nameOf } from './documents.js';
 import type { Engine } from './engine.js';
 import { readChangeSetId, readChanges, readExpectedRevisions, readReason } from './read-changes.js';
-import { nameOf } from './reader.js';
-import { locateRefusal } from './refusal-path.js';
+import { locateRefusal } from './refusals.js';
 import type { PreparedChange } from './set-runner.js';
 import type { RecordedEvent } from './working-copy.js';
 

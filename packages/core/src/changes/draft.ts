@@ -8,7 +8,7 @@ import type {
   ListQuery,
   StoredDocument,
 } from '../storage/port.js';
-import type { Aggregate, Documents, Versioned } from './aggregate.js';
+import type { Aggregate, Documents, Versioned } from './documents.js';
 
 /** The write of one document in a commit. It folds all changes that a set makes to the document. */
 export interface DocumentChange {

@@ -1,4 +1,5 @@
 import type { Awaitable, ChangeContext } from '../common.types.js';
+import { FlagsError } from '../errors.js';
 import type { Feed } from '../events/feed.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
@@ -11,7 +12,7 @@ import type { FindToken } from '../tokens/token-finder.js';
 import type { TokenUseRecorder } from '../tokens/token-use.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
-import type { DocumentReader } from './reader.js';
+import type { DocumentReader } from './documents.js';
 import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './set-runner.js';
 
 /** The dependencies of operations. Engines of different actors differ in `run` and `plan` only. */
@@ -38,7 +39,7 @@ export interface Engine extends DocumentReader {
 }
 
 /** A context that may lack an actor. */
-export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
+type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
 
 /** The actor of changes: a name, and the API token if the actor uses one. */
 export interface ActorIdentity {
@@ -60,4 +61,52 @@ export function attribute(context: UnattributedContext | undefined, { name, toke
   const actorToken = context?.actor === undefined ? token : undefined;
   if (typeof actor === 'string' && actor !== '') return { ...context, actor, ...(actorToken && { actorToken }) };
   throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
+}
+
+/** Tracks the running operations, and whether the engine is open. */
+export interface Lifetime {
+  /** Aborts as soon as `end` is called. */
+  readonly closing: AbortSignal;
+  /** Runs an operation unless the engine is closed. */
+  track<T>(operation: () => Promise<T>): Promise<T>;
+  /** Throws `closed` if the engine is closed. */
+  assertOpen(): void;
+  /** Refuses new operations, waits for running ones, then calls `release`. Later calls return the first promise. */
+  end(release: () => Promise<void>): Promise<void>;
+}
+
+export function createLifetime(): Lifetime {
+  const closing = new AbortController();
+  let running = 0;
+  let whenIdle: () => void = () => undefined;
+  let ending: Promise<void> | undefined;
+
+  function assertOpen(): void {
+    if (ending) throw new FlagsError('closed', 'This instance is closed; create another one.');
+  }
+
+  return {
+    closing: closing.signal,
+    assertOpen,
+    async track(operation) {
+      assertOpen();
+      running += 1;
+      try {
+        return await operation();
+      } finally {
+        running -= 1;
+        if (running === 0) whenIdle();
+      }
+    },
+    end(release) {
+      if (ending) return ending;
+      const idle = new Promise<void>((resolve) => {
+        whenIdle = resolve;
+      });
+      ending = idle.then(release);
+      if (running === 0) whenIdle();
+      closing.abort();
+      return ending;
+    },
+  };
 }

@@ -18,10 +18,9 @@ import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
 import * as tokens from '../tokens/token.operations.js';
 import * as changeSets from './change-sets.operations.js';
-import type { Engine } from './engine.js';
-import type { Lifetime } from './lifetime.js';
+import type { DocumentReader } from './documents.js';
+import type { Engine, Lifetime } from './engine.js';
 import { preview } from './preview.operations.js';
-import type { DocumentReader } from './reader.js';
 import type { PreparedChange } from './set-runner.js';
 import { type ChangeOperation, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 

@@ -2,7 +2,7 @@ import { type ErrorDetail, FlagsError } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import type { DocumentName } from './change-set.types.js';
-import type { ExpectedRevision } from './revisions.js';
+import type { ExpectedRevision } from './refusals.js';
 import { type ChangeArguments, type ChangeOperation, REF_MEMBERS, VOCABULARY } from './vocabulary.js';
 
 /** A change whose operation is known and whose reference has the right members. The input is still as it was given. */

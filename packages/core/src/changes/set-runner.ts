@@ -5,15 +5,12 @@ import type { Feed } from '../events/feed.js';
 import { withCheckpoints } from '../history/past-state.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import type { KeyedUpdate, Versioned } from './aggregate.js';
+import { type DocumentReader, type KeyedUpdate, nameOf, type Versioned } from './documents.js';
 import type { DocumentChange } from './draft.js';
 import { createKeyedMutex } from './keyed-mutex.js';
-import { type DocumentReader, nameOf } from './reader.js';
-import { locateRefusal } from './refusal-path.js';
-import { isRepetition, type RepeatableSet, toRepetition } from './repetition.js';
-import { assertExpected, assertRevision, type ExpectedRevision } from './revisions.js';
-import { newSetId } from './set-id.js';
-import { assertDocumentSize, isLarge, type StateSize } from './state-size.js';
+import { assertExpected, assertRevision, type ExpectedRevision, locateRefusal } from './refusals.js';
+import { isRepetition, newSetId, type RepeatableSet, toRepetition } from './set-id.js';
+import { assertDocumentSize, isLarge, type StateSize } from './size-limits.js';
 import { createWorkingCopy, type RunnableCopy, type WorkingCopy } from './working-copy.js';
 
 /** A set fails with `too_much_contention` after this many conflicts. */

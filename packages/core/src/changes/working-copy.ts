@@ -3,7 +3,15 @@ import type { Awaitable } from '../common.types.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import type { Aggregate, Documents, Versioned } from './aggregate.js';
+import {
+  type Aggregate,
+  assertText,
+  type DocumentReader,
+  type Documents,
+  nameOf,
+  type Read,
+  type Versioned,
+} from './documents.js';
 import {
   currentOf,
   type DocumentChange,
@@ -15,8 +23,7 @@ import {
   toListed,
   toVersioned,
 } from './draft.js';
-import { assertText, type DocumentReader, nameOf, type Read } from './reader.js';
-import { createSetSize } from './set-size.js';
+import { createSetSize } from './size-limits.js';
 
 /** An event of a set with its document. */
 export interface RecordedEvent {

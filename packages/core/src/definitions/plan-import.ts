@@ -1,5 +1,5 @@
+import type { DocumentReader, Read } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
-import type { DocumentReader, Read } from '../changes/reader.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { dependenciesOf, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';

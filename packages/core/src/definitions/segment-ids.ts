@@ -1,4 +1,4 @@
-import type { DocumentReader } from '../changes/reader.js';
+import type { DocumentReader } from '../changes/documents.js';
 import type { SegmentState } from '../segments/segment.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, segmentRegistries } from '../segments/segment-registry.js';
 import type { DefinedSegment } from './definition.types.js';

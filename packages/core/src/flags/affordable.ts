@@ -1,4 +1,4 @@
-import type { Documents } from '../changes/aggregate.js';
+import type { Documents } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { constraintsCost, strategyCost } from '../evaluation/cost.js';

@@ -1,4 +1,4 @@
-import type { Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/documents.js';
 import type { PreparedChange, SetContext } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import type { Awaitable, FlagRef } from '../common.types.js';

@@ -1,10 +1,8 @@
-import type { Versioned } from '../changes/aggregate.js';
+import { assertText, type Read, type Versioned } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
-import { assertText, type Read } from '../changes/reader.js';
 import type { FlagRef, ProjectRef } from '../common.types.js';
 import { FlagsError } from '../errors.js';
-import type { ProjectState } from '../projects/project.js';
-import { projectDocuments } from '../projects/project.js';
+import { type ProjectState, projectDocuments } from '../projects/project.js';
 import type { FlagState } from './flag.js';
 import { flagDocuments } from './flag-documents.js';
 

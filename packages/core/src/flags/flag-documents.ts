@@ -1,4 +1,4 @@
-import type { Aggregate, Documents } from '../changes/aggregate.js';
+import type { Aggregate, Documents } from '../changes/documents.js';
 import { dependenciesOf, enabledEnvironments, evolveFlag, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
 
 /** The summary of a flag in lists. The name is the document's id, the project its parent. */

@@ -1,5 +1,5 @@
+import type { DocumentReader } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
-import type { DocumentReader } from '../changes/reader.js';
 import type { Page, PageQuery, ProjectRef } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';

@@ -1,4 +1,4 @@
-import type { Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/documents.js';
 import type { Settings } from '../flags.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { ListedDocument } from '../storage/port.js';

@@ -1,4 +1,4 @@
-import type { Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
 import type { PreparedChange } from '../changes/set-runner.js';
 import type { FlagRef, JsonPatch, ProjectRef } from '../common.types.js';

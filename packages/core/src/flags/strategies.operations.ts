@@ -1,5 +1,5 @@
+import { assertText, type Read } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
-import { assertText, type Read } from '../changes/reader.js';
 import type { PreparedChange } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import type { EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';

@@ -1,5 +1,5 @@
+import { assertText, nameOf } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
-import { assertText, nameOf } from '../changes/reader.js';
 import { groupBy } from '../collections.js';
 import type { FlagRef, Page, PageQuery } from '../common.types.js';
 import { toFlagsEvent } from '../events/subscription.js';

@@ -1,4 +1,4 @@
-import type { Aggregate, Versioned } from '../changes/aggregate.js';
+import type { Aggregate, Versioned } from '../changes/documents.js';
 import type { DocumentChange } from '../changes/draft.js';
 import type { DomainEvent, EventType } from '../events/event.types.js';
 import { flagDocuments } from '../flags/flag-documents.js';

@@ -1,9 +1,8 @@
-import type { Documents } from '../changes/aggregate.js';
 import type { ChangeSet } from '../changes/change-set.types.js';
 import { readCommitted } from '../changes/change-sets.operations.js';
+import { type Documents, nameOf } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
 import { readReason } from '../changes/read-changes.js';
-import { nameOf } from '../changes/reader.js';
 import type { SetContext } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { groupBy } from '../collections.js';

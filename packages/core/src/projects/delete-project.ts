@@ -1,4 +1,4 @@
-import type { Aggregate } from '../changes/aggregate.js';
+import type { Aggregate } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
 import type { PreparedChange } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';

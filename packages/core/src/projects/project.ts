@@ -1,4 +1,4 @@
-import type { Aggregate } from '../changes/aggregate.js';
+import type { Aggregate } from '../changes/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { pickChanged } from '../validation/json.js';

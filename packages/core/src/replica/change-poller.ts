@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { KeyedUpdate } from '../changes/aggregate.js';
-import { nameOf } from '../changes/reader.js';
+import { type KeyedUpdate, nameOf } from '../changes/documents.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
 import { hasHistory, stateAt } from '../history/past-state.js';

@@ -1,8 +1,7 @@
-import type { Documents, Versioned } from '../changes/aggregate.js';
+import type { Documents, Versioned } from '../changes/documents.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
-import type { SegmentState } from '../segments/segment.js';
-import { segmentDocuments } from '../segments/segment.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, Storage, StoredDocument } from '../storage/port.js';
 import { isSameJson } from '../validation/json.js';
 

@@ -1,4 +1,4 @@
-import type { Versioned } from '../changes/aggregate.js';
+import type { Versioned } from '../changes/documents.js';
 import type { FlagState } from '../flags/flag.js';
 import { type IndexedFlag, toIndexedFlag } from '../flags/flag-index.js';
 import type { Settings } from '../flags.js';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import type { KeyedUpdate, Versioned } from '../changes/aggregate.js';
-import type { StateSize } from '../changes/state-size.js';
+import type { KeyedUpdate, Versioned } from '../changes/documents.js';
+import type { StateSize } from '../changes/size-limits.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { ProblemReporter } from '../evaluation/problem.js';

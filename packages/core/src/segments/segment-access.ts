@@ -1,4 +1,4 @@
-import type { Read } from '../changes/reader.js';
+import type { Read } from '../changes/documents.js';
 import type { ChangeContext } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { type FlagEvent, type FlagState, segmentsOf } from '../flags/flag.js';

@@ -1,4 +1,4 @@
-import type { Documents } from '../changes/aggregate.js';
+import type { Documents } from '../changes/documents.js';
 import { FlagsError } from '../errors.js';
 
 /** Keeps ids and names unique across all segments: one document that every creation, renaming and deletion writes. */

@@ -1,4 +1,4 @@
-import type { Read } from '../changes/reader.js';
+import type { Read } from '../changes/documents.js';
 import type { Storage } from '../storage/port.js';
 import { idOfHash, isSameHash, type TokenState, tokenDocuments } from './token.js';
 

@@ -1,5 +1,4 @@
-import type { Documents } from '../changes/aggregate.js';
-import type { DocumentReader } from '../changes/reader.js';
+import type { DocumentReader, Documents } from '../changes/documents.js';
 import { createWorkingCopy, type WorkingCopy } from '../changes/working-copy.js';
 import type { Storage } from '../storage/port.js';
 import { tokenDocuments } from './token.js';

@@ -1,5 +1,5 @@
+import type { DocumentReader } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
-import type { DocumentReader } from '../changes/reader.js';
 import type { PreparedChange } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import type { Page, PageQuery } from '../common.types.js';

@@ -1,5 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Aggregate, Documents } from '../changes/aggregate.js';
+import type { Aggregate, Documents } from '../changes/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { Token } from './token.types.js';

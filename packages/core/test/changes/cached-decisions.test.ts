@@ -1,4 +1,4 @@
-import type { Aggregate, Versioned } from '../../src/changes/aggregate.js';
+import type { Aggregate, Versioned } from '../../src/changes/documents.js';
 import { createSetRunner } from '../../src/changes/set-runner.js';
 import type { WorkingCopy } from '../../src/changes/working-copy.js';
 import { FlagsError } from '../../src/errors.js';

@@ -1,5 +1,4 @@
-import type { Aggregate, Versioned } from '../../src/changes/aggregate.js';
-import type { Read } from '../../src/changes/reader.js';
+import type { Aggregate, Read, Versioned } from '../../src/changes/documents.js';
 import { createSetRunner, type PreparedChange, type SetContext } from '../../src/changes/set-runner.js';
 import { createFlags } from '../../src/create-flags.js';
 import type { DomainEvent } from '../../src/events/event.types.js';

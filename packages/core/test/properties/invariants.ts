@@ -1,9 +1,7 @@
-import type { Aggregate } from '../../src/changes/aggregate.js';
-import { nameOf } from '../../src/changes/reader.js';
+import { type Aggregate, nameOf } from '../../src/changes/documents.js';
 import type { FlagState } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag-documents.js';
-import type { ProjectState } from '../../src/projects/project.js';
-import { projectDocuments } from '../../src/projects/project.js';
+import { type ProjectState, projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments } from '../../src/segments/segment.js';
 import type { Storage } from '../../src/storage/port.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
