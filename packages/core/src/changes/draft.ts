@@ -1,9 +1,11 @@
 import type { DomainEvent } from '../events/event.types.js';
+import { hasHistory } from '../history/change-set-events.js';
 import type {
   DocumentDeletion,
   DocumentKey,
   DocumentPut,
   DocumentTouch,
+  DocumentWrite,
   ListedDocument,
   ListQuery,
   StoredDocument,
@@ -86,4 +88,34 @@ export function toChange({ key, found, draft }: DraftedEntry): DocumentChange {
   const parent = documents.parentOf(state);
   const write = { key, expected, parent, body: state, text: JSON.stringify(state), summary };
   return { write, events, found, next: state, path };
+}
+
+/** Every revision of a document that this number divides stores a checkpoint. */
+export const CHECKPOINT_INTERVAL = 200;
+
+/** The state of a document at a revision. Bounds the events that `stateAt` reads. */
+const CHECKPOINT = 'checkpoint';
+
+export function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey {
+  return { kind: CHECKPOINT, id: `${kind} ${id} ${revision}` };
+}
+
+/** Returns the writes of a commit: those of the changes, and checkpoints beside them. */
+export function withCheckpoints(changes: readonly DocumentChange[]): readonly DocumentWrite[] {
+  const writes: readonly DocumentWrite[] = changes.map(({ write }) => write);
+  const checkpoints = checkpointsOf(changes);
+  return checkpoints.length > 0 ? [...writes, ...checkpoints] : writes;
+}
+
+function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
+  const checkpoints: DocumentPut[] = [];
+  for (const { write, next: body } of changes) {
+    const revision = write.expected + 1;
+    // A created document may continue older revisions. Its creation event holds its state.
+    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) continue;
+    if (!hasHistory(write.key)) continue;
+    const text = 'text' in write ? write.text : JSON.stringify(body);
+    checkpoints.push({ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null });
+  }
+  return checkpoints;
 }

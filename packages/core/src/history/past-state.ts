@@ -1,65 +1,10 @@
-import type { Aggregate, Versioned } from '../changes/documents.js';
-import type { DocumentChange } from '../changes/draft.js';
-import type { DomainEvent, EventType } from '../events/event.types.js';
-import { flagDocuments } from '../flags/flag-documents.js';
-import { projectDocuments } from '../projects/project.js';
-import { segmentDocuments } from '../segments/segment.js';
-import type { DocumentKey, DocumentPut, DocumentWrite, Storage, StoredEvent } from '../storage/port.js';
+import type { Versioned } from '../changes/documents.js';
+import { CHECKPOINT_INTERVAL, checkpointKey } from '../changes/draft.js';
+import type { EventType } from '../events/event.types.js';
+import type { DocumentKey, Storage, StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { LIMITS } from '../validation/limits.js';
-import { walkBack } from './change-set-events.js';
-
-type AnyAggregate = Aggregate<unknown, DomainEvent>;
-
-/** The kinds of documents that history shows and undo restores. A deleted token must not come back. */
-const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map(
-  [flagDocuments, projectDocuments, segmentDocuments].map((one) => [one.kind, one as unknown as AnyAggregate]),
-);
-
-export function hasHistory({ kind }: Pick<DocumentKey, 'kind'>): boolean {
-  return AGGREGATES.has(kind);
-}
-
-/** Applies events to the state of a document. */
-export function foldEvents(kind: string, state: unknown, events: readonly Pick<StoredEvent, 'type'>[]): unknown {
-  const aggregate = AGGREGATES.get(kind);
-  return events.reduce<unknown>((folded, event) => aggregate?.evolve(folded, toDomainEvent(event)), state);
-}
-
-/** The cast is safe, because decisions have made every stored event. Stored events have `environment: null`. */
-function toDomainEvent(event: Pick<StoredEvent, 'type'>): DomainEvent {
-  return event as unknown as DomainEvent;
-}
-
-/** Every revision of a document that this number divides stores a checkpoint. */
-const CHECKPOINT_INTERVAL = 200;
-
-/** The state of a document at a revision. Bounds the events that {@link stateAt} reads. */
-const CHECKPOINT = 'checkpoint';
-
-function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey {
-  return { kind: CHECKPOINT, id: `${kind} ${id} ${revision}` };
-}
-
-/** Returns the writes of a commit: those of the changes, and checkpoints beside them. */
-export function withCheckpoints(changes: readonly DocumentChange[]): readonly DocumentWrite[] {
-  const writes: readonly DocumentWrite[] = changes.map(({ write }) => write);
-  const checkpoints = checkpointsOf(changes);
-  return checkpoints.length > 0 ? [...writes, ...checkpoints] : writes;
-}
-
-function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
-  const checkpoints: DocumentPut[] = [];
-  for (const { write, next: body } of changes) {
-    const revision = write.expected + 1;
-    // A created document may continue older revisions. Its creation event holds its state.
-    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) continue;
-    if (!hasHistory(write.key)) continue;
-    const text = 'text' in write ? write.text : JSON.stringify(body);
-    checkpoints.push({ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null });
-  }
-  return checkpoints;
-}
+import { foldEvents, walkBack } from './change-set-events.js';
 
 const DOCUMENT_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'flag-created',

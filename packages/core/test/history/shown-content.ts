@@ -1,6 +1,7 @@
 import { dependenciesOf, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import { edgeId } from '../../src/flags/flag-documents.js';
-import { hasHistory, stateAt } from '../../src/history/past-state.js';
+import { hasHistory } from '../../src/history/change-set-events.js';
+import { stateAt } from '../../src/history/past-state.js';
 import type { Flags } from '../../src/index.js';
 import type { SegmentState } from '../../src/segments/segment.js';
 import type { SegmentRegistry } from '../../src/segments/segment-registry.js';
