@@ -27,8 +27,7 @@ import { acceptDeclaredProperties } from './schema/typed-evaluation.js';
 import type { TypedFlags } from './schema/typed-flags.types.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';
-import { createTokenFinder } from './tokens/token-finder.js';
-import { createTokenUseRecorder } from './tokens/token-use.js';
+import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
 import { createValidators } from './validators.js';
 
 const DAY = 86_400_000;

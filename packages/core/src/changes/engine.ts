@@ -8,15 +8,14 @@ import type { PayloadReader } from '../schema/payload.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 import type { Token } from '../tokens/token.types.js';
-import type { FindToken } from '../tokens/token-finder.js';
-import type { TokenUseRecorder } from '../tokens/token-use.js';
+import type { TokenVerifier } from '../tokens/token-verification.operations.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
 import type { DocumentReader } from './documents.js';
 import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './set-runner.js';
 
 /** The dependencies of operations. Engines of different actors differ in `run` and `plan` only. */
-export interface Engine extends DocumentReader {
+export interface Engine extends DocumentReader, TokenVerifier {
   readonly settings: Settings;
   readonly validate: Validators;
   readonly storage: Storage;
@@ -25,8 +24,6 @@ export interface Engine extends DocumentReader {
   readonly feed: Feed;
   readonly replica: Replica;
   readonly payloads: PayloadReader;
-  readonly findToken: FindToken;
-  readonly tokenUse: TokenUseRecorder;
   /** Runs a change set, attributed to the engine's actor unless the context names another one. */
   readonly run: (changes: readonly PreparedChange[], context: UnattributedContext | undefined) => Promise<CommittedSet>;
   /** Decides a change set without a commit. */

@@ -17,6 +17,7 @@ import * as members from '../projects/members.operations.js';
 import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
 import * as tokens from '../tokens/token.operations.js';
+import { verifyToken } from '../tokens/token-verification.operations.js';
 import * as changeSets from './change-sets.operations.js';
 import type { DocumentReader } from './documents.js';
 import type { Engine, Lifetime } from './engine.js';
@@ -73,7 +74,7 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   getSegment: segments.getSegment,
   listSegmentUses: segments.listSegmentUses,
   listTokens: tokens.listTokens,
-  verifyToken: tokens.verifyToken,
+  verifyToken,
   listEvents,
   history,
   getChangeSet,

@@ -14,7 +14,7 @@ import { changeRegistry } from '../segments/segment.operations.js';
 import { unregisterSegment } from '../segments/segment-registry.js';
 import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
-import { removeTokenUse } from '../tokens/token-use.js';
+import { removeTokenUse } from '../tokens/token-verification.operations.js';
 import * as projectRules from './project.js';
 import { projectDocuments } from './project.js';
 

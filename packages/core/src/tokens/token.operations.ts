@@ -14,7 +14,6 @@ import {
   createSecret,
   hashSecret,
   idOfHash,
-  isCurrent,
   type StoredToken,
   TOKEN_REGISTRY,
   type TokenState,
@@ -22,8 +21,8 @@ import {
   tokenRegistries,
   toToken,
 } from './token.js';
-import type { CreatedToken, ListedToken, NewToken, Token, TokenRotation } from './token.types.js';
-import { listTokenUses, removeTokenUse } from './token-use.js';
+import type { CreatedToken, ListedToken, NewToken, TokenRotation } from './token.types.js';
+import { listTokenUses, removeTokenUse } from './token-verification.operations.js';
 
 export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
   const valid = engine.validate.newToken(input);
@@ -119,14 +118,6 @@ function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null): 
   if (Date.parse(given) <= Date.parse(latest)) return given;
   const message = `must not be after ${latest}, because tokens live at most ${maxTokenLifetime} milliseconds here`;
   throw invalidInput([{ message, path: '/expiresAt' }]);
-}
-
-export async function verifyToken({ findToken, now, tokenUse }: Engine, secret: string): Promise<Token | undefined> {
-  if (typeof secret !== 'string') return undefined;
-  const token = await findToken(hashSecret(secret));
-  if (!token || !isCurrent(token, now())) return undefined;
-  tokenUse.record(token.id);
-  return toToken(token);
 }
 
 /** Lists all tokens by creation time, then id. */

@@ -1,10 +1,59 @@
-import type { DocumentReader, Documents } from '../changes/documents.js';
+import type { DocumentReader, Documents, Read } from '../changes/documents.js';
 import { createWorkingCopy, type WorkingCopy } from '../changes/working-copy.js';
 import type { Storage } from '../storage/port.js';
-import { tokenDocuments } from './token.js';
+import { hashSecret, idOfHash, isCurrent, isSameHash, type TokenState, tokenDocuments, toToken } from './token.js';
+import type { Token } from './token.types.js';
+
+/** The part of the engine that verifies tokens. */
+export interface TokenVerifier {
+  readonly findToken: FindToken;
+  readonly tokenUse: TokenUseRecorder;
+  readonly now: () => Date;
+}
+
+export async function verifyToken(
+  { findToken, tokenUse, now }: TokenVerifier,
+  secret: string,
+): Promise<Token | undefined> {
+  if (typeof secret !== 'string') return undefined;
+  const token = await findToken(hashSecret(secret));
+  if (!token || !isCurrent(token, now())) return undefined;
+  tokenUse.record(token.id);
+  return toToken(token);
+}
+
+/** The largest number of cached tokens. */
+const CACHED_TOKENS = 1000;
+
+/** Resolves to the token whose secret has this hash, or to undefined. */
+type FindToken = (hash: string) => Promise<TokenState | undefined>;
+
+/**
+ * Creates the token lookup for the authentication of requests. It caches tokens by hash until the storage's data
+ * version changes. Without a data version it reads the token each time. It never caches unknown hashes.
+ */
+export function createTokenFinder({ storage, read }: { readonly storage: Storage; readonly read: Read }): FindToken {
+  const cache = new Map<string, TokenState>();
+  let latest: string | undefined;
+
+  return async (hash) => {
+    const version = await storage.dataVersion?.();
+    if (version !== latest) cache.clear();
+    latest = version;
+    const token = cache.get(hash) ?? (await readToken(read, hash));
+    // The version is read before the token, so a cached token is never older than its version.
+    if (token && version !== undefined && version === latest && cache.size < CACHED_TOKENS) cache.set(hash, token);
+    return token;
+  };
+}
+
+async function readToken(read: Read, hash: string): Promise<TokenState | undefined> {
+  const found = await read(tokenDocuments, idOfHash(hash));
+  return found && isSameHash(found.state.hash, hash) ? found.state : undefined;
+}
 
 /** When a token was used. A document of its own, because a use must not change the token's revision or have an event. */
-export interface TokenUse {
+interface TokenUse {
   readonly token: string;
   /** The first known use within the latest hour of use. ISO 8601. */
   readonly usedAt: string;
@@ -30,14 +79,14 @@ export async function listTokenUses({ list }: Pick<DocumentReader, 'list'>): Pro
 }
 
 /** Records when tokens are used, accurate to the hour. */
-export interface TokenUseRecorder {
+interface TokenUseRecorder {
   /** Remembers that a token was used now. Costs a lookup in memory. */
   record(token: string): void;
   /** Stops the timer and writes the pending uses. */
   close(): Promise<void>;
 }
 
-export interface TokenUseOptions {
+interface TokenUseOptions {
   readonly storage: Storage;
   readonly now: () => Date;
   /** Milliseconds between a use and its write; 0 disables the timer. */
