@@ -1,8 +1,7 @@
 import type { EvaluationContext } from '../evaluation/evaluated.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { assertEnvironment } from '../flags/find.js';
 import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { assertEnvironment, flagDocuments } from '../flags/flag-documents.js';
 import { toConfiguration, toSegmentDefinition } from '../replica/environment-view.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { timeSlice } from '../time-slice.js';

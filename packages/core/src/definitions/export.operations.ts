@@ -1,7 +1,6 @@
 import type { Engine } from '../changes/engine.js';
-import { findProject } from '../flags/find.js';
 import { dependenciesOf, type FlagState, ownershipOf } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { findProject, flagDocuments } from '../flags/flag-documents.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { timeSlice } from '../time-slice.js';

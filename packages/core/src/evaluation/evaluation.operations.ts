@@ -1,6 +1,6 @@
 import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
-import { assertEnvironment, throwEnvironmentNotFound } from '../flags/find.js';
+import { assertEnvironment, throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';
 import { sortInSlices, timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';

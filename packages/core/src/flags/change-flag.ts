@@ -4,9 +4,8 @@ import type { WorkingCopy } from '../changes/working-copy.js';
 import type { Awaitable, FlagRef } from '../common.types.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { assertSegmentsUsable } from '../segments/segment-access.js';
-import { findFlag, throwFlagNotFound } from './find.js';
 import { dependenciesOf, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
-import { dependencyEdges, edgeId, flagDocuments } from './flag-documents.js';
+import { dependencyEdges, edgeId, findFlag, flagDocuments, throwFlagNotFound } from './flag-documents.js';
 import type { Strategy } from './strategy.types.js';
 
 /**

@@ -7,11 +7,16 @@ import { cloneJson } from '../replica/clone-json.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
-import { findFlag } from './find.js';
 import { dependenciesOf, type FlagState } from './flag.js';
-import { type DependencyEdge, dependencyEdges, flagDocuments } from './flag-documents.js';
+import {
+  type DependencyEdge,
+  dependencyEdges,
+  findFlag,
+  flagDocuments,
+  type ListedFlag,
+  toListedFlag,
+} from './flag-documents.js';
 import { listLiveFlags } from './flag-lists.operations.js';
-import { type ListedFlag, toListedFlag } from './flag-views.js';
 
 /** Lists the names of the flags that depend on a flag, archived or not, in name order. */
 export async function listChildren({ list }: DocumentReader, parent: string): Promise<readonly string[]> {

@@ -1,5 +1,21 @@
-import type { Aggregate, Documents } from '../changes/documents.js';
-import { dependenciesOf, enabledEnvironments, evolveFlag, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
+import { type Aggregate, assertText, type Documents, type Read, type Versioned } from '../changes/documents.js';
+import type { FlagRef, ProjectRef } from '../common.types.js';
+import { FlagsError } from '../errors.js';
+import type { Settings } from '../flags.js';
+import { type ProjectState, projectDocuments } from '../projects/project.js';
+import type { MetricsStorage } from '../storage/metrics-port.js';
+import type { ListedDocument } from '../storage/port.js';
+import {
+  dependenciesOf,
+  enabledEnvironments,
+  evolveFlag,
+  type FlagEvent,
+  type FlagState,
+  orderedEnvironmentOf,
+  segmentsOf,
+} from './flag.js';
+import type { ArchivedFlag, Flag, FlagDetail, FlagSummary } from './flag.types.js';
+import { toUpdate } from './metadata.decide.js';
 
 /** The summary of a flag in lists. The name is the document's id, the project its parent. */
 export interface StoredFlagSummary {
@@ -56,4 +72,116 @@ export const dependencyEdges: Documents<DependencyEdge> = { kind: 'dependency', 
 /** The separator is unambiguous, because names of flags have no spaces. */
 export function edgeId({ parent, child }: DependencyEdge): string {
   return `${parent} ${child}`;
+}
+
+/** Resolves to the project. Rejects with `project_not_found`. */
+export async function findProject(read: Read, { project }: ProjectRef): Promise<Versioned<ProjectState>> {
+  return (await read(projectDocuments, project)) ?? throwProjectNotFound(project);
+}
+
+/** Resolves to the flag of the named project. Rejects with `flag_not_found` or `project_not_found`. */
+export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<FlagState>> {
+  const found = await read(flagDocuments, ref.flag);
+  if (found && found.state.project === ref.project) return found;
+  await findProject(read, ref);
+  return throwFlagNotFound(ref.flag, ` in the project ${ref.project}`);
+}
+
+export function throwProjectNotFound(project: string): never {
+  throw new FlagsError('project_not_found', `There is no project ${project}; create it, or list the projects.`);
+}
+
+export function throwFlagNotFound(flag: string, where = ''): never {
+  throw new FlagsError('flag_not_found', `There is no flag ${flag}${where}; create it, or list the flags.`);
+}
+
+interface WithSettings {
+  readonly settings: Settings;
+}
+
+/** Throws `environment_not_found` unless the settings contain the environment. */
+export function assertEnvironment({ settings }: WithSettings, environment: string): void {
+  assertText('environment', environment);
+  if (!settings.environments.some(({ name }) => name === environment))
+    throwEnvironmentNotFound({ settings }, environment);
+}
+
+export function throwEnvironmentNotFound({ settings }: WithSettings, environment: string): never {
+  const names = settings.environments.map(({ name }) => name).join(', ');
+  throw new FlagsError('environment_not_found', `There is no environment ${environment}; there are ${names}.`);
+}
+
+/** Returns the time of a flag's last reported evaluation, as a timestamp; null if there is none. */
+export type LastSeen = (flag: string) => string | null;
+
+/** Reads the last-seen times of flags. */
+export async function readLastSeen(
+  metrics: MetricsStorage,
+  flags: readonly { readonly name: string }[],
+): Promise<LastSeen> {
+  const times = await metrics.lastSeen(flags.map(({ name }) => name));
+  // A report counts many flags at one time, and converting a time takes longer than finding it.
+  const texts = new Map<number, string>();
+  return (flag) => {
+    const time = times.get(flag);
+    if (time === undefined) return null;
+    const text = texts.get(time) ?? new Date(time).toISOString();
+    texts.set(time, text);
+    return text;
+  };
+}
+
+/**
+ * Reads the last-seen time of one flag. Changes call it before the commit, because a later error would hide the commit.
+ * It ignores a name that is not a string; reading the flag refuses such a name.
+ */
+export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Promise<string | null> {
+  if (typeof flag !== 'string') return null;
+  return (await readLastSeen(metrics, [{ name: flag }]))(flag);
+}
+
+/** Converts a stored flag to the public type. */
+export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: string | null): Flag {
+  // Not a spread: on Node 20 it gives each object a hidden class of its own.
+  return Object.assign(toUpdate(state, lastSeenAt), { revision });
+}
+
+/** The inputs of a flag's details besides the flag. */
+interface FlagDetailContext {
+  readonly settings: Settings;
+  readonly children: readonly string[];
+}
+
+/** Adds the details to a flag that nobody else has. */
+export function toDetail(flag: Flag, state: FlagState, { settings, children }: FlagDetailContext): FlagDetail {
+  const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(state, name));
+  return Object.assign(flag, { environments, dependencies: dependenciesOf(state), children });
+}
+
+/** A flag in a list. It is read from the stored summary only. */
+export interface ListedFlag extends Omit<StoredFlagSummary, 'segments' | 'archive'> {
+  readonly name: string;
+  readonly project: string;
+  readonly parents: readonly string[];
+  readonly archive: ArchivedDetails | undefined;
+}
+
+// Lists are long. Naming the members is much faster than an object spread.
+
+export function toListedFlag({ key, parent, content }: ListedDocument): ListedFlag {
+  const { type, stale, archived, createdAt, enabledIn, parents = [], archive } = content as StoredFlagSummary;
+  return { name: key.id, project: parent ?? '', type, stale, archived, createdAt, enabledIn, parents, archive };
+}
+
+export function toSummary(flag: ListedFlag, settings: Settings, lastSeen: LastSeen): FlagSummary {
+  const { name, type, stale, createdAt, enabledIn } = flag;
+  const environments = settings.environments.map(({ name, displayName }) => {
+    return { name, displayName, enabled: enabledIn.includes(name) };
+  });
+  return { name, type, stale, createdAt, lastSeenAt: lastSeen(name), environments };
+}
+
+export function toArchivedFlag(summary: FlagSummary, project: string, details: ArchivedDetails): ArchivedFlag {
+  const { archivedAt, description, impressionData } = details;
+  return { ...summary, project, archived: true, archivedAt, description, impressionData };
 }

@@ -3,12 +3,21 @@ import type { Engine } from '../changes/engine.js';
 import type { Page, PageQuery, ProjectRef } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
-import { findProject } from './find.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';
-import { type ArchivedDetails, archivedDetailsOf, flagDocuments, type StoredFlagSummary } from './flag-documents.js';
+import {
+  type ArchivedDetails,
+  archivedDetailsOf,
+  findProject,
+  flagDocuments,
+  type ListedFlag,
+  readLastSeen,
+  type StoredFlagSummary,
+  toArchivedFlag,
+  toListedFlag,
+  toSummary,
+} from './flag-documents.js';
 import { searchFlags } from './flag-search.operations.js';
 import type { FlagPage, FlagQuery } from './flag-search.types.js';
-import { type ListedFlag, readLastSeen, toArchivedFlag, toListedFlag, toSummary } from './flag-views.js';
 
 export function listFlags(engine: Engine, ref: ProjectRef): Promise<readonly FlagSummary[]>;
 export function listFlags(engine: Engine, ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;

@@ -1,10 +1,9 @@
 import type { Engine } from '../changes/engine.js';
 import { timeSlice } from '../time-slice.js';
-import { assertEnvironment } from './find.js';
+import { assertEnvironment, type LastSeen, readLastSeen } from './flag-documents.js';
 import type { IndexedFlag } from './flag-index.js';
 import { createFlagMatcher, createFlagOrder, sortKeyOf } from './flag-search.js';
 import type { FlagOverview, FlagPage, FlagQuery } from './flag-search.types.js';
-import { type LastSeen, readLastSeen } from './flag-views.js';
 
 /** The page size of a query with `after` only. */
 const DEFAULT_LIMIT = 100;

@@ -8,11 +8,17 @@ import type { DocumentKey } from '../storage/port.js';
 import { pickMembers } from '../validation/json.js';
 import { applyToFlag, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
-import { findFlag, findProject, throwFlagNotFound } from './find.js';
 import type { FlagState } from './flag.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
-import { flagDocuments } from './flag-documents.js';
-import { readLastSeenAt, toDetail, toFlag } from './flag-views.js';
+import {
+  findFlag,
+  findProject,
+  flagDocuments,
+  readLastSeenAt,
+  throwFlagNotFound,
+  toDetail,
+  toFlag,
+} from './flag-documents.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';
 

@@ -10,8 +10,8 @@ import { idOfSegment } from '../segments/segment.operations.js';
 import { invalidInput } from '../validation/validator.js';
 import { assertAffordable } from './affordable.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
-import { assertEnvironment } from './find.js';
 import { type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
+import { assertEnvironment } from './flag-documents.js';
 import * as strategyRules from './strategies.decide.js';
 import type {
   EnvironmentInput,

@@ -5,11 +5,17 @@ import type { FlagRef } from '../common.types.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';
-import { assertEnvironment, findFlag } from '../flags/find.js';
 import { dependenciesOf, type FlagState, segmentsOf } from '../flags/flag.js';
 import type { FlagDetail } from '../flags/flag.types.js';
-import { type DependencyEdge, dependencyEdges, flagDocuments } from '../flags/flag-documents.js';
-import { toDetail, toFlag } from '../flags/flag-views.js';
+import {
+  assertEnvironment,
+  type DependencyEdge,
+  dependencyEdges,
+  findFlag,
+  flagDocuments,
+  toDetail,
+  toFlag,
+} from '../flags/flag-documents.js';
 import { cloneJson } from '../replica/clone-json.js';
 import { createEnvironmentView } from '../replica/environment-view.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';

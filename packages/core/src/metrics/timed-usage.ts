@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Engine } from '../changes/engine.js';
 import type { Page, PageQuery } from '../common.types.js';
-import { assertEnvironment, throwFlagNotFound } from '../flags/find.js';
+import { assertEnvironment, throwFlagNotFound } from '../flags/flag-documents.js';
 import { arrayOf, pageBounds, takePage } from '../pages.js';
 import type { TimedUsage, TimedUsageKey, TimedUsageQuery } from '../storage/metrics-port.js';
 import { DAY, HOUR, startOf } from '../storage/timed-usage.js';

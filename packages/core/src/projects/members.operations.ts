@@ -2,7 +2,7 @@ import type { Engine } from '../changes/engine.js';
 import type { PreparedChange } from '../changes/set-runner.js';
 import type { ProjectRef } from '../common.types.js';
 import { FlagsError } from '../errors.js';
-import { findProject } from '../flags/find.js';
+import { findProject } from '../flags/flag-documents.js';
 import * as memberRules from './members.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';
 import { changeProject } from './project.operations.js';

@@ -4,7 +4,7 @@ import type { PreparedChange } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import type { Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
-import { assertEnvironment, findProject } from '../flags/find.js';
+import { assertEnvironment, findProject } from '../flags/flag-documents.js';
 import { cutPage, pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
 import { toTimestamp } from '../validation/primitives.js';
