@@ -16,7 +16,6 @@ import { createMetricsRetention } from './metrics/retention.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.js';
 import { createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
-import { cloneJson } from './replica/clone-json.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
 import { assertSchemaFits } from './schema/define-flags.js';
@@ -28,6 +27,7 @@ import type { TypedFlags } from './schema/typed-flags.types.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';
 import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
+import { cloneJson } from './validation/json.js';
 import { createValidators } from './validators.js';
 
 const DAY = 86_400_000;

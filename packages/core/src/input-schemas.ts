@@ -8,7 +8,7 @@ import { member, newProject, projectChanges } from './projects/project.schema.js
 import { newSegment, segmentChanges } from './segments/segment.schema.js';
 import { newToken, tokenRotation } from './tokens/token.schema.js';
 import { deepFreeze } from './validation/json.js';
-import { jsonPatch } from './validation/json-patch.schema.js';
+import { jsonPatch } from './validation/json-patch.js';
 import { type JsonSchema, pageQuery } from './validation/primitives.js';
 
 /** The JSON Schema of every input, by the input's name. */

@@ -23,7 +23,7 @@ import type { Member, NewProject, ProjectChanges } from './projects/project.type
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
 import { findTokenIssues } from './tokens/token.schema.js';
 import type { NewToken, TokenRotation } from './tokens/token.types.js';
-import { findPatchIssues } from './validation/json-patch.schema.js';
+import { findPatchIssues } from './validation/json-patch.js';
 import { LIMITS } from './validation/limits.js';
 import { createValidator } from './validation/validator.js';
 

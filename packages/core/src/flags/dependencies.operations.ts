@@ -3,7 +3,7 @@ import type { Engine } from '../changes/engine.js';
 import type { PreparedChange } from '../changes/set-runner.js';
 import type { FlagRef, Page, PageQuery } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
-import { cloneJson } from '../replica/clone-json.js';
+import { cloneJson } from '../validation/json.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';

@@ -1,7 +1,8 @@
 import type { Engine } from '../changes/engine.js';
 import type { PreparedChange } from '../changes/set-runner.js';
 import type { FlagRef, JsonPatch } from '../common.types.js';
-import { cloneJson, clonePatch } from '../replica/clone-json.js';
+import { cloneJson } from '../validation/json.js';
+import { clonePatch } from '../validation/json-patch.js';
 import { changeFlag } from './change-flag.js';
 import type { Variant, VariantInput } from './variant.types.js';
 import * as variantRules from './variants.decide.js';

@@ -16,12 +16,11 @@ import {
   toDetail,
   toFlag,
 } from '../flags/flag-documents.js';
-import { cloneJson } from '../replica/clone-json.js';
 import { createEnvironmentView } from '../replica/environment-view.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { EventPage, Storage, StoredEventQuery } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import { deepFreeze } from '../validation/json.js';
+import { cloneJson, deepFreeze } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import { toTimestamp } from '../validation/primitives.js';
 import { invalidInput } from '../validation/validator.js';

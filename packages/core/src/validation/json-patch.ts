@@ -1,8 +1,44 @@
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import type { JsonPatch, JsonPatchOperation } from '../common.types.js';
-import { FlagsError } from '../errors.js';
-import { isSameJson } from './json.js';
+import { type ErrorDetail, FlagsError } from '../errors.js';
+import { cloneJson, cloneWithoutPrototypes, isSameJson } from './json.js';
 import { LIMITS } from './limits.js';
+import type { JsonSchema } from './primitives.js';
+
+const pointer: JsonSchema = {
+  type: 'string',
+  pattern: '^(?:/(?:[^~/]|~[01])*)*$',
+  description: 'a JSON Pointer: empty, or starting with /, with ~ only as ~0 or ~1',
+};
+
+export const jsonPatch: JsonSchema = {
+  type: 'array',
+  maxItems: LIMITS.patchOperations,
+  items: {
+    type: 'object',
+    properties: {
+      op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+      path: pointer,
+      from: pointer,
+      value: {},
+    },
+    required: ['op', 'path'],
+  },
+};
+
+/** Each operation needs its operand: `value` or `from`. */
+export function findPatchIssues(patch: JsonPatch): readonly ErrorDetail[] {
+  return patch.flatMap((operation, index) => {
+    const operand = operandOf(operation.op);
+    if (operand === undefined || Object.hasOwn(operation, operand)) return [];
+    return [{ message: `is required for ${operation.op}`, path: `/${index}/${operand}` }];
+  });
+}
+
+function operandOf(op: JsonPatch[number]['op']): 'value' | 'from' | undefined {
+  if (op === 'remove') return undefined;
+  return op === 'move' || op === 'copy' ? 'from' : 'value';
+}
 
 const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
 
@@ -71,44 +107,9 @@ const VALIDATED_BEFORE = false;
 const IN_PLACE = true;
 const PROTOTYPES_OUT_OF_REACH = false;
 
-/** Copies a JSON value. Its objects have no prototypes. */
-function cloneWithoutPrototypes<T>(value: T): T {
-  return withoutPrototypes(JSON.parse(JSON.stringify(value))) as T;
-}
-
-/**
- * Changes arrays in place and replaces objects. A reviver for `JSON.parse` takes ten times as long, because it visits
- * every text.
- */
-function withoutPrototypes(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) {
-      if (typeof value[at] === 'object') value[at] = withoutPrototypes(value[at]);
-    }
-    return value;
-  }
-  const bare: Record<string, unknown> = Object.create(null);
-  for (const [name, member] of Object.entries(value)) bare[name] = withoutPrototypes(member);
-  return bare;
-}
-
 /** Returns the value at a pointer whose target exists. */
 function valueAt(document: object, pointer: string): unknown {
   return parsePointer(pointer).reduce<unknown>(childOf, document);
-}
-
-/** Sets a member of an object. In an array, inserts before the index, or at the end for `-`. */
-function insertAt(document: object, path: string, value: unknown): void {
-  apply(document, { op: 'add', path, value });
-}
-
-function replaceAt(document: object, path: string, value: unknown): void {
-  apply(document, { op: 'replace', path, value });
-}
-
-function removeAt(document: object, path: string): void {
-  apply(document, { op: 'remove', path });
 }
 
 function apply(document: object, operation: Operation): void {
@@ -131,7 +132,7 @@ function patchTestFailed(index: number): FlagsError {
  * Runs work that recurses through a value. A cyclic or too deeply nested value exhausts the stack, and is an
  * `invalid_patch`.
  */
-export function withDepthGuard<T>(work: () => T): T {
+function withDepthGuard<T>(work: () => T): T {
   try {
     return work();
   } catch {
@@ -139,8 +140,13 @@ export function withDepthGuard<T>(work: () => T): T {
   }
 }
 
+/** Copies a patch. Guards the depth, because the values of a patch are not validated. */
+export function clonePatch(patch: JsonPatch): JsonPatch {
+  return withDepthGuard(() => cloneJson(patch));
+}
+
 /** The top-level members that a patch may use. */
-export interface PatchScope {
+interface PatchScope {
   /** Members that the patch may change. Default: the whole document. */
   readonly changeable?: readonly string[];
   /** Members that the patch may test and copy. Changes to them are ignored. */
@@ -194,7 +200,7 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
     if (effective) copied += applyOne(root, effective, index);
     if (copied > LIMITS.patchCopies) throw invalidPatch(index, 'path', 'copies more than a patch may');
   }
-  return withDepthGuard(() => JSON.parse(JSON.stringify(root.document ?? null)));
+  return withDepthGuard(() => cloneJson(root.document ?? null));
 }
 
 /** Applies one operation. Returns the number of characters of JSON that it copied. */
@@ -225,7 +231,7 @@ function applyWithValue(
     insert(root, { path, value, index });
   } else if (op === 'replace') {
     readTarget(root, { pointer: path, index, member: 'path' });
-    replaceAt(root, inRoot(path), value);
+    apply(root, { op: 'replace', path: inRoot(path), value });
   } else if (findMissingTarget(root, inRoot(path), 'existing') || !isSame(valueAt(root, inRoot(path)), value)) {
     throw patchTestFailed(index);
   }
@@ -259,14 +265,15 @@ function readTarget(root: Root, { pointer, index, member }: Source): unknown {
 
 function remove(root: Root, source: Source): unknown {
   const value = readTarget(root, source);
-  removeAt(root, inRoot(source.pointer));
+  apply(root, { op: 'remove', path: inRoot(source.pointer) });
   return value;
 }
 
 function insert(root: Root, { path, value, index }: { path: string; value: unknown; index: number }): void {
   const missing = findMissingTarget(root, inRoot(path), 'insertable');
   if (missing) throw invalidPatch(index, 'path', missing);
-  insertAt(root, inRoot(path), value);
+  // In an array, inserts before the index, or at the end for `-`.
+  apply(root, { op: 'add', path: inRoot(path), value });
 }
 
 function inRoot(pointer: string): string {

@@ -50,13 +50,33 @@ export function pickChanged<T extends object>(
 }
 
 /**
- * Copies the members of an input that are known and present. Inputs are not copied whole, because a request may have a
- * hundred thousand unknown members.
+ * Copies a caller's object by way of JSON text, so that later changes by the caller have no effect. Pass validated
+ * members only: ignored members may be nested too deeply to be copied.
  */
-export function pickMembers<T extends object>(input: T, members: readonly string[]): T {
-  const given = input as Readonly<Record<string, unknown>>;
-  const present = members.filter((member) => given[member] !== undefined);
-  return Object.fromEntries(present.map((member) => [member, given[member]])) as T;
+export function cloneJson<T>(input: T): T {
+  return JSON.parse(JSON.stringify(input));
+}
+
+/** Copies a JSON value. Its objects have no prototypes. */
+export function cloneWithoutPrototypes<T>(value: T): T {
+  return withoutPrototypes(JSON.parse(JSON.stringify(value))) as T;
+}
+
+/**
+ * Changes arrays in place and replaces objects. A reviver for `JSON.parse` takes ten times as long, because it visits
+ * every text.
+ */
+function withoutPrototypes(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      if (typeof value[at] === 'object') value[at] = withoutPrototypes(value[at]);
+    }
+    return value;
+  }
+  const bare: Record<string, unknown> = Object.create(null);
+  for (const [name, member] of Object.entries(value)) bare[name] = withoutPrototypes(member);
+  return bare;
 }
 
 /** Freezes a value recursively. Assumes that a frozen object is frozen throughout. */

@@ -62,3 +62,13 @@ function othersOf({ length }: readonly ErrorDetail[]): string {
   if (length < 2) return '';
   return length < LIMITS.issues ? ` (and ${length - 1} more)` : ` (and at least ${LIMITS.issues - 1} more)`;
 }
+
+/**
+ * Copies the members of an input that are known and present. Inputs are not copied whole, because a request may have a
+ * hundred thousand unknown members.
+ */
+export function pickMembers<T extends object>(input: T, members: readonly string[]): T {
+  const given = input as Readonly<Record<string, unknown>>;
+  const present = members.filter((member) => given[member] !== undefined);
+  return Object.fromEntries(present.map((member) => [member, given[member]])) as T;
+}
