@@ -4,7 +4,6 @@ import { type ActorIdentity, attribute, createLifetime, type Engine, toIdentity 
 import { bindChanges, bindReadsAndReports, createActorInterfaces } from './changes/operations.js';
 import { createSetRunner, type PreparedChange } from './changes/set-runner.js';
 import { StateSize } from './changes/size-limits.js';
-import { createErrorReporter } from './error-reporter.js';
 import { FlagsError } from './errors.js';
 import { evaluationOperations } from './evaluation/evaluation.operations.js';
 import { rememberContexts } from './evaluation/recent-contexts.js';
@@ -14,7 +13,7 @@ import type { Flags } from './flags.js';
 import { asOf } from './history/as-of.operations.js';
 import { createMetricsRetention } from './metrics/retention.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.js';
-import { createSettings, type FlagsOptions } from './options.js';
+import { createErrorReporter, createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';

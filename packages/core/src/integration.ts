@@ -5,8 +5,6 @@
 
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategy-parameters.js';
-// Validation
-export { type InputSchemas, inputSchemas } from './input-schemas.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/resolution.js';
@@ -38,3 +36,5 @@ export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf
 export { timeSlice } from './time-slice.js';
 export type { JsonSchema } from './validation/primitives.js';
 export { createValidator } from './validation/validator.js';
+// Validation
+export { type InputSchemas, inputSchemas } from './validators.js';

@@ -1,31 +1,101 @@
 import type { JsonPatch, PageQuery, ProjectRef } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
+import { eventQuery } from './events/event.schema.js';
 import type { EventQuery } from './events/event.types.js';
 import type { DependencyInput } from './flags/dependency.types.js';
-import { findLabelIssues } from './flags/flag.schema.js';
+import {
+  clone,
+  dependency,
+  findLabelIssues,
+  flagChanges,
+  flagQuery,
+  labelChanges,
+  move,
+  newFlag,
+  parent,
+} from './flags/flag.schema.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flags/flag.types.js';
 import type { FlagQuery } from './flags/flag-search.types.js';
 import {
+  constraint,
+  environment,
   findConstraintIssues,
   findCostIssues,
   findEnvironmentIssues,
   findStrategyIssues,
   issuesOrElse,
+  strategy,
+  strategyReplacement,
 } from './flags/strategies.schema.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
-import { findVariantsIssues } from './flags/variants.schema.js';
+import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
-import { inputSchemas } from './input-schemas.js';
-import { findBulkIssues, findPeriodIssues, findRegistrationIssues, findUsageIssues } from './metrics/metrics.schema.js';
+import {
+  bulkReport,
+  findBulkIssues,
+  findPeriodIssues,
+  findRegistrationIssues,
+  findUsageIssues,
+  metricsReport,
+  registration,
+  usageFilter,
+} from './metrics/metrics.schema.js';
 import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './metrics/metrics.types.js';
+import { member, newProject, projectChanges } from './projects/project.schema.js';
 import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
+import { newSegment, segmentChanges } from './segments/segment.schema.js';
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
-import { findTokenIssues } from './tokens/token.schema.js';
+import { findTokenIssues, newToken, tokenRotation } from './tokens/token.schema.js';
 import type { NewToken, TokenRotation } from './tokens/token.types.js';
-import { findPatchIssues } from './validation/json-patch.js';
+import { deepFreeze } from './validation/json.js';
+import { findPatchIssues, jsonPatch } from './validation/json-patch.js';
 import { LIMITS } from './validation/limits.js';
+import { type JsonSchema, pageQuery } from './validation/primitives.js';
 import { createValidator } from './validation/validator.js';
+
+/** The JSON Schema of every input, by the input's name. */
+export type InputSchemas = ReturnType<typeof inputSchemas>;
+
+/**
+ * Returns the JSON Schemas that operations validate their input with, for documents such as OpenAPI.
+ *
+ * @example
+ * const { newFlag } = inputSchemas(flags.settings);
+ */
+export function inputSchemas(settings: Settings) {
+  const flagTypes = settings.flagTypes.map((type) => type.name);
+  return deepFreeze({
+    newFlag: newFlag(flagTypes) as JsonSchema,
+    flagChanges: flagChanges(flagTypes) as JsonSchema,
+    labelChanges: labelChanges as JsonSchema,
+    clone: clone as JsonSchema,
+    move: move as JsonSchema,
+    strategy: strategy as JsonSchema,
+    strategyReplacement: strategyReplacement as JsonSchema,
+    environment: environment as JsonSchema,
+    constraint: constraint as JsonSchema,
+    variants,
+    variant: variant as JsonSchema,
+    jsonPatch,
+    newSegment: newSegment as JsonSchema,
+    segmentChanges: segmentChanges as JsonSchema,
+    dependency: dependency as JsonSchema,
+    parent: parent as JsonSchema,
+    member: member as JsonSchema,
+    newProject: newProject as JsonSchema,
+    projectChanges: projectChanges as JsonSchema,
+    registration: registration as JsonSchema,
+    metricsReport: metricsReport as JsonSchema,
+    bulkReport: bulkReport as JsonSchema,
+    usageFilter: usageFilter as JsonSchema,
+    newToken: newToken as JsonSchema,
+    tokenRotation: tokenRotation as JsonSchema,
+    flagQuery: flagQuery as JsonSchema,
+    eventQuery: eventQuery as JsonSchema,
+    pageQuery: pageQuery as JsonSchema,
+  });
+}
 
 export type Validators = ReturnType<typeof createValidators>;
 

@@ -1,12 +1,13 @@
 import { groupBy } from '../collections.js';
-import { FlagsError } from '../errors.js';
+import { type ErrorDetail, FlagsError } from '../errors.js';
 import type { FlagsEvent } from '../events/event.types.js';
-import { toFlagsEvent, withoutHash } from '../events/subscription.js';
+import { toFlagsEvent, withoutHash } from '../events/feed.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { tokenDocuments } from '../tokens/token.js';
 import { LIMITS } from '../validation/limits.js';
+import { invalidInput } from '../validation/validator.js';
 import type {
   ApplyOptions,
   Change,
@@ -18,9 +19,9 @@ import type {
 } from './change-set.types.js';
 import { nameOf } from './documents.js';
 import type { Engine } from './engine.js';
-import { readChangeSetId, readChanges, readExpectedRevisions, readReason } from './read-changes.js';
-import { locateRefusal } from './refusals.js';
+import { type ExpectedRevision, locateRefusal } from './refusals.js';
 import type { PreparedChange } from './set-runner.js';
+import { type ChangeArguments, type ChangeOperation, REF_MEMBERS, VOCABULARY } from './vocabulary.js';
 import type { RecordedEvent } from './working-copy.js';
 
 export async function apply(
@@ -121,4 +122,107 @@ function toPlannedEvent({ subject, project, event }: RecordedEvent): PlannedEven
 /** Returns a function that removes the hash of a token. */
 function showingOf(kind: string): (value: unknown) => unknown {
   return kind === tokenDocuments.kind ? withoutHash : (value) => value;
+}
+
+/** A change whose operation is known and whose reference has the right members. The input is still as it was given. */
+interface ReadableChange extends ChangeArguments {
+  readonly operation: ChangeOperation;
+  readonly ifRevision?: number | readonly number[];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the changes of a set.
+ *
+ * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per fault, each with a JSON Pointer
+ */
+function readChanges(changes: unknown): readonly ReadableChange[] {
+  if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);
+  if (changes.length > LIMITS.changesPerSet) {
+    const message = `There are ${changes.length} changes, and a change set may have ${LIMITS.changesPerSet}; divide them.`;
+    throw new FlagsError('change_set_too_large', message, [{ message, path: '/changes' }]);
+  }
+  const issues: ErrorDetail[] = [];
+  const read = changes.flatMap((change: unknown, index) => {
+    const found = findIssues(change, `/changes/${index}`);
+    if (issues.length < LIMITS.issues) issues.push(...found);
+    return found.length > 0 ? [] : [toReadable(change as Members)];
+  });
+  if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
+  return read;
+}
+
+function toReadable({ op, ref, input, ifRevision }: Members): ReadableChange {
+  const operation = VOCABULARY[op as keyof typeof VOCABULARY];
+  return { operation, ref, input, ...(ifRevision !== undefined && { ifRevision: ifRevision as number | number[] }) };
+}
+
+function findIssues(change: unknown, path: string): readonly ErrorDetail[] {
+  if (!isObject(change)) return [{ message: 'must be an object with the members op, ref and input', path }];
+  const { op, ref, ifRevision } = change;
+  if (typeof op !== 'string' || !Object.hasOwn(VOCABULARY, op)) {
+    return [{ message: `must be one of ${Object.keys(VOCABULARY).join(', ')}`, path: `${path}/op` }];
+  }
+  const operation = VOCABULARY[op as keyof typeof VOCABULARY];
+  return [...findRefIssues(ref, operation, `${path}/ref`), ...findRevisionIssues(ifRevision, `${path}/ifRevision`)];
+}
+
+function findRefIssues(ref: unknown, operation: ChangeOperation, path: string): readonly ErrorDetail[] {
+  if (operation.ref.length === 0) return [];
+  if (!isObject(ref)) return [{ message: `must be an object with the members ${operation.ref.join(', ')}`, path }];
+  return operation.ref.flatMap((member): readonly ErrorDetail[] => {
+    const name = member.replace('?', '');
+    const type = REF_MEMBERS[member];
+    if (typeof ref[name] === type || (member !== name && ref[name] === undefined)) return [];
+    return [{ message: `must be a ${type}`, path: `${path}/${name}` }];
+  });
+}
+
+function findRevisionIssues(ifRevision: unknown, path: string): readonly ErrorDetail[] {
+  const revisions = ifRevision === undefined ? [] : [ifRevision].flat();
+  return revisions.every(Number.isSafeInteger) ? [] : [{ message: 'must be a revision, or a list of revisions', path }];
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Returns the id of a change set in lower case. Throws `invalid_input` unless it is a UUID. */
+function readChangeSetId(id: unknown): string {
+  if (typeof id === 'string' && UUID.test(id)) return id.toLowerCase();
+  throw invalidInput([{ message: 'must be a UUID', path: '/id' }]);
+}
+
+/** Throws `invalid_input` unless the reason is a text of the permitted length. */
+export function readReason(reason: unknown): string {
+  if (typeof reason === 'string' && reason.length <= LIMITS.reason && !/\p{Cs}/u.test(reason)) return reason;
+  throw invalidInput([{ message: `must be text of at most ${LIMITS.reason} characters`, path: '/reason' }]);
+}
+
+/** Documents whose revisions a caller can know. */
+const KINDS = ['flag', 'project', 'segment'];
+
+/** Reads the revisions that a set expects. */
+function readExpectedRevisions(
+  revisions: Readonly<Record<DocumentName, number>> | undefined,
+): readonly ExpectedRevision[] {
+  if (revisions === undefined) return [];
+  if (!isObject(revisions)) throw invalidInput([{ message: 'must be an object', path: '/ifRevision' }]);
+  const entries = Object.entries(revisions as Members);
+  if (entries.length > LIMITS.changesPerSet) {
+    throw invalidInput([{ message: `must have at most ${LIMITS.changesPerSet} members`, path: '/ifRevision' }]);
+  }
+  return entries.map(([name, revision]) => {
+    const path = `/ifRevision/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const slash = name.indexOf('/');
+    const key = { kind: name.slice(0, slash), id: name.slice(slash + 1) };
+    if (!KINDS.includes(key.kind)) {
+      throw invalidInput([{ message: `must be named as ${KINDS.join('/…, ')}/…`, path }]);
+    }
+    if (!Number.isSafeInteger(revision)) throw invalidInput([{ message: 'must be a revision', path }]);
+    return { key, revision: revision as number, path };
+  });
 }

@@ -1,6 +1,5 @@
 import type { DocumentReader } from '../changes/documents.js';
-import type { SegmentState } from '../segments/segment.js';
-import { NO_SEGMENTS, SEGMENT_REGISTRY, segmentRegistries } from '../segments/segment-registry.js';
+import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
 import type { DefinedSegment } from './definition.types.js';
 
 /** What identifies a stored segment. */

@@ -4,7 +4,7 @@ import type { EventFilter } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
 import { toTimestamp } from '../validation/primitives.js';
 import type { EventListener, EventLog, EventQuery } from './event.types.js';
-import { toFlagsEvent } from './subscription.js';
+import { toFlagsEvent } from './feed.js';
 
 const DEFAULT_LIMIT = 100;
 

@@ -1,7 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
+import { flagDocuments } from '../flags/flag-documents.js';
 import { type Polling, startPolling } from '../replica/change-poller.js';
-import type { Storage } from '../storage/port.js';
-import type { EventListener } from './event.types.js';
-import { type Subscription, startSubscription } from './subscription.js';
+import type { Storage, StoredEvent } from '../storage/port.js';
+import { tokenDocuments } from '../tokens/token.js';
+import type { TokenKind } from '../tokens/token.types.js';
+import type { EventListener, EventType, FlagsEvent } from './event.types.js';
+import { createFeedCursor } from './feed-cursor.js';
 
 /** Delivers committed events to listeners. */
 export interface Feed {
@@ -74,5 +78,129 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
       return Promise.all([...subscriptions].map((subscription) => subscription.whenStarted()));
     },
     close: () => Promise.all([...subscriptions].map(end)),
+  };
+}
+
+/** Converts a stored event to a public one, without the hash of a token. */
+export function toFlagsEvent(event: StoredEvent): FlagsEvent {
+  const { id, position, type, at, actor, project, environment, subject, data, before, revision } = event;
+  const { changeSet, reason } = event;
+  const { actorTokenId = null, actorTokenKind = null } = event;
+  const shown = subject.kind === tokenDocuments.kind ? withoutHash : (value: unknown) => value;
+  return {
+    id,
+    position,
+    type: type as EventType,
+    at,
+    actor,
+    actorTokenId,
+    actorTokenKind: actorTokenKind as TokenKind | null,
+    changeSet,
+    reason,
+    project,
+    flag: subject.kind === flagDocuments.kind ? subject.id : null,
+    environment,
+    data: shown(data),
+    before: shown(before),
+    revision,
+  };
+}
+
+/** Removes the hash from the state of a token. */
+export function withoutHash(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { hash: _hash, ...shown } = value as { readonly hash?: unknown };
+  return shown;
+}
+
+interface Subscription {
+  /** Resolves when the start position is known, cannot be read, or is no longer needed. */
+  whenStarted(): Promise<unknown>;
+  /** Whether the start position is known. */
+  hasStarted(): boolean;
+  /** Reads new events, unless a read is in progress. */
+  wake(): void;
+  /** Resolves after the current read, without waiting for the listener: whether the latest read succeeded. */
+  lastReadSucceeded(): Promise<boolean>;
+  /** Stops calling the listener. Resolves when no read is pending. */
+  end(): Promise<unknown>;
+}
+
+interface SubscriptionStart {
+  readonly storage: Storage;
+  readonly listener: EventListener;
+  /** Receives errors of the listener. Receives a read error once, and again only after a successful read. */
+  readonly onError: (error: unknown) => void;
+  /** The start position. Default: the newest event. */
+  readonly after: string | undefined;
+}
+
+/**
+ * Reads the feed from its own position and calls the listener for one event at a time. A slow listener does not delay
+ * others. After a failed read, the next wake-up reads from the same position.
+ */
+function startSubscription({ storage, listener, onError, after }: SubscriptionStart): Subscription {
+  const cursor = createFeedCursor(storage, after);
+  const wake = createSerialRunner(() => deliver().catch(report));
+  let ended = false;
+  let isFailureReported = false;
+
+  async function deliver(): Promise<void> {
+    if (ended) return;
+    const events = await cursor.next();
+    isFailureReported = false;
+    // A batch may end early because of its size in bytes: only an empty one proves the end of the feed.
+    if (events.length > 0) wake();
+    for (const event of events) await notify(event);
+  }
+
+  async function notify(event: StoredEvent): Promise<void> {
+    if (ended) return;
+    cursor.advancePast(event);
+    try {
+      await listener(toFlagsEvent(event));
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  function report(error: unknown): void {
+    if (!ended && !isFailureReported) onError(error);
+    isFailureReported = true;
+  }
+
+  wake();
+  return {
+    whenStarted: () => cursor.whenStarted().catch(() => undefined),
+    hasStarted: cursor.hasStarted,
+    wake,
+    lastReadSucceeded: cursor.lastReadSucceeded,
+    end() {
+      ended = true;
+      return cursor.close();
+    },
+  };
+}
+
+/** Returns a function that runs the work: never concurrently, and once more if it was called during a run. */
+function createSerialRunner(work: () => Promise<void>): () => void {
+  let wanted = false;
+  let running = false;
+
+  /** Misses no call: there is no await between the last check of `wanted` and the end. */
+  async function run(): Promise<void> {
+    running = true;
+    while (wanted) {
+      wanted = false;
+      await work();
+      // Yields to the event loop: a storage that answers synchronously would block it until the last event.
+      if (wanted) await setImmediate();
+    }
+    running = false;
+  }
+
+  return () => {
+    wanted = true;
+    if (!running) void run();
   };
 }

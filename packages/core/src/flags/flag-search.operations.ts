@@ -1,9 +1,10 @@
 import type { Engine } from '../changes/engine.js';
+import { compareCodePoints } from '../collections.js';
+import type { IndexedFlag } from '../replica/flag-index.js';
 import { timeSlice } from '../time-slice.js';
+import { invalidInput } from '../validation/validator.js';
 import { assertEnvironment, type LastSeen, readLastSeen } from './flag-documents.js';
-import type { IndexedFlag } from './flag-index.js';
-import { createFlagMatcher, createFlagOrder, sortKeyOf } from './flag-search.js';
-import type { FlagOverview, FlagPage, FlagQuery } from './flag-search.types.js';
+import type { FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 
 /** The page size of a query with `after` only. */
 const DEFAULT_LIMIT = 100;
@@ -94,4 +95,104 @@ function toOverview(flag: IndexedFlag, lastSeen: LastSeen): FlagOverview {
     lastSeenAt: lastSeen(name),
     environments,
   };
+}
+
+/** Returns a function that decides whether a flag matches all members of a query, except `canRead`. */
+function createFlagMatcher(query: FlagQuery): (flag: IndexedFlag) => boolean {
+  const { archived = false, stale, owner, type, enabledIn, namePrefix } = query;
+  const projects = toSet(query.project);
+  const labels = toSet(query.label);
+  const matchesText = createTextMatcher(query.query);
+  // The cheap conditions come first; the text, of any length, last.
+  return (flag) =>
+    flag.archived === archived &&
+    (stale === undefined || flag.stale === stale) &&
+    (type === undefined || flag.type === type) &&
+    (owner === undefined || flag.owner === owner) &&
+    (projects?.has(flag.project) ?? true) &&
+    (namePrefix === undefined || flag.name.startsWith(namePrefix)) &&
+    (labels === undefined || flag.labels.some((label) => labels.has(label))) &&
+    (enabledIn === undefined || flag.environments.some(({ name, enabled }) => enabled && name === enabledIn)) &&
+    matchesText(flag);
+}
+
+function toSet(values: string | readonly string[] | undefined): ReadonlySet<string> | undefined {
+  if (values === undefined) return undefined;
+  return new Set(typeof values === 'string' ? [values] : values);
+}
+
+function createTextMatcher(text = ''): (flag: IndexedFlag) => boolean {
+  if (text === '') return () => true;
+  const wanted = text.toLowerCase();
+  const contains = (value: string | null) => value?.toLowerCase().includes(wanted) ?? false;
+  return ({ name, description, labels, owner }) =>
+    contains(name) || contains(owner) || labels.some(contains) || contains(description);
+}
+
+type SortKey = 'name' | 'createdAt' | 'lastSeenAt' | 'type';
+
+/** The order of a list. */
+interface FlagOrder {
+  readonly key: SortKey;
+  /** Sorts flags that are in name order. */
+  sort(flags: readonly IndexedFlag[]): readonly IndexedFlag[];
+  /** Returns the index of the first flag after a cursor, in sorted flags. Throws `invalid_input` for another cursor. */
+  startAfter(flags: readonly IndexedFlag[], cursor: string): number;
+  cursorOf(flag: IndexedFlag): string;
+}
+
+/** Returns the key that a sort names. */
+function sortKeyOf(sort: FlagSort = 'name'): SortKey {
+  return (sort.startsWith('-') ? sort.slice(1) : sort) as SortKey;
+}
+
+/**
+ * Creates the order of a list. Flags of equal keys are in name order, in both directions.
+ *
+ * @param lastSeenAt returns when a flag was last seen; null if never. Needed only if the sort names it
+ */
+function createFlagOrder(sort: FlagSort = 'name', lastSeenAt: (flag: string) => string | null): FlagOrder {
+  const key = sortKeyOf(sort);
+  const direction = sort.startsWith('-') ? -1 : 1;
+  if (key === 'name') return createNameSort(direction);
+  const keyOf = (flag: IndexedFlag) => (key === 'lastSeenAt' ? (lastSeenAt(flag.name) ?? '') : flag[key]);
+  return {
+    key,
+    sort(flags) {
+      const keyed = flags.map((flag) => ({ flag, key: keyOf(flag) }));
+      // The sort is stable, so that equal keys keep the name order.
+      return keyed.sort((one, other) => direction * compareKeys(one.key, other.key)).map(({ flag }) => flag);
+    },
+    startAfter(flags, cursor) {
+      // A name has no spaces; a key may have some.
+      const separator = cursor.lastIndexOf(' ');
+      if (separator === -1)
+        throw invalidInput([{ message: 'must be the next of a page with this sort', path: '/after' }]);
+      const [after, name] = [cursor.slice(0, separator), cursor.slice(separator + 1)];
+      return firstIndex(flags, (flag) => {
+        return direction * compareKeys(keyOf(flag), after) || compareCodePoints(flag.name, name);
+      });
+    },
+    cursorOf: (flag) => `${keyOf(flag)} ${flag.name}`,
+  };
+}
+
+function createNameSort(direction: 1 | -1): FlagOrder {
+  return {
+    key: 'name',
+    sort: (flags) => (direction === 1 ? flags : flags.toReversed()),
+    startAfter: (flags, name) => firstIndex(flags, (flag) => direction * compareCodePoints(flag.name, name)),
+    cursorOf: ({ name }) => name,
+  };
+}
+
+/** Returns the index of the first flag that compares greater than 0; the end if none does. */
+function firstIndex(flags: readonly IndexedFlag[], compare: (flag: IndexedFlag) => number): number {
+  const index = flags.findIndex((flag) => compare(flag) > 0);
+  return index === -1 ? flags.length : index;
+}
+
+function compareKeys(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../errors.js';
+import { isPattern } from '../evaluation/constraints.js';
 import { constraintCost } from '../evaluation/cost.js';
 import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
-import { isPattern } from '../evaluation/pattern.js';
 import { isSemver } from '../evaluation/semver.js';
 import { LIMITS } from '../validation/limits.js';
 import {

@@ -2,7 +2,7 @@ import { assertText, nameOf } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
 import { groupBy } from '../collections.js';
 import type { FlagRef, Page, PageQuery } from '../common.types.js';
-import { toFlagsEvent } from '../events/subscription.js';
+import { toFlagsEvent } from '../events/feed.js';
 import { findFlag, findProject, flagDocuments } from '../flags/flag-documents.js';
 import { pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';

@@ -10,10 +10,9 @@ import { dependenciesOf, type FlagEvent, type FlagState, segmentsOf } from '../f
 import { findProject, flagDocuments } from '../flags/flag-documents.js';
 import { assertNoChildren } from '../flags/lifecycle.decide.js';
 import { deleteProject, type ProjectState, projectDocuments } from '../projects/project.js';
-import { deleteSegment, type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { deleteSegment, restoreRegistry, type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { changeRegistry, listUses } from '../segments/segment.operations.js';
 import { assertSegmentsMovable, assertSegmentsUsable } from '../segments/segment-access.js';
-import { restoreRegistry } from '../segments/segment-registry.js';
 import { timeSlice } from '../time-slice.js';
 import { isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';

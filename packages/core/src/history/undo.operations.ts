@@ -1,13 +1,12 @@
 import type { ChangeSet } from '../changes/change-set.types.js';
-import { readCommitted } from '../changes/change-sets.operations.js';
+import { readCommitted, readReason } from '../changes/change-sets.operations.js';
 import { type Documents, nameOf } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
-import { readReason } from '../changes/read-changes.js';
 import type { SetContext } from '../changes/set-runner.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { groupBy } from '../collections.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
-import { toFlagsEvent } from '../events/subscription.js';
+import { toFlagsEvent } from '../events/feed.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, readLastSeen } from '../flags/flag-documents.js';
 import { assertOwnerStays } from '../projects/members.decide.js';

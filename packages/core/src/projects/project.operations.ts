@@ -5,9 +5,9 @@ import { groupBy } from '../collections.js';
 import type { Awaitable, Page, PageQuery, ProjectRef } from '../common.types.js';
 import { findProject, type ListedFlag, throwProjectNotFound } from '../flags/flag-documents.js';
 import { listLiveFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
+import type { FlagType } from '../flags.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
-import { healthOf, stalenessOf } from './health.js';
 import * as projectRules from './project.js';
 import { type ProjectEvent, type ProjectState, projectDocuments, type StoredProjectSummary } from './project.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
@@ -110,4 +110,36 @@ export function updateProject({ validate }: Engine, ref: ProjectRef, input: Proj
 function toProject({ state, revision }: Versioned<ProjectState>): Project {
   const { id, name, description, createdAt } = state;
   return { id, name, description, createdAt, revision };
+}
+
+const DAY = 86_400_000;
+
+interface Aging {
+  readonly type: string;
+  readonly stale: boolean;
+  readonly createdAt: string;
+}
+
+/** How many flags are out of date. */
+interface Staleness {
+  readonly staleCount: number;
+  /** Flags that are not stale, but older than the lifetime of their type. */
+  readonly potentiallyStaleCount: number;
+}
+
+function stalenessOf(flags: readonly Aging[], types: readonly FlagType[], now: Date): Staleness {
+  const lifetimes = new Map(types.map(({ name, lifetimeDays }) => [name, (lifetimeDays ?? Infinity) * DAY]));
+  const isOutlived = ({ type, createdAt }: Aging) =>
+    now.getTime() - Date.parse(createdAt) > (lifetimes.get(type) ?? Infinity);
+  return {
+    staleCount: flags.filter(({ stale }) => stale).length,
+    potentiallyStaleCount: flags.filter((flag) => !flag.stale && isOutlived(flag)).length,
+  };
+}
+
+/** 0–100: 100 minus the percentage of flags that are stale or potentially stale, rounded; 100 without flags. */
+export function healthOf(flags: readonly Aging[], types: readonly FlagType[], now: Date): number {
+  if (flags.length === 0) return 100;
+  const { staleCount, potentiallyStaleCount } = stalenessOf(flags, types, now);
+  return Math.round(100 - (100 * (staleCount + potentiallyStaleCount)) / flags.length);
 }

@@ -13,17 +13,19 @@ import { cloneJson } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput, pickMembers } from '../validation/validator.js';
 import * as segmentRules from './segment.js';
-import { movesAway, type SegmentState, segmentDocuments } from './segment.js';
-import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef, SegmentUse } from './segment.types.js';
 import {
+  movesAway,
   NO_SEGMENTS,
   registerSegment,
   renameSegment,
   SEGMENT_REGISTRY,
   type SegmentRegistry,
+  type SegmentState,
+  segmentDocuments,
   segmentRegistries,
   unregisterSegment,
-} from './segment-registry.js';
+} from './segment.js';
+import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef, SegmentUse } from './segment.types.js';
 
 const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
 const FLAGS_AT_ONCE = 16;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createSettings } from '../../src/options.js';
-import { healthOf } from '../../src/projects/health.js';
+import { healthOf } from '../../src/projects/project.operations.js';
 
 const DAY = 86_400_000;
 const NOW = new Date('2026-06-01T00:00:00.000Z');

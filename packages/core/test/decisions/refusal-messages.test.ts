@@ -3,7 +3,7 @@ import { assertNotArchived, createFlag, deleteFlag } from '../../src/flags/lifec
 import { enable, findStrategy } from '../../src/flags/strategies.decide.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
 import { createProject, DEFAULT_PROJECT, deleteProject } from '../../src/projects/project.js';
-import { NO_SEGMENTS, registerSegment } from '../../src/segments/segment-registry.js';
+import { NO_SEGMENTS, registerSegment } from '../../src/segments/segment.js';
 import { createToken } from '../../src/tokens/token.js';
 import { applyPatch } from '../../src/validation/json-patch.js';
 import { flagState } from './flag-states.js';

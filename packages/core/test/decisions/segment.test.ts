@@ -3,11 +3,14 @@ import {
   createSegment,
   deleteSegment,
   evolveSegment,
+  NO_SEGMENTS,
+  registerSegment,
+  renameSegment,
   type SegmentEvent,
   type SegmentState,
+  unregisterSegment,
   updateSegment,
 } from '../../src/segments/segment.js';
-import { NO_SEGMENTS, registerSegment, renameSegment, unregisterSegment } from '../../src/segments/segment-registry.js';
 import { flagState, strategyState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

@@ -3,8 +3,7 @@ import { edgeId } from '../../src/flags/flag-documents.js';
 import { hasHistory } from '../../src/history/change-set-events.js';
 import { stateAt } from '../../src/history/past-state.js';
 import type { Flags } from '../../src/index.js';
-import type { SegmentState } from '../../src/segments/segment.js';
-import type { SegmentRegistry } from '../../src/segments/segment-registry.js';
+import type { SegmentRegistry, SegmentState } from '../../src/segments/segment.js';
 import type { Storage } from '../../src/storage/port.js';
 
 /** Everything that the interface shows, without revisions and metrics. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { isPattern } from '../../src/evaluation/pattern.js';
+import { isPattern } from '../../src/evaluation/constraints.js';
 import { createFlags, memoryStorage } from '../../src/index.js';
 import { parseNumber } from '../../src/validation/primitives.js';
 import { SILENT } from '../replica/silent.js';

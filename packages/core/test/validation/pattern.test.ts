@@ -1,4 +1,4 @@
-import { isPattern } from '../../src/evaluation/pattern.js';
+import { isPattern } from '../../src/evaluation/constraints.js';
 
 describe('a pattern', () => {
   it.each([
