@@ -56,15 +56,18 @@ export function toIdentity(actor: string | Pick<Token, 'id' | 'name' | 'kind'>):
 export function attribute(context: UnattributedContext | undefined, { name, token }: ActorIdentity): SetContext {
   const actor: unknown = context?.actor ?? name;
   const actorToken = context?.actor === undefined ? token : undefined;
-  if (typeof actor === 'string' && actor !== '') return { ...context, actor, ...(actorToken && { actorToken }) };
-  throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
+  if (typeof actor !== 'string' || actor === '') {
+    throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
+  }
+  const attributed = actorToken ? { actor, actorToken } : { actor };
+  return context ? { ...context, ...attributed } : attributed;
 }
 
 /** Tracks the running operations, and whether the engine is open. */
 export interface Lifetime {
   /** Aborts as soon as `end` is called. */
   readonly closing: AbortSignal;
-  /** Runs an operation unless the engine is closed. */
+  /** Runs an operation, which rejects rather than throws, unless the engine is closed. */
   track<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws `closed` if the engine is closed. */
   assertOpen(): void;
@@ -79,21 +82,23 @@ export function createLifetime(): Lifetime {
   let ending: Promise<void> | undefined;
 
   function assertOpen(): void {
-    if (ending) throw new FlagsError('closed', 'This instance is closed; create another one.');
+    if (ending) throw closedError();
+  }
+
+  function leave(): void {
+    running -= 1;
+    if (running === 0) whenIdle();
   }
 
   return {
     closing: closing.signal,
     assertOpen,
-    async track(operation) {
-      assertOpen();
+    track(operation) {
+      if (ending) return Promise.reject(closedError());
       running += 1;
-      try {
-        return await operation();
-      } finally {
-        running -= 1;
-        if (running === 0) whenIdle();
-      }
+      const result = operation();
+      void result.then(leave, leave);
+      return result;
     },
     end(release) {
       if (ending) return ending;
@@ -106,4 +111,8 @@ export function createLifetime(): Lifetime {
       return ending;
     },
   };
+}
+
+function closedError(): FlagsError {
+  return new FlagsError('closed', 'This instance is closed; create another one.');
 }

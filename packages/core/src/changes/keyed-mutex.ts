@@ -19,7 +19,11 @@ export function createKeyedMutex(isShared: (error: unknown) => boolean = () => f
   const latest = new Map<string, Promise<SharedFailure | undefined>>();
 
   return (keys, work) => {
-    const before = keys.flatMap((key) => latest.get(key) ?? []);
+    const before: Promise<SharedFailure | undefined>[] = [];
+    for (const key of keys) {
+      const end = latest.get(key);
+      if (end) before.push(end);
+    }
     const turn = before.length === 0 ? work() : allOf(before).then(work);
     const cleanUp = (): undefined => {
       for (const key of keys) if (latest.get(key) === end) latest.delete(key);

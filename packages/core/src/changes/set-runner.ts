@@ -265,24 +265,14 @@ async function commit(
   }
 }
 
-function toNewEvents(copy: RunnableCopy, { id, at, context: { actor, actorToken, reason } }: SetRun): NewEvent[] {
+function toNewEvents(copy: RunnableCopy, { id, at, context }: SetRun): NewEvent[] {
+  const { actor, actorToken, reason = null } = context;
   const token = actorToken && { actorTokenId: actorToken.id, actorTokenKind: actorToken.kind };
   return copy.events.map(({ subject, project, event }) => {
     const { type, data, before } = event;
-    const environment = event.environment ?? null;
-    return {
-      type,
-      at,
-      actor,
-      ...token,
-      changeSet: id,
-      reason: reason ?? null,
-      subject,
-      project,
-      environment,
-      data,
-      before,
-    };
+    const { environment = null } = event;
+    const recorded = { type, at, actor, changeSet: id, reason, subject, project, environment, data, before };
+    return token ? { ...recorded, ...token } : recorded;
   });
 }
 

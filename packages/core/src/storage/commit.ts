@@ -101,7 +101,9 @@ export interface PreparedContent {
   readonly summary: string;
 }
 
-export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | 'changeSet' | 'reason'> {
+export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | OptionalText> {
+  readonly actorTokenId: string | null;
+  readonly actorTokenKind: string | null;
   readonly changeSet: string | null;
   readonly reason: string | null;
   /** JSON text. */
@@ -112,25 +114,39 @@ export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | 'chang
   readonly write: number;
 }
 
+type OptionalText = 'actorTokenId' | 'actorTokenKind' | 'changeSet' | 'reason';
+
 /** Throws `invalid_input` if a document occurs twice, or if an event's subject is not among the writes. */
 export function prepareCommit({ writes, checks = [], vacant = [], events }: Commit): PreparedCommit {
-  const written = new Map<string, number>();
-  writes.forEach(({ key }, index) => {
-    claim(written, key, index);
-  });
-  checks.forEach(({ key }) => {
-    claim(written, key, -1);
-  });
+  const indexOf = indexWrites(writes, checks);
   const prepared = writes.map(prepareWrite);
   return {
     writes: prepared,
     checks: checks.map(({ key, expected }) => ({ key: copyKey(key), expected })),
     vacant: vacant.map(({ kind, parent }) => ({ kind, parent })),
     events: events.map((event) => {
-      const write = writeOf(event, written);
+      const write = indexOf(event.subject);
+      if (write < 0) throw subjectNotWritten(event);
       return prepareEvent(event, { write, body: bodyOf(writes[write]), text: textOf(prepared[write]) });
     }),
   };
+}
+
+/** Returns a function that finds the write of a document; -1 if there is none. */
+function indexWrites(writes: readonly DocumentWrite[], checks: readonly DocumentCheck[]): (key: DocumentKey) => number {
+  const [write] = writes;
+  // Most commits name one document: comparing its key is much cheaper than a map.
+  if (write && writes.length + checks.length === 1) {
+    return ({ kind, id }) => (kind === write.key.kind && id === write.key.id ? 0 : -1);
+  }
+  const claimed = new Map<string, number>();
+  writes.forEach(({ key }, index) => {
+    claim(claimed, key, index);
+  });
+  checks.forEach(({ key }) => {
+    claim(claimed, key, -1);
+  });
+  return (key) => claimed.get(nameOf(key)) ?? -1;
 }
 
 function claim(claimed: Map<string, number>, key: DocumentKey, write: number): void {
@@ -144,6 +160,11 @@ function claim(claimed: Map<string, number>, key: DocumentKey, write: number): v
 /** Returns a unique text for a key. The length separates the kind from the id, which are arbitrary text. */
 function nameOf({ kind, id }: DocumentKey): string {
   return `${kind.length} ${kind}${id}`;
+}
+
+function subjectNotWritten({ type, subject }: NewEvent): FlagsError {
+  const name = `${subject.kind} ${JSON.stringify(subject.id)}`;
+  return new FlagsError('invalid_input', `The ${type} event is about the ${name}, which is not written.`);
 }
 
 function prepareWrite(write: DocumentWrite): PreparedWrite {
@@ -162,13 +183,6 @@ interface PreparedSubject {
   readonly text: string | undefined;
 }
 
-function writeOf({ type, subject }: NewEvent, written: ReadonlyMap<string, number>): number {
-  const write = written.get(nameOf(subject)) ?? -1;
-  if (write >= 0) return write;
-  const name = `${subject.kind} ${JSON.stringify(subject.id)}`;
-  throw new FlagsError('invalid_input', `The ${type} event is about the ${name}, which is not written.`);
-}
-
 function bodyOf(write: DocumentWrite | undefined): unknown {
   return write && 'body' in write ? write.body : undefined;
 }
@@ -178,33 +192,23 @@ function textOf(write: PreparedWrite | undefined): string | undefined {
 }
 
 /** The data of a creation event is the document's body: its text is reused. */
-function prepareEvent(event: NewEvent, subject: PreparedSubject): PreparedEvent {
-  const {
+function prepareEvent(event: NewEvent, { write, body, text }: PreparedSubject): PreparedEvent {
+  const { type, at, actor, actorTokenId = null, actorTokenKind = null, changeSet = null, reason = null } = event;
+  const { subject, project, environment, data, before } = event;
+  return {
     type,
     at,
     actor,
     actorTokenId,
     actorTokenKind,
-    project,
-    environment,
-    changeSet = null,
-    reason = null,
-  } = event;
-  const data = subject.text !== undefined && event.data === subject.body ? subject.text : toJson(event.data);
-  const values = { data, before: toJson(event.before) };
-  return {
-    type,
-    at,
-    actor,
-    ...(actorTokenId !== undefined && { actorTokenId }),
-    ...(actorTokenKind !== undefined && { actorTokenKind }),
     changeSet,
     reason,
-    subject: copyKey(event.subject),
+    subject: copyKey(subject),
     project,
     environment,
-    ...values,
-    write: subject.write,
+    data: text !== undefined && data === body ? text : toJson(data),
+    before: toJson(before),
+    write,
   };
 }
 

@@ -121,8 +121,8 @@ const TEXTS =
   'type, at, actor, subject_kind, subject_id, project, environment, actor_token_id, actor_token_kind, change_id, reason, data, before';
 
 function textsOf(event: PreparedEvent) {
-  const { type, at, actor, project, environment, changeSet, reason, data, before } = event;
-  const { actorTokenId = null, actorTokenKind = null } = event;
+  const { type, at, actor, project, environment, data, before } = event;
+  const { actorTokenId, actorTokenKind, changeSet, reason } = event;
   const { kind, id } = toStoredKey(event.subject);
   const head = [toStoredText(type), toStoredText(at), toStoredText(actor), kind, id];
   const origin = [project, environment, actorTokenId, actorTokenKind, changeSet, reason];

@@ -28,15 +28,12 @@ export function memoryStorage(): Storage {
   let closed = false;
 
   function assertOpen(): void {
-    if (closed) throw new FlagsError('closed', 'The storage has been closed.');
+    if (closed) throw closedError();
   }
 
   return {
     metrics,
-    async get(key) {
-      assertOpen();
-      return documents.get(key);
-    },
+    get: (key) => (closed ? Promise.reject(closedError()) : documents.get(key)),
     peek: documents.peek,
     async list(query) {
       assertOpen();
@@ -61,4 +58,8 @@ export function memoryStorage(): Storage {
       await metrics.close();
     },
   };
+}
+
+function closedError(): FlagsError {
+  return new FlagsError('closed', 'The storage has been closed.');
 }
