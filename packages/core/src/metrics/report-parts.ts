@@ -19,7 +19,9 @@ export function* partsOf(
   reports: readonly UsageReport[],
   registrations: readonly ApplicationRegistration[] = [],
 ): Generator<ReportPart> {
-  const total = [...registrations, ...reports].reduce((sum, one) => sum + sizeOf(one), 0);
+  let total = 0;
+  for (const one of registrations) total += sizeOf(one);
+  for (const one of reports) total += sizeOf(one);
   if (total <= PART_SIZE) return yield* total === 0 ? [] : [{ reports, registrations }];
   let part = { reports: [] as UsageReport[], registrations: [] as ApplicationRegistration[] };
   let size = 0;

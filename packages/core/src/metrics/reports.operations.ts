@@ -3,7 +3,7 @@ import type { Engine } from '../changes/engine.js';
 import type { ApplicationRegistration, MetricsStorage, UsageReport } from '../storage/metrics-port.js';
 import type { BulkReport, ClientRegistration, MetricsReport, ReportOrigin } from './metrics.types.js';
 import { partsOf } from './report-parts.js';
-import { createReportConverter, toInstance } from './usage-reports.js';
+import { toInstance, toUsageReports } from './usage-reports.js';
 
 export async function registerApplication(
   engine: Engine,
@@ -19,7 +19,7 @@ export async function registerApplication(
 export async function reportMetrics(engine: Engine, input: MetricsReport, origin?: ReportOrigin): Promise<void> {
   const { validate, metrics, retention, now } = engine;
   const report = validate.metricsReport(input);
-  await recordInParts(metrics, await createReportConverter(engine)([report], now().getTime(), origin));
+  await recordInParts(metrics, await toUsageReports(engine, [report], { at: now().getTime(), origin }));
   await retention.pruneWhenDue();
 }
 
@@ -33,7 +33,7 @@ export async function reportMetricsInBulk(
   const at = now().getTime();
   await recordInParts(
     metrics,
-    await createReportConverter(engine)(reports, at, origin),
+    await toUsageReports(engine, reports, { at, origin }),
     registrations.map((registration) => toRegistration(registration, at)),
   );
   await retention.pruneWhenDue();

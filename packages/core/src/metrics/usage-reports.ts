@@ -33,55 +33,64 @@ interface SortedCounts {
   droppedNames: number;
 }
 
+type Known = Pick<Engine, 'replica' | 'settings'>;
+
 /**
- * Returns a function that converts reports for the metrics storage. It separates flags from unknown names, and keeps
- * the last unknown names. Another process may have just created a flag, so the function refreshes the replica before a
- * name counts as unknown.
+ * Converts reports for the metrics storage. Separates flags from unknown names, and keeps the last unknown names. Another
+ * process may have just created a flag, so the replica is refreshed before a name counts as unknown.
  */
-export function createReportConverter({ replica, settings }: Pick<Engine, 'replica' | 'settings'>) {
-  const { projectOf, flags } = replica.documents;
-
-  function environmentOf({ environment }: MetricsReport, origin: ReportOrigin): string {
-    const isKnown = (name: string | undefined) => settings.environments.some((known) => known.name === name);
-    return [origin.environment, environment].find(isKnown) ?? settings.environment;
+export async function toUsageReports(
+  known: Known,
+  reports: readonly MetricsReport[],
+  { at, origin = {} }: { readonly at: number; readonly origin?: ReportOrigin | undefined },
+): Promise<readonly UsageReport[]> {
+  const sortAll = () => reports.map(({ bucket }) => sort(known, bucket, origin.projects));
+  let sorted = sortAll();
+  if (sorted.some(({ unknown }) => unknown.length > 0)) {
+    await known.replica.poller.refresh();
+    sorted = sortAll();
+    keepLast(sorted);
   }
+  return reports.map((report, index) =>
+    toReport(report, { at, origin, environment: environmentOf(known, report, origin), ...sorted[index] }),
+  );
+}
 
-  /** Returns the counts of the flag's variants. Any other name may be invented. */
-  function variantsOf(flag: string, counts: NonNullable<FlagCounts['variants']>): readonly VariantCount[] {
-    const names = namesOf(flags.get(flag)?.variants ?? NO_VARIANTS);
-    const found: VariantCount[] = [];
-    for (const variant of Object.keys(counts)) {
-      const count = counts[variant] ?? 0;
-      if (count > 0 && names.has(variant)) found.push({ variant, count });
-    }
-    return found;
+function environmentOf({ settings }: Known, { environment }: MetricsReport, origin: ReportOrigin): string {
+  const isKnown = (name: string | undefined) => settings.environments.some((known) => known.name === name);
+  return [origin.environment, environment].find(isKnown) ?? settings.environment;
+}
+
+function sort(
+  { replica: { documents } }: Known,
+  { toggles }: MetricsReport['bucket'],
+  projects: readonly string[] | undefined,
+): SortedCounts {
+  const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
+  for (const flag of Object.keys(toggles)) {
+    const { yes, no, variants } = toggles[flag] ?? NONE;
+    const live = documents.flags.get(flag);
+    const project = live ? live.project : documents.projectOf(flag);
+    if (project === undefined) sorted.unknown.push({ flag, yes, no });
+    else if (projects !== undefined && !projects.includes(project)) sorted.droppedNames += 1;
+    else if (variants === undefined) sorted.counts.push({ flag, yes, no });
+    else sorted.counts.push({ flag, yes, no, variants: variantsOf(live?.variants ?? NO_VARIANTS, variants) });
   }
+  return sorted;
+}
 
-  function sort({ toggles }: MetricsReport['bucket'], projects: readonly string[] | undefined): SortedCounts {
-    const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
-    for (const flag of Object.keys(toggles)) {
-      const { yes, no, variants } = toggles[flag] ?? NONE;
-      const project = projectOf(flag);
-      if (project === undefined) sorted.unknown.push({ flag, yes, no });
-      else if (projects !== undefined && !projects.includes(project)) sorted.droppedNames += 1;
-      else if (variants === undefined) sorted.counts.push({ flag, yes, no });
-      else sorted.counts.push({ flag, yes, no, variants: variantsOf(flag, variants) });
-    }
-    return sorted;
+/** Returns the counts of a flag's variants. Any other name may be invented. */
+function variantsOf(
+  variants: readonly Variant[],
+  counts: NonNullable<FlagCounts['variants']>,
+): readonly VariantCount[] {
+  const names = namesOf(variants);
+  const found: VariantCount[] = [];
+  for (const variant in counts) {
+    const count = counts[variant] ?? 0;
+    if (count > 0 && names.has(variant)) found.push({ variant, count });
   }
-
-  return async (reports: readonly MetricsReport[], at: number, origin: ReportOrigin = {}): Promise<UsageReport[]> => {
-    const sortAll = () => reports.map(({ bucket }) => sort(bucket, origin.projects));
-    let sorted = sortAll();
-    if (sorted.some(({ unknown }) => unknown.length > 0)) {
-      await replica.poller.refresh();
-      sorted = sortAll();
-      keepLast(sorted);
-    }
-    return reports.map((report, index) =>
-      toReport(report, { at, origin, environment: environmentOf(report, origin), ...sorted[index] }),
-    );
-  };
+  return found;
 }
 
 /** Drops the first unknown names beyond the limits of an application and a batch. */

@@ -83,7 +83,7 @@ export interface UnknownNames {
 }
 
 /** Sums by flag name. */
-export type FlagSums = Map<string, FlagCount>;
+export type FlagSums = Map<string, { -readonly [Member in keyof FlagCount]: FlagCount[Member] }>;
 
 export interface MetricsParts {
   readonly counters: Counters;
@@ -107,7 +107,7 @@ export function composeMetrics({ counters, lastSeen, applications, unknownNames 
 
   return {
     record(reports: readonly UsageReport[], registrations: readonly ApplicationRegistration[] = []): DroppedMetrics {
-      const refused = register(registrations).reports;
+      const refused = registrations.length > 0 ? register(registrations).reports : 0;
       counters.add(reports);
       lastSeen.add(reports);
       const known = applications.admit(reports);
@@ -159,7 +159,12 @@ export function composeMetrics({ counters, lastSeen, applications, unknownNames 
 /** Adds a count to the sum of its flag. The sums do not share objects with the caller. */
 export function addToSums(sums: FlagSums, { flag, yes, no }: FlagCount): void {
   const known = sums.get(flag);
-  sums.set(flag, { flag, yes: boundedSum(yes, known?.yes ?? 0), no: boundedSum(no, known?.no ?? 0) });
+  if (known === undefined) {
+    sums.set(flag, { flag, yes, no });
+    return;
+  }
+  known.yes = boundedSum(known.yes, yes);
+  known.no = boundedSum(known.no, no);
 }
 
 /** Returns the sums by name in code-point order. */

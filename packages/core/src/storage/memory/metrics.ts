@@ -45,8 +45,10 @@ export function memoryCounters(): Counters {
       if (second <= droppedUntil) replace(second, undefined);
       if (second <= droppedUntil || second > mergedUntil || second === minute) continue;
       // A copy: a sum that is being computed in slices has visited one of the two already.
-      const merged: FlagSums = new Map(seconds.get(minute));
-      for (const count of sums.values()) addToSums(merged, count);
+      const merged: FlagSums = new Map();
+      for (const counted of [seconds.get(minute), sums]) {
+        for (const count of counted?.values() ?? []) addToSums(merged, count);
+      }
       replace(minute, merged);
       replace(second, undefined);
     }
@@ -87,7 +89,8 @@ function memoryLastSeen(): LastSeen {
   return {
     add(reports) {
       for (const { stop, counts } of reports) {
-        for (const { flag } of counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
+        for (const { flag } of counts)
+          if (stop > (lastSeen.get(flag) ?? Number.NEGATIVE_INFINITY)) lastSeen.set(flag, stop);
       }
     },
     of(flags) {
