@@ -19,8 +19,8 @@ function sqliteInstances(database: SqliteDatabase, prefix: string): SqliteInstan
 
   /** Returns whether the instance is new. */
   function write(application: string, id: string, row: InstanceRow): boolean {
-    const { createdAt, ...seen } = row;
-    if (statements.update.run({ application, id, ...seen }).changes > 0) return false;
+    const { clientIp, sdkVersion, seenAt } = row;
+    if (statements.update.run(clientIp, sdkVersion, seenAt, application, id).changes > 0) return false;
     statements.insert.run({ application, id, ...row });
     return true;
   }
@@ -61,10 +61,10 @@ function instanceStatements(database: SqliteDatabase, table: string) {
     update: prepare(
       database,
       `UPDATE ${table} SET
-        client_ip = ifnull(@clientIp, client_ip),
-        sdk_version = ifnull(@sdkVersion, sdk_version),
-        seen_at = max(seen_at, @seenAt)
-      WHERE application = @application AND id = @id`,
+        client_ip = ifnull(?, client_ip),
+        sdk_version = ifnull(?, sdk_version),
+        seen_at = max(seen_at, ?)
+      WHERE application = ? AND id = ?`,
     ),
     insert: prepare(
       database,
@@ -121,7 +121,7 @@ export function sqliteApplications(database: SqliteDatabase, prefix: string): Ap
   const usage = sqliteUsage(database, prefix);
 
   function admit({ name, createdAt, seenAt }: SeenApplication): boolean {
-    if (statements.see.run({ name, seenAt }).changes > 0) return true;
+    if (statements.see.run(seenAt, name).changes > 0) return true;
     if ((statements.count.get() as number) >= LIMITS.applications) return false;
     statements.addSeen.run({ name, seenAt });
     statements.add.run({ name, createdAt, seenAt });
@@ -194,7 +194,7 @@ function applicationStatements(database: SqliteDatabase, prefix: string) {
     SELECT name, strategies, description, url, color, icon, created_at AS createdAt, at AS seenAt
     FROM ${seen} JOIN ${table} USING (name)`;
   return {
-    see: prepare(database, `UPDATE ${seen} SET at = max(at, @seenAt) WHERE name = @name`),
+    see: prepare(database, `UPDATE ${seen} SET at = max(at, ?) WHERE name = ?`),
     count: preparePluck(database, `SELECT count(*) FROM ${seen}`),
     addSeen: prepare(database, `INSERT INTO ${seen} (name, at) VALUES (@name, @seenAt)`),
     add: prepare(

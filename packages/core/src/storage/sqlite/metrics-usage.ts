@@ -66,21 +66,21 @@ export function sqliteUsage(database: SqliteDatabase, prefix: string): SqliteUsa
     const known = toCurrent(find.get(...keyOf(row)) as CurrentRow);
     const [current, earlier] = known.hour < row.hour ? [row, known] : [known, row];
     const count = boundedSum(known.count, boundedSum(earlier.yes, earlier.no));
-    put.run(...parametersOf({ ...current, count }));
+    put.run(...parametersOf({ ...current, count }, toVariantText(current.variants)));
     return earlier;
   }
 
-  /** Adds the variants that are stored for the same hour. */
-  function withKnownVariants(row: CurrentUsage): CurrentUsage {
-    if (!row.variants?.length) return row;
-    const text = findVariants.get(...keyOf(row), row.hour) as string | null | undefined;
-    return text ? { ...row, variants: addVariants(parseVariantText(text), row.variants) } : row;
+  /** Returns the text of the row's variants and of those that are stored for the same hour. */
+  function variantTextOf({ application, flag, environment, hour, variants }: CurrentUsage): string | null {
+    if (!variants?.length) return null;
+    const known = findVariants.get(application, flag, environment, hour) as string | null | undefined;
+    return toVariantText(known ? addVariants(parseVariantText(known), variants) : variants);
   }
 
   return {
     add(reports) {
       const rows = currentUsageOf(reports);
-      const written = add(rows.map((row) => parametersOf(withKnownVariants(row))));
+      const written = add(rows.map((row) => parametersOf(row, variantTextOf(row))));
       if (written === rows.length) return 0;
       const others = rows.filter((row) => findHour.get(...keyOf(row)) !== row.hour);
       const past = others.map(addToOtherHour).filter(({ hour }) => hour > 0);
@@ -148,8 +148,11 @@ function toCurrent([application, flag, environment, count, hour, yes, no, varian
   return { application, flag, environment, count, hour, yes, no, variants: parseVariantText(variants) };
 }
 
-function parametersOf({ application, flag, environment, count, hour, yes, no, variants }: CurrentUsage): CurrentRow {
-  return [application, flag, environment, count, hour, yes, no, toVariantText(variants)];
+function parametersOf(
+  { application, flag, environment, count, hour, yes, no }: CurrentUsage,
+  variants: string | null,
+): CurrentRow {
+  return [application, flag, environment, count, hour, yes, no, variants];
 }
 
 function toTimed({ application, flag, environment, hour, yes, no, variants = [] }: CurrentUsage): TimedUsage {

@@ -48,15 +48,21 @@ export function sqliteTimedUsage(database: SqliteDatabase, prefix: string): Sqli
   };
 }
 
-/** Serializes counts by variant as a JSON list of pairs; null if there are none. */
+/** Serializes counts by variant as a JSON list of names and counts in turn; null if there are none. */
 export function toVariantText(variants: readonly VariantCount[] | undefined): string | null {
   if (variants === undefined || variants.length === 0) return null;
-  return JSON.stringify(variants.map(({ variant, count }) => [variant, count]));
+  const list: (string | number)[] = [];
+  for (const { variant, count } of variants) list.push(variant, count);
+  return JSON.stringify(list);
 }
 
 export function parseVariantText(text: string | null): readonly VariantCount[] {
-  if (text === null) return [];
-  return (JSON.parse(text) as [string, number][]).map(([variant, count]) => ({ variant, count }));
+  const variants: VariantCount[] = [];
+  const list = text === null ? [] : (JSON.parse(text) as readonly unknown[]);
+  for (let at = 0; at < list.length; at += 2) {
+    variants.push({ variant: list[at] as string, count: list[at + 1] as number });
+  }
+  return variants;
 }
 
 function periodTable(database: SqliteDatabase, prefix: string, { table, length, limit }: (typeof UNITS)[number]) {
