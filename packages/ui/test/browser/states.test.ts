@@ -163,11 +163,16 @@ describeInBrowser('what may go wrong', () => {
     const page = await open();
     await page.getByText('Live', { exact: true }).waitFor();
     await page.route('**/event-stream', (route) => route.abort());
+    await page.clock.install();
+    // The page tries again after some seconds, which pass at once.
+    const after = async (text: ReturnType<typeof page.getByText>) => {
+      while (!(await text.isVisible())) await page.clock.fastForward(1_000);
+    };
     await page.reload();
-    await page.getByText(/Connection lost: shown as of/).waitFor();
+    await after(page.getByText(/Connection lost: shown as of/));
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.unroute('**/event-stream');
-    await page.getByText('Live', { exact: true }).waitFor();
+    await after(page.getByText('Live', { exact: true }));
     visited.expectFault(/failed: GET .*event-stream|ERR_FAILED/);
   });
 });

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { extent } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 type Page = Visit['page'];
@@ -35,14 +36,20 @@ beforeAll(async () => {
   });
   const bucket = { start: Date.now() - 1_000, stop: Date.now(), toggles: { checkout: { yes: 3, no: 1 } } };
   await host.flags.reportMetrics({ appName: 'shop', environment: 'production', bucket });
+  visited = await visit(host.page);
 });
-afterEach(() => visited.close());
 afterAll(async () => {
+  await visited.close();
   await host.close();
   await disconnectBrowser();
 });
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+
+const type = (key: string) => async (page: Page) => {
+  await page.getByRole('switch').first().waitFor();
+  await page.keyboard.press(key);
+};
 
 /** Each screen with its states and its dialogs: how to come there, and what is there then. */
 const VIEWS: readonly (readonly [
@@ -56,8 +63,8 @@ const VIEWS: readonly (readonly [
   ['chosen flags', 'projects/default', (page) => page.getByLabel('Choose checkout').check(), '.bulk'],
   ['a new flag', 'projects/default', press('New flag'), 'dialog[open]'],
   ['the archive', 'projects/default?show=archived', undefined, 'tbody tr'],
-  ['the palette', 'projects/default', (page) => page.keyboard.press('Control+k'), '[role=option]'],
-  ['the keys', 'projects/default', (page) => page.keyboard.press('?'), '.keys'],
+  ['the palette', 'projects/default', type('Control+k'), '[role=option]'],
+  ['the keys', 'projects/default', type('?'), '.keys'],
   ['view as', 'projects/default', press('View as…'), 'dialog[open]'],
   ['a flag', `${FLAG}?as=userId%3D7`, undefined, '.timeline li'],
   ['the details', FLAG, press('Details…'), 'dialog[open]'],
@@ -70,13 +77,13 @@ const VIEWS: readonly (readonly [
   ['a flag as it was', `${FLAG}?asOf=2100-01-01T00:00:00Z`, undefined, '.environment-card'],
   ['no such flag', 'projects/default/flags/nothing', undefined, '[role=alert]'],
   ['the editor', `${FLAG}/production`, undefined, '.strategy-body'],
+  ['the users of the preview', `${FLAG}/production`, press('Edit the list'), 'dialog[open]'],
   [
     'the preview of a draft',
     `${FLAG}/production`,
     (page) => page.getByLabel('Rollout of strategy 1 in percent').fill('60'),
     '.people tr',
   ],
-  ['the users of the preview', `${FLAG}/production`, press('Edit the list'), 'dialog[open]'],
   ['the segments', 'segments', undefined, 'tbody tr'],
   ['a segment', 'segments/1', undefined, '.uses li'],
   ['the editor of a segment', 'segments/1/edit', undefined, '.constraint'],
@@ -97,28 +104,46 @@ const VIEWS: readonly (readonly [
   ['no such page', 'no/such/page', undefined, 'main h1'],
 ];
 
-const LOOKS = [
-  { colorScheme: 'dark', forcedColors: 'none' },
-  { colorScheme: 'dark', forcedColors: 'active' },
-] as const;
+/** In full, the colors that a system forces are tried too, and all rules again on the narrow page. */
+const FORCED_COLORS = extent({ short: ['none'], full: ['none', 'active'] } as const);
+const NARROW_RULES = extent({ short: false, full: true });
+const WIDE = { width: 1280, height: 720 };
+/** 400 % of a window of 1280 pixels. */
+const NARROW = { width: 320, height: 256 };
+
+/** Goes to an address as a link does: the page is not loaded again. Dialogs close. */
+async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate((target) => {
+    history.pushState(null, '', target);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, `${host.page}${path}`);
+}
 
 describeInBrowser('every screen in every state', () => {
-  it.each(VIEWS)('has no violation in any colors, and at 400 %%: %s', async (_, path, act, shown) => {
-    visited = await visit(`${host.page}${path}`);
+  beforeEach(async () => {
     const { page } = visited;
-    await page.locator('main h1').waitFor();
+    await page.setViewportSize(WIDE);
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+    // Nothing of the screen before is left.
+    await follow(page, 'no/such/page');
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+  });
+
+  it.each(VIEWS)('has no violation in any colors, and at 400 %%: %s', async (_, path, act, shown) => {
+    const { page } = visited;
+    await follow(page, path);
     await act?.(page);
     await page.locator(shown).first().waitFor({ state: 'attached' });
-    for (const look of LOOKS) {
-      await page.emulateMedia(look);
+    for (const forcedColors of FORCED_COLORS) {
+      await page.emulateMedia({ colorScheme: 'dark', forcedColors });
       expect(await accessibilityViolations(page, { onlyColors: true })).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
     expect(await accessibilityViolations(page)).toEqual([]);
-    await page.setViewportSize({ width: 320, height: 256 });
-    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.setViewportSize(NARROW);
+    if (NARROW_RULES) expect(await accessibilityViolations(page)).toEqual([]);
     // A table scrolls in its own frame: the page does not scroll sideways.
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(NARROW.width);
     visited.expectFault(/status 404/);
   });
 });
