@@ -38,7 +38,7 @@ const project: Config = {
       {
         jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
         module: { type: 'commonjs' },
-        sourceMaps: 'inline',
+        sourceMaps: true,
       },
     ],
   },

@@ -1,10 +1,9 @@
 import type { Storage } from '@flags/core';
 import { postgresStorage } from '../src/index.js';
-import { ownDatabase } from './own-database.js';
+import { deletionOfRows, ownDatabase } from './own-database.js';
 
 interface Emptied {
   readonly storage: Storage;
-  /** SQL that deletes all rows. */
   readonly empty: string;
 }
 
@@ -13,15 +12,12 @@ interface Emptied {
  * a test.
  */
 export function emptiedStorages(): (name?: string) => Promise<Storage> {
-  const { url, ask } = ownDatabase();
+  const database = ownDatabase();
   const opened = new Map<string, Promise<Emptied>>();
 
   async function open(schema: string): Promise<Emptied> {
-    const storage = await postgresStorage({ connectionString: url(), schema, listen: false });
-    const tables = await ask('SELECT tablename AS name FROM pg_tables WHERE schemaname = $1', [schema]);
-    const named = tables.map(({ name }) => String(name)).filter((name) => name !== 'flags_meta');
-    // TRUNCATE creates new files, which takes longer for a few rows.
-    return { storage, empty: named.map((name) => `DELETE FROM "${schema}".${name};`).join(' ') };
+    const storage = await postgresStorage({ connectionString: database.url(), schema, listen: false });
+    return { storage, empty: await deletionOfRows(database, schema) };
   }
 
   afterAll(async () => {
@@ -32,7 +28,7 @@ export function emptiedStorages(): (name?: string) => Promise<Storage> {
     const opening = opened.get(name) ?? open(name);
     opened.set(name, opening);
     const { storage, empty } = await opening;
-    await ask(empty);
+    await database.ask(empty);
     // A test closes its storage, and the next test uses it again. With `watch`, the engine decides on its in-memory copy.
     return { ...storage, watch: () => () => undefined, close: () => undefined };
   };

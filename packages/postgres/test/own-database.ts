@@ -22,9 +22,19 @@ interface DatabaseLifecycle {
   readonly remove: (database: FreshDatabase) => Promise<void>;
 }
 
-/** A database for the tests of a file, dropped after them. */
-export function ownDatabase(): OwnDatabase {
-  return databaseOf({ origin: () => ({}), remove: (database) => database.drop() });
+/** A database for the tests of a file, dropped after them. Default: on the server that the run shares. */
+export function ownDatabase(origin: DatabaseLifecycle['origin'] = () => ({})): OwnDatabase {
+  return databaseOf({ origin, remove: (database) => database.drop() });
+}
+
+/** SQL that deletes all rows of a storage. TRUNCATE creates new files, which takes longer for a few rows. */
+export async function deletionOfRows({ ask }: OwnDatabase, schema: string): Promise<string> {
+  const tables = await ask(
+    `SELECT format('DELETE FROM %I.%I;', schemaname, tablename) AS deletion FROM pg_tables
+    WHERE schemaname = $1 AND tablename NOT LIKE '%meta'`,
+    [schema],
+  );
+  return tables.map(({ deletion }) => deletion).join(' ');
 }
 
 function databaseOf({ origin, remove }: DatabaseLifecycle): OwnDatabase {

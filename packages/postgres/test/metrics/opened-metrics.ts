@@ -1,5 +1,4 @@
 import type { MetricsStorage, Storage } from '@flags/core';
-import { Client } from 'pg';
 import { postgresStorage } from '../../src/index.js';
 
 export interface MetricsPlace {
@@ -24,16 +23,4 @@ async function metricsOf(opening: Promise<Storage>): Promise<MetricsStorage> {
       await storage.close();
     },
   };
-}
-
-/** Makes the database fail reports that count this flag, after other tables were written. */
-export async function refuseFlag({ url, schema }: MetricsPlace, flag: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query(`
-    CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql
-    AS $$ BEGIN RAISE EXCEPTION 'injected fault'; END $$;
-    CREATE TRIGGER fault BEFORE INSERT ON ${schema}.flags_counters
-    FOR EACH ROW WHEN (NEW.flag = '${flag}') EXECUTE FUNCTION ${schema}.refuse()`);
-  await client.end();
 }

@@ -1,37 +1,29 @@
 import { storageConformance } from '@flags/core/testing';
-import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
-import { Pool } from 'pg';
 import { extent } from '../../../../test/extent.js';
 import { type PostgresStorageOptions, type PostgresStorageSettings, postgresStorage } from '../../src/index.js';
+import { deletionOfRows, ownDatabase } from '../own-database.js';
 import { onEveryVersion } from '../server/on-every-version.js';
 
+const SCHEMA = 'A "rule"';
+
 onEveryVersion((version, server) => {
-  let database: FreshDatabase;
-  let pool: Pool;
-  let schemas = 0;
-
-  beforeAll(async () => {
-    database = await freshDatabase({ server: server() });
-    pool = new Pool({ connectionString: database.url });
-    // Dropping the database ends connections that the pool is still closing.
-    pool.on('error', () => undefined);
-  });
-
-  afterAll(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  const database = ownDatabase(() => ({ server: server() }));
 
   function conforms(name: string, options: (place: PostgresStorageSettings) => PostgresStorageOptions): void {
+    const open = () => postgresStorage(options({ schema: SCHEMA, tablePrefix: 'Feature_2_', listen: false }));
+    let empty: string;
+    // Creating the tables takes longer than a rule: all rules share them.
+    beforeAll(async () => {
+      await (await open()).close();
+      empty = await deletionOfRows(database, SCHEMA);
+    });
     storageConformance(`postgresStorage of ${name}, on ${version},`, async () => {
-      schemas += 1;
-      const place = { schema: `Rule "${schemas}"`, tablePrefix: 'Feature_2_', listen: false };
-      const open = () => postgresStorage(options(place));
+      await database.ask(empty);
       return { storage: await open(), again: open };
     });
   }
 
-  conforms('a connection string', (place) => ({ connectionString: database.url, ...place }));
+  conforms('a connection string', (place) => ({ connectionString: database.url(), ...place }));
   const inFull = extent({ short: () => undefined, full: conforms });
-  inFull("the host's pool", (place) => ({ pool, ...place }));
+  inFull("the host's pool", (place) => ({ pool: database.pool(), ...place }));
 });
