@@ -24,3 +24,16 @@ export function adminClient(url: string, token: string) {
     });
   }
 }
+
+/** Asks again as long as a server says that it is busy: nothing was changed then. Anything but success else fails. */
+export async function expectDone(ask: () => Promise<Response>): Promise<void> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.ok) return void (await answer.arrayBuffer());
+    if (answer.status !== 503 || answer.headers.get('retry-after') === null) throw await refusal(answer);
+  }
+}
+
+export async function refusal(answer: Response): Promise<Error> {
+  return new Error(`${answer.url} was answered with ${answer.status}: ${await answer.text()}`);
+}

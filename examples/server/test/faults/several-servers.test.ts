@@ -1,6 +1,5 @@
-import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
-import { type AdminClient, adminClient } from '../admin-client.js';
+import { type AdminClient, adminClient, expectDone, refusal } from '../admin-client.js';
 import { databaseOfEachTest } from '../database-file.js';
 import { endAll, startServer } from '../server-process.js';
 import { LIFE, reportOnce } from './flag-life.js';
@@ -50,34 +49,6 @@ describe.each([2, 4])('%d servers on one file', (count) => {
   });
 });
 
-describe('two servers, and a program that locks their file', () => {
-  it('answer changes with 503 and Retry-After instead of waiting for ever, and go on serving what is read', async () => {
-    const clients = await startServers(2);
-    await expectDone(() => any(clients).createFlag('raced'));
-    const other = new Database(file.path);
-    other.exec('BEGIN IMMEDIATE');
-    const changes = [
-      ...Array.from({ length: 60 }, () => any(clients).put(RACED, { name: 'raced', description: 'late' })),
-      ...Array.from({ length: 20 }, (_, index) => any(clients).createFlag(`flag-${index}`)),
-      ...Array.from({ length: 20 }, () => reportOnce(any(clients))),
-    ];
-    for (const client of clients) {
-      expect((await client.get(RACED)).status).toBe(200);
-      expect((await client.get('/api/client/features')).status).toBe(200);
-    }
-    const answers = await Promise.all(changes);
-    expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual(
-      answers.map(() => [503, '1']),
-    );
-    other.exec('ROLLBACK');
-    other.close();
-    for (const client of clients) await expectDone(() => client.put(RACED, { name: 'raced', description: 'later' }));
-    await endAll();
-    const { events, counted } = await readStored(file.path);
-    expect([events.get('raced flag-updated'), events.get('flag-0 flag-created'), counted]).toEqual([1, undefined, 0]);
-  });
-});
-
 /** One writer of a mixed load: every request goes to any of the servers. */
 async function load(clients: readonly AdminClient[], writer: number, tally: Tally): Promise<void> {
   for (let life = 0; life < LIVES; life += 1) {
@@ -111,15 +82,6 @@ async function race(client: AdminClient, tally: Tally): Promise<void> {
   else throw await refusal(answer);
 }
 
-/** Asks again as long as a server says that it is busy: nothing was changed then. Anything but success else fails. */
-async function expectDone(ask: () => Promise<Response>): Promise<void> {
-  for (;;) {
-    const answer = await ask();
-    if (answer.ok) return void (await answer.arrayBuffer());
-    if (answer.status !== 503 || answer.headers.get('retry-after') === null) throw await refusal(answer);
-  }
-}
-
 /** Asks all servers until they answer with the same bytes: each learns by itself what the others have changed. */
 async function expectAlike(clients: readonly AdminClient[], path: string): Promise<void> {
   for (;;) {
@@ -131,8 +93,4 @@ async function expectAlike(clients: readonly AdminClient[], path: string): Promi
 
 function any(clients: readonly AdminClient[]): AdminClient {
   return clients[Math.floor(Math.random() * clients.length)] as AdminClient;
-}
-
-async function refusal(answer: Response): Promise<Error> {
-  return new Error(`${answer.url} was answered with ${answer.status}: ${await answer.text()}`);
 }

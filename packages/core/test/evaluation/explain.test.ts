@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
 import type { StrategyDefinition } from '../../src/evaluation/definitions.types.js';
 import { arbitraryContext, arbitraryFlags, arbitrarySegments, FLAG_NAMES } from './arbitrary-documents.js';
 import { flag, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
@@ -19,7 +20,7 @@ describe('an explanation', () => {
           for (const dependency of dependencies.slice(0, -1)) expect(dependency.holds).toBe(true);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: extent({ short: 150, full: 2_500 }) },
     );
   });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
 import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 import type { Snapshot } from '../../src/evaluation/snapshot.js';
@@ -93,7 +94,7 @@ describe('evaluation never throws', () => {
         );
         for (const name of FLAG_NAMES) expectAnswers(snapshot, name, context);
       }),
-      { numRuns: 500 },
+      { numRuns: extent({ short: 150, full: 2_500 }) },
     );
   });
 
@@ -116,7 +117,7 @@ describe('evaluation never throws', () => {
         const snapshot = snapshotOf(definitions, { random });
         for (const name of FLAG_NAMES) expectAnswers(snapshot, name, context() as EvaluationContext);
       }),
-      { numRuns: 500 },
+      { numRuns: extent({ short: 150, full: 2_500 }) },
     );
   });
 

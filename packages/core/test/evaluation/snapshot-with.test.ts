@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from '../../src/evaluation/definitions.types.js';
 import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 import { FlagTable } from '../../src/evaluation/flag-table.js';
@@ -90,7 +91,7 @@ describe('a snapshot after changes', () => {
         }
         for (const [before, itsAnswers] of history) expect(answers(before, users)).toEqual(itsAnswers);
       }),
-      { numRuns: 150 },
+      { numRuns: extent({ short: 50, full: 750 }) },
     );
   });
 
@@ -107,7 +108,7 @@ describe('a snapshot after changes', () => {
         const changed = documents.compiled().with(step);
         expect(answers(changed, users)).toEqual(answers(documents.with(step).compiled(), users));
       }),
-      { numRuns: 150 },
+      { numRuns: extent({ short: 50, full: 750 }) },
     );
   });
 

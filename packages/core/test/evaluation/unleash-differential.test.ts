@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
 import { compileSnapshot } from '../../src/evaluation/snapshot.js';
 import { arbitraryContext, arbitraryFlags, arbitrarySegments, FLAG_NAMES } from './arbitrary-documents.js';
 
@@ -29,7 +30,7 @@ describe('random documents and contexts, against the Node SDK of Unleash', () =>
           }
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: extent({ short: 300, full: 5_000 }) },
     );
   });
 });

@@ -6,9 +6,9 @@ import { ownServer } from '../own-database.js';
 import { endProcess, nodeProgram, type ServiceNode, startNode } from './node-process.js';
 
 const NODES = 4;
-const ROUNDS = extent({ short: 3, full: 50 });
+const ROUNDS = extent({ short: 2, full: 50 });
 /** Milliseconds. */
-const SUSPENDED = extent({ short: 2_000, full: 60_000 });
+const SUSPENDED = extent({ short: 500, full: 60_000 });
 const LISTENERS = "pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'LISTEN%'";
 const CHECKOUT = { project: 'default', flag: 'checkout', environment: 'production' };
 
