@@ -42,8 +42,8 @@ export interface CommitTarget {
     write(write: PreparedWrite): number;
   };
   readonly events: {
-    /** @param revisions the new revisions, in the order of the commit's writes */
-    append(events: readonly PreparedEvent[], revisions: readonly number[]): void;
+    /** @param revisions the new revisions, in the order of the writes */
+    append(events: readonly PreparedEvent[], revisions: readonly number[], writes: readonly PreparedWrite[]): void;
   };
 }
 
@@ -52,7 +52,7 @@ export function applyCommit(commit: PreparedCommit, { documents, events }: Commi
   const conflict = findConflict(commit, documents);
   if (conflict) return { ok: false, conflict };
   const revisions = commit.writes.map((write) => documents.write(write));
-  events.append(commit.events, revisions);
+  events.append(commit.events, revisions, commit.writes);
   return { ok: true, revisions };
 }
 

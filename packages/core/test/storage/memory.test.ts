@@ -56,6 +56,31 @@ describe('memoryStorage', () => {
     expect(storage.peek?.({ kind: 'flag', id: 'b' })).toBeUndefined();
   });
 
+  it('keeps the data of a creation when the document changes', async () => {
+    const storage = memoryStorage();
+    const key = { kind: 'flag', id: 'a' };
+    const put = { key, parent: null, summary: {} };
+    const event = { at: '2026-01-01T00:00:00.000Z', actor: 'ann', subject: key, project: null, environment: null };
+    const created = { b: { list: [1] }, a: 1 };
+    await storage.commit({
+      writes: [{ ...put, expected: 0, body: created }],
+      events: [{ ...event, type: 'flag-created', data: created, before: null }],
+    });
+    const next = { b: { list: [1] }, a: 2 };
+    await storage.commit({
+      writes: [{ ...put, expected: 1, body: next }],
+      events: [{ ...event, type: 'flag-updated', data: next, before: created, changeSet: 'set' }],
+    });
+    const read = async () => (await storage.events({ order: 'oldest-first', limit: 2 })).events;
+    const [first] = await read();
+    (first?.data as typeof created | undefined)?.b.list.push(2);
+    expect((await read()).map(({ data, before, changeSet }) => ({ data, before, changeSet }))).toEqual([
+      { data: created, before: null, changeSet: null },
+      { data: next, before: created, changeSet: 'set' },
+    ]);
+    expect(JSON.stringify((await read())[0]?.data)).toBe(JSON.stringify(created));
+  });
+
   it('offers metrics at the same place', async () => {
     expect(await memoryStorage().metrics?.counts({ after: 0 })).toEqual([]);
   });

@@ -64,11 +64,21 @@ interface Content {
 export function memoryDocuments(): MemoryDocuments {
   const rows = createDocumentMap<Row>();
   const index = createDocumentIndex();
+  // Documents that are created together often have equal summaries: one text serves all.
+  let lastSummary = '';
 
   function peek({ kind, id }: DocumentKey): StoredDocument | undefined {
     const row = rows.get({ kind, id });
     if (!row?.content) return undefined;
     return { key: { kind, id }, parent: row.parent, revision: row.revision, body: row.content.body };
+  }
+
+  /** Reuses equal parts of the body before, which evaluation has compiled. */
+  function toContent({ body, summary }: PreparedContent, before: Content | null | undefined): Content {
+    // `JSON.stringify` may return a text in many pieces, which take more memory. Measuring joins the pieces.
+    Buffer.byteLength(summary);
+    if (summary !== lastSummary) lastSummary = summary;
+    return { body: internJson(JSON.parse(body), before?.body), summary: lastSummary };
   }
 
   return {
@@ -108,11 +118,4 @@ export function memoryDocuments(): MemoryDocuments {
     },
     firstIds: (vacancy, limit) => index.ids({ ...vacancy, limit }),
   };
-}
-
-/** Reuses equal parts of the body before, which evaluation has compiled. */
-function toContent({ body, summary }: PreparedContent, before: Content | null | undefined): Content {
-  // `JSON.stringify` may return a text in many pieces, which take more memory. Measuring joins the pieces.
-  Buffer.byteLength(summary);
-  return { body: internJson(JSON.parse(body), before?.body), summary };
 }

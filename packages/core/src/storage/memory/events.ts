@@ -1,9 +1,21 @@
-import { type CommitTarget, type PreparedEvent, parsePosition } from '../commit.js';
+import { copyJson } from '../../validation/json.js';
+import { type CommitTarget, type PreparedEvent, type PreparedWrite, parsePosition } from '../commit.js';
 import type { EventFilter, EventPage, StoredEvent, StoredEventQuery } from '../port.js';
+import type { MemoryDocuments } from './documents.js';
 
 export type MemoryEvents = CommitTarget['events'] & {
   query(query: StoredEventQuery): EventPage;
 };
+
+type Origin = Pick<PreparedEvent, 'at' | 'actor' | 'actorTokenId' | 'actorTokenKind' | 'changeSet' | 'reason'>;
+
+/** An event in the log. */
+interface LoggedEvent extends Pick<PreparedEvent, 'type' | 'subject' | 'project' | 'environment' | 'before'> {
+  /** The events of a commit share one object. */
+  readonly origin: Origin;
+  /** JSON text, or the frozen body of the created document, which takes no memory of its own. */
+  readonly data: string | object;
+}
 
 /** An event while a query reads it. */
 interface Row {
@@ -11,15 +23,25 @@ interface Row {
   readonly revision: number;
   /** The size of the texts. */
   readonly bytes: number;
-  readonly event: PreparedEvent;
+  readonly event: LoggedEvent;
 }
 
-export function memoryEvents(): MemoryEvents {
+/** @param documents have the new bodies when their events are appended */
+export function memoryEvents({ peek }: Pick<MemoryDocuments, 'peek'>): MemoryEvents {
   // The position of an event is its index plus one. Three lists take less memory than an object for each event.
-  const log: PreparedEvent[] = [];
+  const log: LoggedEvent[] = [];
   const revisionsInLog: number[] = [];
   /** Bytes of the texts. */
   const sizesInLog: number[] = [];
+
+  function toLogged(event: PreparedEvent, write: PreparedWrite | undefined): LoggedEvent {
+    const { type, subject, project, environment, before } = event;
+    const last = log.at(-1)?.origin;
+    const origin = last && isSameOrigin(last, event) ? last : originOf(event);
+    const created = isCreation(event, write) ? peek(subject)?.body : undefined;
+    const data = typeof created === 'object' && created ? created : event.data;
+    return { origin, type, subject: write?.key ?? subject, project, environment, data, before };
+  }
 
   function* walk({ order, after, until }: StoredEventQuery): Generator<Row> {
     const first = after === undefined ? 0 : parsePosition(after);
@@ -33,11 +55,11 @@ export function memoryEvents(): MemoryEvents {
   }
 
   return {
-    append(events, revisions) {
+    append(events, revisions, writes) {
       for (const event of events) {
         // `JSON.stringify` returns texts in many pieces, which take several times the memory. Measuring joins the pieces.
         sizesInLog.push(Buffer.byteLength(event.data) + Buffer.byteLength(event.before));
-        log.push(event);
+        log.push(toLogged(event, writes[event.write]));
         revisionsInLog.push(revisions[event.write] ?? 0);
       }
     },
@@ -63,34 +85,62 @@ export function memoryEvents(): MemoryEvents {
   };
 }
 
-function matches(event: PreparedEvent, { project, subject, type, changeSet, from, to }: EventFilter): boolean {
-  if (project !== undefined && event.project !== project) return false;
-  if (subject && (event.subject.kind !== subject.kind || event.subject.id !== subject.id)) return false;
-  if (type !== undefined && event.type !== type) return false;
-  if (changeSet !== undefined && event.changeSet !== changeSet) return false;
-  if (from !== undefined && event.at < from) return false;
-  return to === undefined || event.at <= to;
+/** Whether the event has the text of a document that did not exist before. */
+function isCreation({ data }: PreparedEvent, write: PreparedWrite | undefined): boolean {
+  if (!write?.content || write.content === 'unchanged') return false;
+  return write.expected === 0 && write.content.body === data;
 }
 
-function toStoredEvent(row: Row): StoredEvent {
-  const { data, before } = row.event;
-  return { ...headOf(row), data: JSON.parse(data), before: JSON.parse(before) };
-}
-
-/** Named members instead of a rest, which on Node 20 gives every event a hidden class of its own. */
-function headOf({ position, revision, event }: Row): StoredEvent {
-  const { type, at, actor, actorTokenId, actorTokenKind, changeSet, reason, subject, project, environment } = event;
+/** Named members instead of a rest, which on Node 20 gives every object a hidden class of its own. */
+function originOf({ at, actor, actorTokenId, actorTokenKind, changeSet, reason }: Origin): Origin {
   return {
-    id: position,
-    position: String(position),
-    revision,
-    type,
     at,
     actor,
     ...(actorTokenId !== null && { actorTokenId }),
     ...(actorTokenKind !== null && { actorTokenKind }),
     changeSet,
     reason,
+  };
+}
+
+function isSameOrigin(one: Origin, other: Origin): boolean {
+  return (
+    one.changeSet === other.changeSet &&
+    one.at === other.at &&
+    one.actor === other.actor &&
+    one.actorTokenId === other.actorTokenId &&
+    one.actorTokenKind === other.actorTokenKind &&
+    one.reason === other.reason
+  );
+}
+
+function matches(event: LoggedEvent, { project, subject, type, changeSet, from, to }: EventFilter): boolean {
+  const { origin } = event;
+  if (project !== undefined && event.project !== project) return false;
+  if (subject && (event.subject.kind !== subject.kind || event.subject.id !== subject.id)) return false;
+  if (type !== undefined && event.type !== type) return false;
+  if (changeSet !== undefined && origin.changeSet !== changeSet) return false;
+  if (from !== undefined && origin.at < from) return false;
+  return to === undefined || origin.at <= to;
+}
+
+function toStoredEvent(row: Row): StoredEvent {
+  const { data, before } = row.event;
+  return {
+    ...headOf(row),
+    data: typeof data === 'string' ? JSON.parse(data) : copyJson(data),
+    before: JSON.parse(before),
+  };
+}
+
+function headOf({ position, revision, event }: Row): StoredEvent {
+  const { origin, type, subject, project, environment } = event;
+  return {
+    id: position,
+    position: String(position),
+    revision,
+    type,
+    ...originOf(origin),
     subject: { ...subject },
     project,
     environment,

@@ -20,7 +20,7 @@ import { memoryMetrics } from './metrics.js';
  */
 export function memoryStorage(): Storage {
   const documents = memoryDocuments();
-  const events = memoryEvents();
+  const events = memoryEvents(documents);
   let changes = 0;
   const metrics = withChangeHook(memoryMetrics(), () => {
     changes += 1;

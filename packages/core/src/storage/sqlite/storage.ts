@@ -46,7 +46,7 @@ function putOne({ writes, checks, vacant, events }: PreparedCommit, target: Targ
   if (checks.some(({ key, expected }) => target.documents.revision(key) !== expected)) return undefined;
   if (!target.documents.putExpected(write)) return undefined;
   const revisions = [write.expected + 1];
-  target.events.append(events, revisions);
+  target.events.append(events, revisions, writes);
   return { ok: true, revisions };
 }
 
