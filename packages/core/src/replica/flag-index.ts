@@ -76,10 +76,14 @@ export interface FlagIndex {
   list(): readonly IndexedFlag[];
 }
 
-export function createFlagIndex({ environments }: Pick<Settings, 'environments'>): FlagIndex {
+/** @param findLive returns the flag that evaluation holds, unless it is archived */
+export function createFlagIndex(
+  { environments }: Pick<Settings, 'environments'>,
+  findLive: (name: string) => Versioned<FlagState> | undefined,
+): FlagIndex {
   const flags = new Map<string, IndexedFlag>();
-  // Evaluation holds these states anyway. Their entries are made for the next list, because not every change has one.
-  const changed = new Map<string, Versioned<FlagState>>();
+  // Their entries are made for the next list, because not every change has one.
+  const changed = new Set<string>();
   const order = createNameOrder(
     () => [...flags.values()],
     (name) => flags.get(name),
@@ -92,7 +96,7 @@ export function createFlagIndex({ environments }: Pick<Settings, 'environments'>
   return {
     update(name, state, revision) {
       if (state && !state.archived) {
-        changed.set(name, { state, revision });
+        changed.add(name);
       } else {
         changed.delete(name);
         if (state) enter(name, { state, revision });
@@ -101,7 +105,10 @@ export function createFlagIndex({ environments }: Pick<Settings, 'environments'>
       order.changed(name);
     },
     list() {
-      for (const [name, flag] of changed) enter(name, flag);
+      for (const name of changed) {
+        const live = findLive(name);
+        if (live) enter(name, live);
+      }
       changed.clear();
       return order.list();
     },

@@ -8,6 +8,7 @@ import type { Snapshot } from '../evaluation/snapshot.js';
 import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
 import type { FlagUsage } from '../evaluation/usage.js';
 import { newestPosition } from '../events/feed-cursor.js';
+import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
@@ -226,8 +227,10 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
 
 /** Creates an empty cache of documents, and its index. */
 export function createDocuments({ storage, settings }: Pick<ReplicaContext, 'storage' | 'settings'>) {
-  const index = createFlagIndex(settings);
-  return { index, documents: createDocumentCache(storage, index.update) };
+  const findFlag = (id: string) => documents.get({ kind: flagDocuments.kind, id }) as Versioned<FlagState> | undefined;
+  const index = createFlagIndex(settings, findFlag);
+  const documents = createDocumentCache(storage, index.update);
+  return { index, documents };
 }
 
 /** Starts a replica from documents in memory. */
