@@ -46,25 +46,9 @@ export async function importDefinitions(
   document: Definitions,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const { prune, dryRun, actor, reason, onChange, onSegmentUse } = readOptions(options);
-  const definitions = await readDefinitions(engine, document);
-  const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
-  const plan = await planImport(engine, {
-    definitions: { ...definitions, flags },
-    given: definitions.flags.length,
-    known: await readKnownSegments(engine),
-    actor: actor ?? '',
-  });
-  for (const { planned } of plan.items) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    await report(onChange, planned);
-  }
-  const differences: ImportedDifference[] = [];
-  for (const { planned } of plan.items) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    differences.push(differencesOf(planned));
-  }
-  const sets = toSets(plan.items, SET_LIMITS);
+  const given = readOptions(options);
+  const { dryRun, actor, reason, onChange, onSegmentUse } = given;
+  const { plan, sets, differences } = await planSets(engine, document, given);
   const context = {
     ...(actor !== undefined && { actor }),
     ...(reason !== undefined && { reason }),
@@ -78,12 +62,45 @@ export async function importDefinitions(
     return { dryRun, changeSets: [], differences };
   }
   const changeSets: ImportedChangeSet[] = [];
-  for (const steps of sets) {
+  // Takes each set out of the list: its definitions are not needed after its commit.
+  for (let steps = sets.shift(); steps; steps = sets.shift()) {
     const { id, at } = await engine.run([await toChange(engine, plan, { steps, onChange })], context);
     if (id === null) continue;
     changeSets.push({ id, at, documents: steps.map(({ item: { planned } }) => `${planned.kind}/${idOf(planned)}`) });
   }
   return { dryRun, changeSets, differences };
+}
+
+interface PlannedSets {
+  readonly plan: ImportPlan;
+  readonly sets: (readonly Step<Item>[])[];
+  readonly differences: readonly ImportedDifference[];
+}
+
+/** Apart from the commits: while they run, the sets alone hold the definitions. */
+async function planSets(
+  engine: Engine,
+  document: Definitions,
+  { prune, actor, onChange }: ReturnType<typeof readOptions>,
+): Promise<PlannedSets> {
+  const definitions = await readDefinitions(engine, document);
+  const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
+  const { items, ...plan } = await planImport(engine, {
+    definitions: { ...definitions, flags },
+    given: definitions.flags.length,
+    known: await readKnownSegments(engine),
+    actor: actor ?? '',
+  });
+  for (const { planned } of items) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    await report(onChange, planned);
+  }
+  const differences: ImportedDifference[] = [];
+  for (const { planned } of items) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    differences.push(differencesOf(planned));
+  }
+  return { plan, sets: [...toSets(items, SET_LIMITS)], differences };
 }
 
 function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {

@@ -32,7 +32,6 @@ export type Definition = { readonly path: string } & (
 export type Item = Definition & { readonly planned: Planned; readonly bytes: number };
 
 export interface ImportPlan {
-  readonly items: readonly Item[];
   readonly segments: readonly DefinedSegment[];
   /** Creation time of new documents. */
   readonly now: string;
@@ -52,7 +51,10 @@ interface ImportInput {
  *
  * @throws FlagsError `invalid_input`
  */
-export async function planImport(engine: Engine, input: ImportInput): Promise<ImportPlan> {
+export async function planImport(
+  engine: Engine,
+  input: ImportInput,
+): Promise<ImportPlan & { readonly items: readonly Item[] }> {
   const { definitions, given, known, actor } = input;
   const plan = { segments: definitions.segments, now: engine.now().toISOString(), newId: rememberIds(engine.newId) };
   const segments = await segmentsFor(engine, plan, known);

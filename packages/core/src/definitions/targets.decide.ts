@@ -70,6 +70,9 @@ export interface FlagOrigin extends Origin {
   readonly segmentId: (reference: string | number) => number;
 }
 
+/** One empty list, because a document may define tens of thousands of flags. */
+const NONE: readonly never[] = Object.freeze([]);
+
 export function flagTarget(definition: DefinedFlag, current: FlagState | undefined, origin: FlagOrigin): FlagState {
   const { name, labels, owner, archived = current?.archived ?? false, variants } = definition;
   const base: FlagState = current ?? {
@@ -81,9 +84,9 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
     impressionData: false,
     archived: false,
     createdAt: timeOf(definition.createdAt, origin.now),
-    variants: [],
-    environments: [],
-    labels: [],
+    variants: NONE,
+    environments: NONE,
+    labels: NONE,
     owner: null,
   };
   const ownership = ownershipOf(base);
@@ -152,7 +155,7 @@ function environmentsOf(
   const added = [...given].map(([environment, definition]) =>
     environmentTarget(definition, environmentOf(current, environment), { ...origin, place: name }),
   );
-  return [...kept, ...added];
+  return kept.length + added.length > 0 ? [...kept, ...added] : NONE;
 }
 
 interface Place extends FlagOrigin {
