@@ -14,8 +14,8 @@ import type {
   ExportQuery,
 } from './definition.types.js';
 
-/** Documents in one read. A document may have 1 MiB. */
-const DOCUMENTS_PER_READ = 50;
+/** A storage parses the documents of a read at once, and each may have 1 MiB. */
+const DOCUMENTS_PER_READ = 8;
 
 export async function exportDefinitions(engine: Engine, query: ExportQuery = {}): Promise<Definitions> {
   const isIncluded = await createFilter(engine, query);

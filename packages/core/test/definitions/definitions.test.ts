@@ -297,6 +297,24 @@ it('imports 8 MiB without holding up the loop', async () => {
   await flags.close();
 });
 
+it('reads few documents at once for an export, because each may have 1 MiB', async () => {
+  const storage = memoryStorage();
+  const pages: number[] = [];
+  const list: Storage['list'] = async (query) => {
+    const page = await storage.list(query);
+    if (query.part === 'body') pages.push(page.length);
+    return page;
+  };
+  const flags = await createFlags({ storage: { ...storage, list } });
+  const names = Array.from({ length: 20 }, (_, number) => `flag-${String(number).padStart(2, '0')}`);
+  for (const flag of names) await flags.createFlag(DEFAULT, { name: flag });
+  pages.length = 0;
+  const { flags: exported = [] } = await flags.exportDefinitions();
+  await flags.close();
+  expect(exported.map(({ name }) => name)).toEqual(names);
+  expect(Math.max(...pages)).toBeLessThanOrEqual(8);
+});
+
 it('publishes its JSON Schema', () => {
   const published = JSON.parse(readFileSync(join(__dirname, '../../definitions.schema.json'), 'utf8'));
   expect(published).toEqual(JSON.parse(JSON.stringify(definitionsSchema())));
