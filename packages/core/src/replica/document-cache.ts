@@ -89,23 +89,26 @@ function createCachedKind<State>(
   onUpdate: (id: string, state: State | undefined, revision: number) => void = () => undefined,
 ): TypedCachedKind<State> {
   const states = new Map<string, State>();
-  // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document.
+  // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document. New
+  // documents have no entry, because an import may create tens of thousands.
   const revisions = new Map<string, number>();
-  const isNewer = (id: string, revision: number) => revision > (revisions.get(id) ?? 0);
+  const revisionOf = (id: string) => revisions.get(id) ?? (states.has(id) ? 1 : 0);
+  const isNewer = (id: string, revision: number) => revision > revisionOf(id);
   return {
     kind,
     states,
     isNewer,
     get(id) {
       const state = states.get(id);
-      return state && { state, revision: revisions.get(id) ?? 0 };
+      return state && { state, revision: revisionOf(id) };
     },
     applyUpdate(id, revision, stored) {
       if (!isNewer(id, revision)) return false;
-      revisions.set(id, revision);
       const state = stored as State | undefined;
+      const isKept = state !== undefined && isLive(state);
+      if (revision > 1 || !isKept) revisions.set(id, revision);
       onUpdate(id, state, revision);
-      if (state === undefined || !isLive(state)) return states.delete(id);
+      if (!isKept) return states.delete(id);
       if (isSameJson(state, states.get(id))) return false;
       states.set(id, state);
       return true;

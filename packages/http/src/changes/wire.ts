@@ -109,17 +109,18 @@ function plannedEventToWire({ type, project, flag, environment, data, before }: 
 
 /** Generates the JSON of definitions in pieces: a store may have many flags of 1 MiB. */
 export function definitionsToWire({ version, projects = [], segments = [], flags = [] }: Definitions): JsonChunks {
-  const asStored = (item: unknown) => item;
   return jsonObject({
     version,
-    projects: jsonArray(projects, asStored),
-    segments: jsonArray(segments, asStored),
-    flags: jsonArray(flags, asStored),
+    projects: jsonArray(projects, asGiven),
+    segments: jsonArray(segments, asGiven),
+    flags: jsonArray(flags, asGiven),
   });
 }
 
+const asGiven = (item: unknown) => item;
+
 export function importResultToWire({ dryRun, changeSets, differences }: ImportResult): JsonChunks {
-  return jsonObject({ dryRun, changeSets, differences: jsonArray(differences, (difference) => difference) });
+  return jsonObject({ dryRun, changeSets: jsonArray(changeSets, asGiven), differences: jsonArray(differences, asGiven) });
 }
 
 /** The maximum length of all payloads in one preview, in characters. Variants beyond it come without their payload. */
