@@ -93,14 +93,7 @@ function isCreation({ data }: PreparedEvent, write: PreparedWrite | undefined): 
 
 /** Named members instead of a rest, which on Node 20 gives every object a hidden class of its own. */
 function originOf({ at, actor, actorTokenId, actorTokenKind, changeSet, reason }: Origin): Origin {
-  return {
-    at,
-    actor,
-    ...(actorTokenId !== null && { actorTokenId }),
-    ...(actorTokenKind !== null && { actorTokenKind }),
-    changeSet,
-    reason,
-  };
+  return { at, actor, actorTokenId, actorTokenKind, changeSet, reason };
 }
 
 function isSameOrigin(one: Origin, other: Origin): boolean {
@@ -135,12 +128,18 @@ function toStoredEvent(row: Row): StoredEvent {
 
 function headOf({ position, revision, event }: Row): StoredEvent {
   const { origin, type, subject, project, environment } = event;
+  const { at, actor, actorTokenId, actorTokenKind, changeSet, reason } = origin;
   return {
     id: position,
     position: String(position),
     revision,
     type,
-    ...originOf(origin),
+    at,
+    actor,
+    ...(actorTokenId !== null && { actorTokenId }),
+    ...(actorTokenKind !== null && { actorTokenKind }),
+    changeSet,
+    reason,
     subject: { ...subject },
     project,
     environment,
