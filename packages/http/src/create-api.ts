@@ -6,8 +6,7 @@ import { createResponseCaches } from './caching.js';
 import { createClientDocuments } from './client/documents.js';
 import { accessOf, createDispatch, createRouteLookup, decodeParams } from './dispatch.js';
 import { createEndpoint, type EndpointParts } from './endpoint.js';
-import { errorReply } from './error-reply.js';
-import { HostFault } from './errors.js';
+import { errorReply, HostFault } from './errors.js';
 import { openApiDocument } from './openapi/document.js';
 import {
   type Actor,

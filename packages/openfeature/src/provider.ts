@@ -1,10 +1,9 @@
 import type { Flags } from '@flags/core';
 import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
 import { OpenFeatureEventEmitter, type Provider, ProviderEvents } from '@openfeature/server-sdk';
-import { watchChanges } from './change-watch.js';
 import type { FlagsProviderOptions } from './options.js';
 import { createResolvers } from './resolvers.js';
-import { watchStatus } from './status-watch.js';
+import { watchChanges, watchStatus } from './watches.js';
 
 /** A record, so that the compiler finds an option that is missing here. */
 const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {

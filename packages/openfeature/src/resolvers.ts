@@ -1,7 +1,19 @@
 import type { Flags } from '@flags/core';
-import { payloadReaderOf, type ResolvedVariant, resolveSwitch, resolveVariant } from '@flags/core/integration';
-import type { EvaluationContext, JsonValue, Provider } from '@openfeature/server-sdk';
-import { type PayloadRequest, payloadDetails, switchDetails } from './details.js';
+import {
+  type FlagResolution,
+  type PayloadReading,
+  payloadReaderOf,
+  type ResolvedVariant,
+  resolveSwitch,
+  resolveVariant,
+} from '@flags/core/integration';
+import {
+  ErrorCode,
+  type EvaluationContext,
+  type JsonValue,
+  type Provider,
+  type ResolutionDetails,
+} from '@openfeature/server-sdk';
 
 type Resolvers = Pick<
   Provider,
@@ -34,4 +46,58 @@ export function createResolvers(flags: Flags, environment: string): Resolvers {
       return resolvePayload<T>({ flag, defaultValue, type: 'object' }, context);
     },
   };
+}
+
+/** A flag, and the value that a caller gets without a flag or payload. */
+interface EvaluationRequest<T> {
+  readonly flag: string;
+  readonly defaultValue: T;
+}
+
+interface PayloadRequest<T> extends EvaluationRequest<T> {
+  /** The `typeof` of `T`. */
+  readonly type: 'string' | 'number' | 'object';
+  /** Reads the payload of a variant, and compares it with the schema of the flags. */
+  readonly read: (variant: ResolvedVariant) => PayloadReading | undefined;
+}
+
+/** Details of a boolean evaluation: whether the flag is on. */
+function switchDetails(
+  request: EvaluationRequest<boolean>,
+  resolution: FlagResolution | undefined,
+): ResolutionDetails<boolean> {
+  if (resolution === undefined) return unknownFlag(request);
+  const { enabled, reason, metadata } = resolution;
+  return { value: enabled, reason, flagMetadata: metadata };
+}
+
+/** Details of another evaluation: the value of the variant's payload. */
+function payloadDetails<T>(request: PayloadRequest<T>, resolution: FlagResolution | undefined): ResolutionDetails<T> {
+  if (resolution === undefined) return unknownFlag(request);
+  const { enabled, reason, variant, metadata } = resolution;
+  const known = { flagMetadata: metadata, ...(variant && { variant: variant.name }) };
+  if (variant?.payload === undefined) {
+    return { ...known, value: request.defaultValue, reason: enabled ? 'DEFAULT' : reason };
+  }
+  const reading = request.read(variant);
+  if (reading === undefined) return { ...known, value: request.defaultValue, reason: 'DEFAULT' };
+  if (reading.issue !== undefined) return { ...known, ...failure(request, ErrorCode.PARSE_ERROR, reading.issue) };
+  const { value } = reading;
+  if (typeof value !== request.type) {
+    const message = `The payload of variant ${variant.name} of flag ${request.flag} is of type ${typeof value}, not ${request.type}.`;
+    return { ...known, ...failure(request, ErrorCode.TYPE_MISMATCH, message) };
+  }
+  return { ...known, value: value as T, reason };
+}
+
+function unknownFlag<T>(request: EvaluationRequest<T>): ResolutionDetails<T> {
+  return failure(request, ErrorCode.FLAG_NOT_FOUND, `There is no flag ${request.flag}.`);
+}
+
+function failure<T>(
+  { defaultValue }: EvaluationRequest<T>,
+  errorCode: ErrorCode,
+  errorMessage: string,
+): ResolutionDetails<T> {
+  return { value: defaultValue, reason: 'ERROR', errorCode, errorMessage };
 }

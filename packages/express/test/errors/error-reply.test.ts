@@ -1,6 +1,5 @@
 import { ERROR_CODES, FlagsError } from '@flags/core';
-import { errorReply } from '../../../http/src/error-reply.js';
-import { ERROR_KINDS, HttpError } from '../../../http/src/errors.js';
+import { ERROR_KINDS, errorReply, HttpError } from '../../../http/src/errors.js';
 import { ROUTES } from '../../../http/src/routes/all-routes.js';
 
 const NOWHERE = { route: undefined, params: {} };

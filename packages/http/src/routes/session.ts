@@ -72,3 +72,17 @@ async function allowedActions(
   );
   return allowed.flat();
 }
+
+export const openApiRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/admin/openapi.json',
+    action: 'getOpenApi',
+    summary: 'This API as an OpenAPI document',
+    tag: 'OpenAPI',
+    access: 'admin',
+    reply: { status: 200, schema: 'OpenApiDocument' },
+    errors: [],
+    handle: async ({ openApi }) => ({ serialized: openApi() }),
+  }),
+];

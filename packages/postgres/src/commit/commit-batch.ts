@@ -1,8 +1,8 @@
 import { type DocumentKey, FlagsError } from '@flags/core';
 import type { PreparedCommit } from '@flags/core/integration';
+import { bumpVersionShard } from '../data-version.js';
 import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { fromStoredText, type TableNames } from '../tables.js';
-import { bumpVersionShard } from '../version-shards.js';
 import { type DocumentStep, documentSteps, eventStatement, vacancyStatement } from './statements.js';
 
 export interface CommitTables {

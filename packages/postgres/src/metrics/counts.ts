@@ -1,8 +1,8 @@
 import { type FlagCount, type FlagUsage, LIMITS, type Retention, type UsageQuery } from '@flags/core';
 import { boundsOfMerging, HOUR, rankOf } from '@flags/core/integration';
+import { bumpVersionShard } from '../data-version.js';
 import type { Database } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
-import { bumpVersionShard } from '../version-shards.js';
 import { bounded } from './merge.js';
 import { countOf, type MetricsTables, SLICE } from './metrics-lock.js';
 import { moveUsage } from './timed-usage.js';

@@ -1,6 +1,6 @@
+import { bumpVersionShard } from '../data-version.js';
 import type { Statement } from '../database.js';
 import { type TableNames, toStoredText } from '../tables.js';
-import { bumpVersionShard } from '../version-shards.js';
 import {
   ADD_COUNT,
   ADD_YES_NO,

@@ -1,6 +1,6 @@
+import { versionShardRows } from '../data-version.js';
 import { FEED_OFFSET } from '../feed/position.js';
 import { lockKey, quoteIdentifier, type TableLocation, type TableNames, tableNames } from '../tables.js';
-import { versionShardRows } from '../version-shards.js';
 import { currentUsageTable, timedUsageTables } from './timed-usage-tables.js';
 
 /**

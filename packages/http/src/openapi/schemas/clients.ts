@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@flags/core/integration';
-import { OFREP_ERROR_CODES } from '../../error-reply.js';
+import { OFREP_ERROR_CODES } from '../../errors.js';
 import { contextSchema } from '../../wire/evaluation-context.js';
 import { boolean, count, listOf, mapOf, positiveInteger, referTo, strictObject, text, version } from './common.js';
 
