@@ -131,7 +131,6 @@ export function composeMetrics({ counters, lastSeen, applications, unknownNames 
     },
     usage: (query: UsageQuery = {}) => mergeUsage(applications.usage(query), unknownNames.usage(query), query),
     timedUsage: applications.timedUsage,
-    lastSeen: (flags: readonly string[]) => lastSeen.of(flags),
     /** Deletes a part of a flag's timed usage. Returns whether more is left. Call it before `forget`. */
     forgetSlice: (flag: string): boolean => applications.forgetSlice(flag),
     forget(flag: string): void {

@@ -133,9 +133,10 @@ function memoryLastSeen(): LastSeen {
  * await metrics.counts({ after: Date.now() - 60_000 }); // [{ flag: 'checkout', yes: 3, no: 1 }]
  */
 export function memoryMetrics(): MetricsStorage {
+  const lastSeen = memoryLastSeen();
   const metrics = composeMetrics({
     counters: memoryCounters(),
-    lastSeen: memoryLastSeen(),
+    lastSeen,
     applications: memoryApplications(),
     unknownNames: memoryUnknownNames(),
   });
@@ -159,7 +160,7 @@ export function memoryMetrics(): MetricsStorage {
       await runSlices(metrics.timedUsage(query, found), yielding);
       return found;
     },
-    lastSeen: metrics.lastSeen,
+    lastSeen: lastSeen.of,
     forget: metrics.forget,
     forgetApplication(name) {
       const isKnown = metrics.has(name);

@@ -89,9 +89,10 @@ export interface SqliteMetricsOptions {
  */
 export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMetricsOptions): MetricsStorage {
   const counters = sqliteCounters(connection.database, tablePrefix);
+  const lastSeen = sqliteLastSeen(connection.database, tablePrefix);
   const metrics = composeMetrics({
     counters,
-    lastSeen: sqliteLastSeen(connection.database, tablePrefix),
+    lastSeen,
     applications: sqliteApplications(connection.database, tablePrefix),
     unknownNames: sqliteUnknownNames(connection.database, tablePrefix),
   });
@@ -135,7 +136,7 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
       return found;
     },
     lastSeen(flags) {
-      const look = () => metrics.lastSeen(flags);
+      const look = () => lastSeen.of(flags);
       // A snapshot takes the file's lock once. Each look-up by itself would take and release it, at several times the cost.
       return readWhenFree(connection, flags.length > 1 ? () => inSnapshot(connection.database, look) : look);
     },
