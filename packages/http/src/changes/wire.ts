@@ -120,7 +120,11 @@ export function definitionsToWire({ version, projects = [], segments = [], flags
 const asGiven = (item: unknown) => item;
 
 export function importResultToWire({ dryRun, changeSets, differences }: ImportResult): JsonChunks {
-  return jsonObject({ dryRun, changeSets: jsonArray(changeSets, asGiven), differences: jsonArray(differences, asGiven) });
+  return jsonObject({
+    dryRun,
+    changeSets: jsonArray(changeSets, asGiven),
+    differences: jsonArray(differences, asGiven),
+  });
 }
 
 /** The maximum length of all payloads in one preview, in characters. Variants beyond it come without their payload. */
