@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Awaitable } from '@flags/core';
+import type { StoreSize } from '../../../express/test/faults/budgets/definitions.js';
 import { serverProgram } from '../../../express/test/faults/budgets/measured-server.js';
 import { isWithin, measureAll, type Result, tableOf } from '../../../express/test/faults/budgets/run.js';
-import { FULL_STORE, SHORT_STORE, sizeIn } from '../../../express/test/faults/budgets/sizes.js';
+import { FULL_STORE, LARGE_STORE, SHORT_STORE, sizeIn } from '../../../express/test/faults/budgets/sizes.js';
 import { casesIn, type Extent } from '../../../express/test/faults/budgets/table.js';
 
 /** Where the measured servers keep their data. */
@@ -41,11 +42,16 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   },
 };
 
-/** Prints the table: `node budgets.cjs <folder of the packages> [memory|sqlite|postgres] [short|full] [part of a row]`. */
+const STORES: Readonly<Record<string, StoreSize>> = { short: SHORT_STORE, full: FULL_STORE, large: LARGE_STORE };
+
+/**
+ * Prints the table: `node budgets.cjs <folder of the packages> [memory|sqlite|postgres] [short|full|large] [part of a row]`.
+ * `large` is the full form on few large flags.
+ */
 async function print(): Promise<void> {
   const [packages = '', storage = 'sqlite', asked = 'full', only = ''] = process.argv.slice(2);
   const extent: Extent = asked === 'short' ? 'short' : 'full';
-  const size = sizeIn(storage, extent === 'full' ? FULL_STORE : SHORT_STORE);
+  const size = sizeIn(storage, STORES[asked] ?? FULL_STORE);
   const half = storage === 'memory' ? 1 : 0;
   const cases = casesIn(extent, half).filter(({ route: { method, path }, row }) =>
     `${method} ${path} ${row.name}`.includes(only),
@@ -64,7 +70,7 @@ async function print(): Promise<void> {
     const seconds = Math.round((performance.now() - begun) / 1000);
     const broken = results.filter((result) => !isWithin(result, 1)).length;
     console.log(
-      `## Budgets on ${storage}\n\n${results.length} rows in ${seconds} s, ${broken} beyond the budget.\n\n${tableOf(results)}\n`,
+      `## Budgets on ${storage}, ${asked}\n\n${results.length} rows in ${seconds} s, ${broken} beyond the budget.\n\n${tableOf(results)}\n`,
     );
   } finally {
     program.remove();

@@ -18,7 +18,10 @@ export const SECRETS = {
 
 /** How large the store is that the requests meet. */
 export interface StoreSize {
+  /** Small ones, which share evenly what the large ones leave. */
   readonly flags: number;
+  /** Flags of 1 MiB each: `largest`, and `large-1` and so on. */
+  readonly large: number;
   /** Of all definitions together, in bytes. */
   readonly bytes: number;
   /** Strategies that share one segment of nearly 1 MiB. */
@@ -35,9 +38,9 @@ export const strategyId = (number: number) => `00000000-0000-4000-8000-${String(
 const texts = (count: number, length: number) =>
   Array.from({ length: count }, (_, index) => `${String(index).padStart(6, '0')}${'u'.repeat(length - 6)}`);
 
-/** Puts the definitions into a new storage, as small flags that share the bytes evenly, and one of 1 MiB. */
+/** Puts the flags into a new storage. The bytes leave room for the segment that many flags share. */
 export async function fillStorage(storage: Storage, size: StoreSize): Promise<void> {
-  const left = size.bytes - 2 * MEBIBYTE;
+  const left = size.bytes - (size.large + 1) * MEBIBYTE;
   const template = await templateOf(Math.floor(left / size.flags));
   for (let first = 0; first < size.flags; first += 500) {
     const count = Math.min(500, size.flags - first);
@@ -46,7 +49,9 @@ export async function fillStorage(storage: Storage, size: StoreSize): Promise<vo
       events: [],
     });
   }
-  await storage.commit({ writes: [largest(template)], events: [] });
+  for (let number = 0; number < size.large; number++) {
+    await storage.commit({ writes: [largeFlag(template, number)], events: [] });
+  }
 }
 
 interface Template {
@@ -87,9 +92,10 @@ function copyOf({ body, summary }: Template, number: number): DocumentPut {
   return { key, expected: 0, parent: 'default', body: JSON.parse(text), summary: JSON.parse(summary) };
 }
 
-/** The flag `largest`: 1 MiB of strategies, values, variants and description, less what a change may add. */
-function largest({ body, summary }: Template): DocumentPut {
-  const flag = JSON.parse(body.replaceAll(flagName(0), 'largest').replaceAll(strategyId(0), strategyId(999_999)));
+/** 1 MiB of strategies, values, variants and description, less what a change may add. */
+function largeFlag({ body, summary }: Template, number: number): DocumentPut {
+  const name = number === 0 ? 'largest' : `large-${number}`;
+  const flag = JSON.parse(body.replaceAll(flagName(0), name).replaceAll(strategyId(0), strategyId(999_999)));
   const [environment] = flag.environments;
   const [strategy] = environment.strategies;
   const constraint = strategy.constraints[0];
@@ -97,10 +103,10 @@ function largest({ body, summary }: Template): DocumentPut {
     const constraints = [{ ...constraint, values: texts(1000, 20) }];
     return { ...strategy, id, constraints, parameters: { ...strategy.parameters, rollout: '0' } };
   });
-  flag.variants = texts(1000, 12).map((name) => ({ ...flag.variants[0], name, weight: 1 }));
+  flag.variants = texts(1000, 12).map((variant) => ({ ...flag.variants[0], name: variant, weight: 1 }));
   flag.description = '';
   flag.description = 'd'.repeat(Math.max(0, MEBIBYTE - 4096 - JSON.stringify(flag).length));
-  const key = { kind: 'flag', id: 'largest' };
+  const key = { kind: 'flag', id: name };
   return { key, expected: 0, parent: 'default', body: flag, summary: JSON.parse(summary) };
 }
 

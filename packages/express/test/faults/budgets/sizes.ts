@@ -8,6 +8,7 @@ const MEBIBYTE = 1024 * 1024;
  */
 export const FULL_STORE: StoreSize = {
   flags: 10_000,
+  large: 1,
   bytes: 12 * MEBIBYTE,
   sharing: 100,
   largeEvents: 100,
@@ -15,9 +16,18 @@ export const FULL_STORE: StoreSize = {
   reported: 1000,
 };
 
+/** As few large documents, beside the small flags that the requests name. What the requests write comes on top. */
+export const LARGE_STORE: StoreSize = {
+  ...FULL_STORE,
+  flags: 200,
+  large: 16,
+  bytes: 17.25 * MEBIBYTE,
+};
+
 /** What fits into a few seconds, with the same documents and bodies at their limits. */
 export const SHORT_STORE: StoreSize = {
   flags: 500,
+  large: 1,
   bytes: 4 * MEBIBYTE,
   sharing: 10,
   largeEvents: 5,
