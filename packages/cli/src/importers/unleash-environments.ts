@@ -164,7 +164,7 @@ const TOTAL = 1000;
 type FlagVariant = StrategyVariant & Required<Pick<VariantInput, 'overrides'>>;
 
 /** Converts the variants of a flag. */
-export function toVariants(variants: readonly Members[], flag: string, report: Report): readonly FlagVariant[] {
+function toVariants(variants: readonly Members[], flag: string, report: Report): readonly FlagVariant[] {
   const converted = variants.map((variant) => {
     const overrides = listOf(variant.overrides).map(({ contextName, values }) => {
       return { contextName: `${contextName}`, values: textsOf(values) };
@@ -200,7 +200,7 @@ function toFixedWeights(variants: readonly FlagVariant[], flag: string, report: 
   });
 }
 
-export function toStrategyVariant(variant: Members, flag: string, report: Report): StrategyVariant {
+function toStrategyVariant(variant: Members, flag: string, report: Report): StrategyVariant {
   const payload = toPayload(variant.payload, flag, report);
   return {
     name: `${variant.name}`,
