@@ -35,8 +35,8 @@ export const SQLITE: StorageKind = {
   async open() {
     const directory = temporaryDirectory();
     const database = new Database(join(directory.path, 'flags.db'));
-    database.pragma('journal_mode = WAL');
     database.pragma('synchronous = OFF');
+    database.pragma('journal_mode = WAL');
     const storage = await sqliteStorage({ database });
     return {
       storage,

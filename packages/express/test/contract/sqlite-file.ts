@@ -17,8 +17,8 @@ export interface SqliteFile {
 export async function createSqliteFile(existing?: string): Promise<SqliteFile> {
   const path = existing ?? join(await mkdtemp(join(tmpdir(), 'flags-contract-')), 'flags.db');
   const database = new Database(path);
-  database.pragma('journal_mode = WAL');
   database.pragma('synchronous = OFF');
+  database.pragma('journal_mode = WAL');
   return {
     path,
     storage: sqliteStorage({ database }),
