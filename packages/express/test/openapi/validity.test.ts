@@ -59,9 +59,8 @@ describe('the OpenAPI document', () => {
 
   beforeAll(async () => {
     const documents: readonly object[] = await Promise.all(AUTH_MODES.map(documentFor));
-    const broken = { ...documents[0], paths: { 'no-slash': {} } };
-    const all = [...documents, broken];
-    [validated, linted] = await Promise.all([resultsOf(VALIDATOR, all), resultsOf(LINTER, all)]);
+    const checked = [...documents, { ...documents[0], paths: { 'no-slash': {} } }];
+    [validated, linted] = await Promise.all([resultsOf(VALIDATOR, checked), resultsOf(LINTER, checked)]);
   }, 60_000);
 
   it.each(AUTH_MODES)('is valid OpenAPI 3.1, with authentication by %s', (auth) => {
