@@ -58,7 +58,7 @@ describe('asOf of any history', () => {
         }
         await flags.close();
       }),
-      { numRuns: extent({ short: 10, full: 200 }) },
+      { numRuns: extent({ short: 5, full: 200 }) },
     );
   });
 });

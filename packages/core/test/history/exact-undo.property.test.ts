@@ -45,7 +45,7 @@ describe.each(STORAGES)('undo of any change set on $name', ({ open }) => {
           await dispose();
         }
       }),
-      { numRuns: extent({ short: 25, full: 400 }) },
+      { numRuns: extent({ short: 12, full: 400 }) },
     );
     expect(changed).toBeGreaterThan(0);
   });

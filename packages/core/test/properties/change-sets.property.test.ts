@@ -44,7 +44,7 @@ describe('any change set', () => {
         }
         await expectInvariants(storage);
       }),
-      { numRuns: extent({ short: 25, full: 400 }) },
+      { numRuns: extent({ short: 15, full: 400 }) },
     );
     expect(made).toBeGreaterThan(0);
   });

@@ -6,7 +6,7 @@ import { expectInvariants } from './invariants.js';
 
 jest.setTimeout(120_000);
 
-const ROUNDS = Array.from({ length: extent({ short: 100, full: 300 }) }, (_, round) => round);
+const ROUNDS = Array.from({ length: extent({ short: 50, full: 300 }) }, (_, round) => round);
 const DEFAULT = { project: 'default' };
 const OWNER = 4;
 

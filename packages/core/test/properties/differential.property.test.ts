@@ -6,6 +6,6 @@ jest.setTimeout(120_000);
 
 describe('the same operations', () => {
   it('come to the same on every storage: results, refusals, documents and events', async () => {
-    await expectSameOutcomes(PROPERTY_STORAGES, extent({ short: 6, full: 60 }));
+    await expectSameOutcomes(PROPERTY_STORAGES, extent({ short: 4, full: 60 }));
   });
 });

@@ -16,7 +16,7 @@ describe('any sequence of operations', () => {
         for (const one of sequence) await outcomeOf(flags, storage, one);
         await expectInvariants(storage);
       }),
-      { numRuns: extent({ short: 25, full: 400 }) },
+      { numRuns: extent({ short: 15, full: 400 }) },
     );
   });
 });

@@ -12,7 +12,7 @@ import { endProcess, nodeProgram } from './node-process.js';
 const random = createRandom();
 
 const NODES = 4;
-const KILLS = extent({ short: 4, full: 60 });
+const KILLS = extent({ short: 3, full: 60 });
 /** The most acknowledged changes between two kills of the database. */
 const MOST_CHANGES = 60;
 

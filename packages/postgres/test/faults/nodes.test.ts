@@ -16,7 +16,7 @@ import { postgresStorage } from '../../src/index.js';
 import { ownDatabase } from '../own-database.js';
 import type { Call } from './children/node.js';
 
-const ROUNDS = extent({ short: 20, full: 300 });
+const ROUNDS = extent({ short: 10, full: 300 });
 const DEFAULT = { project: 'default' };
 const OWNER = 4;
 
