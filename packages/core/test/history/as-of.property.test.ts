@@ -6,7 +6,7 @@ import type { Storage } from '../../src/storage/port.js';
 import { engineOn } from '../properties/engine-under-test.js';
 import { carryOut, operations } from '../properties/random-operations.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 // Answers without an id, or with the stickiness `random`, are no function of the state.
 beforeAll(() => jest.spyOn(Math, 'random').mockReturnValue(0.5));

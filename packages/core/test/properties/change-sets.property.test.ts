@@ -5,7 +5,7 @@ import { expectInvariants } from './invariants.js';
 import { operations } from './random-operations.js';
 import { applicable } from './random-sets.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 /** Numbers generated ids in the order of their appearance. */
 function withNumberedIds(value: unknown): unknown {

@@ -6,7 +6,7 @@ import { engineOn } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
 import { carryOut, operations } from './random-operations.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 describe.each(PROPERTY_STORAGES)('operations at the same time, on $name', ({ open }) => {
   it('keep every rule, and can be replayed from their events', async () => {

@@ -4,7 +4,7 @@ import { type Flags, isFlagsError } from '../../src/index.js';
 import { type OpenStorage, PROPERTY_STORAGES } from '../storage-kinds.js';
 import { expectInvariants } from './invariants.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 const ROUNDS = Array.from({ length: extent({ short: 50, full: 300 }) }, (_, round) => round);
 const DEFAULT = { project: 'default' };

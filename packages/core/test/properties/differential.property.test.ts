@@ -2,7 +2,7 @@ import { extent } from '../../../../test/extent.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { expectSameOutcomes } from './same-outcomes.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 describe('the same operations', () => {
   it('come to the same on every storage: results, refusals, documents and events', async () => {

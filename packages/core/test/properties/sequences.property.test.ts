@@ -5,7 +5,7 @@ import { engineOn, outcomeOf } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
 import { operations } from './random-operations.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 describe('any sequence of operations', () => {
   it('keeps every rule, can be replayed from its events, and fails without a trace', async () => {
