@@ -165,7 +165,8 @@ describe('a server that goes away', () => {
   });
 
   it('does not keep callers waiting when it says nothing any more', async () => {
-    const storage = await postgresStorage({ connectionString: own.url(), listen: false, queryTimeout: 100 });
+    const times = { connectTimeout: 1_000, queryTimeout: 100 };
+    const storage = await postgresStorage({ connectionString: own.url(), listen: false, ...times });
     await storage.get(flag('before'));
     await own.server().suspend();
     await expect(storage.get(flag('before'))).rejects.toMatchObject(UNAVAILABLE);
