@@ -28,39 +28,58 @@ const SHARD = '$3::smallint';
  * the tables in one order, so that concurrent writers do not deadlock.
  */
 export function recordStatements(names: TableNames, lock: MetricsLock): (rows: RecordedRows) => Statement {
-  return ({ id, at, shard, merged, registered }) => {
-    const values: unknown[] = [id, at, shard];
-    const applications = registered.length > 0 ? registeredApplications : seenApplications;
+  /** By the tables and columns that a statement writes: there are few forms, and making a text takes long. */
+  const texts = new Map<string, string>();
+
+  function textOf(applications: Rows, writes: readonly TableWrite[]): string {
+    const given = parametersFrom(4);
+    const isRegistration = 'strategies' in applications.columns;
     const expressions = [
       lock.shared,
       `writing AS (
   INSERT INTO ${names.table('metrics_writes')} (id, at) SELECT $1::uuid, $2::bigint FROM metrics_lock
   ON CONFLICT (id) DO NOTHING RETURNING 1
 )`,
-      applications({ names, values, merged, registered }),
+      (isRegistration ? registeredApplications : seenApplications)(names, given(applications.columns)),
     ];
     let after = 'applications';
-    for (const write of [...flagWrites(merged, names), ...unknownNameWrites(merged)]) {
-      expressions.push(writeExpression(write, { names, values, after }));
+    for (const write of writes) {
+      expressions.push(writeExpression(write, { names, given: given(write.columns), after }));
       after = write.table;
     }
-    return { text: `WITH ${expressions.join(',\n')}\n${bumpVersionShard(names, [after])}`, values };
+    return `WITH ${expressions.join(',\n')}\n${bumpVersionShard(names, [after])}`;
+  }
+
+  return ({ id, at, shard, merged, registered }) => {
+    const applications = applicationRows(merged, registered);
+    const writes = [...flagWrites(merged, names), ...unknownNameWrites(merged)];
+    const all = [applications, ...writes];
+    const form = all.map(({ columns }) => Object.keys(columns)).join(' ');
+    const text = texts.get(form) ?? textOf(applications, writes);
+    texts.set(form, text);
+    return { text, values: [id, at, shard, ...all.flatMap(listsOf)] };
   };
 }
 
-interface StatementParts {
-  readonly names: TableNames;
-  /** The parameters. Each list of a column is appended. */
-  readonly values: unknown[];
+/** Rows and the members that are stored, with the types of their columns. */
+interface Rows {
+  readonly rows: readonly object[];
+  readonly columns: Columns;
 }
 
-type WriteParts = StatementParts & { readonly after: string };
-
-type ApplicationParts = StatementParts & Pick<RecordedRows, 'merged' | 'registered'>;
+function applicationRows({ applications }: MergedReports, registered: readonly RegisteredApplication[]): Rows {
+  if (registered.length === 0) return { rows: applications, columns: { name: 'text', createdAt: 'bigint' } };
+  return {
+    rows: applications.map((application, index) => ({ ...application, ...registered[index] })),
+    columns: {
+      ...{ name: 'text', createdAt: 'bigint', strategies: 'text', description: 'text' },
+      ...{ url: 'text', color: 'text', hasColor: 'boolean', icon: 'text' },
+    },
+  };
+}
 
 /** Leaves known applications alone, because all nodes write them. */
-function seenApplications({ names, values, merged }: ApplicationParts): string {
-  const given = unnest(values, merged.applications, { name: 'text', createdAt: 'bigint' });
+function seenApplications(names: TableNames, given: string): string {
   return `applications AS (
   INSERT INTO ${names.table('applications')} (name, strategies, description, url, icon, created_at)
   SELECT name, '[]', '', '', '', created_at FROM writing, ${given} ORDER BY name COLLATE "C"
@@ -69,12 +88,7 @@ function seenApplications({ names, values, merged }: ApplicationParts): string {
 }
 
 /** Renews the applications that registered. One pass over all names, those of reports among them, keeps the key order. */
-function registeredApplications({ names, values, merged, registered }: ApplicationParts): string {
-  const rows = merged.applications.map((application, index) => ({ ...application, ...registered[index] }));
-  const given = unnest(values, rows, {
-    ...{ name: 'text', createdAt: 'bigint', strategies: 'text', description: 'text' },
-    ...{ url: 'text', color: 'text', hasColor: 'boolean', icon: 'text' },
-  });
+function registeredApplications(names: TableNames, given: string): string {
   return `registered AS (SELECT * FROM ${given}),
 applications AS (
   INSERT INTO ${names.table('applications')} AS known (name, strategies, description, url, color, icon, created_at)
@@ -90,11 +104,8 @@ applications AS (
 }
 
 /** The rows for one table. */
-interface TableWrite {
+interface TableWrite extends Rows {
   readonly table: string;
-  readonly rows: readonly object[];
-  /** The members of the rows that are stored, with the types of their columns. */
-  readonly columns: Columns;
   /** The members of the primary key, in its order. */
   readonly key: readonly string[];
   /** The key also has the shard of this node. */
@@ -197,29 +208,36 @@ function unknownNameWrites({ unknownNames, unknownCounters, droppedNames }: Merg
 
 /** A table expression that writes rows once the expression `after` has run. */
 function writeExpression(
-  { table, rows, columns, key, isSharded, update }: TableWrite,
-  { names, values, after }: WriteParts,
+  { table, columns, key, isSharded, update }: TableWrite,
+  { names, given, after }: { readonly names: TableNames; readonly given: string; readonly after: string },
 ): string {
   const stored = Object.keys(columns).map(toColumn).join(', ');
   const order = key.map((member) => (columns[member] === 'text' ? `${member} COLLATE "C"` : member));
   return `${table} AS (
   INSERT INTO ${names.table(table)} AS known (${stored}${isSharded ? ', shard' : ''})
-  SELECT ${stored}${isSharded ? `, ${SHARD}` : ''} FROM writing, ${unnest(values, rows, columns)}
+  SELECT ${stored}${isSharded ? `, ${SHARD}` : ''} FROM writing, ${given}
   WHERE (SELECT count(*) FROM ${after}) >= 0 ORDER BY ${order.join(', ')}
   ON CONFLICT (${[...key, ...(isSharded ? ['shard'] : [])].join(', ')}) DO UPDATE SET ${update}
   RETURNING 1
 )`;
 }
 
-/** Rows as an SQL table `given`, with one list parameter for each column. */
-function unnest(values: unknown[], rows: readonly object[], columns: Columns): string {
-  const lists = Object.entries(columns).map(([member, type]) => {
+/** Returns a function that numbers the parameters of the next rows. It returns the rows as an SQL table `given`. */
+function parametersFrom(first: number): (columns: Columns) => string {
+  let next = first;
+  return (columns) => {
+    const lists = Object.values(columns).map((type) => `$${next++}::${type}[]`);
+    return `unnest(${lists.join(', ')}) AS given (${Object.keys(columns).map(toColumn).join(', ')})`;
+  };
+}
+
+/** Returns the parameters of rows: one list for each column. */
+function listsOf({ rows, columns }: Rows): readonly unknown[] {
+  return Object.entries(columns).map(([member, type]) => {
     const list = rows.map((row) => toStored((row as Record<string, unknown>)[member]));
     // The driver needs longer for a list of numbers than for its text.
-    const length = values.push(type === 'bigint' ? `{${list.join(',')}}` : list);
-    return `$${length}::${type}[]`;
+    return type === 'bigint' ? `{${list.join(',')}}` : list;
   });
-  return `unnest(${lists.join(', ')}) AS given (${Object.keys(columns).map(toColumn).join(', ')})`;
 }
 
 /** `seenAt` is stored as `seen_at`. */
