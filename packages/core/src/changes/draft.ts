@@ -102,20 +102,14 @@ export function checkpointKey({ kind, id }: DocumentKey, revision: number): Docu
 
 /** Returns the writes of a commit: those of the changes, and checkpoints beside them. */
 export function withCheckpoints(changes: readonly DocumentChange[]): readonly DocumentWrite[] {
-  const writes: readonly DocumentWrite[] = changes.map(({ write }) => write);
-  const checkpoints = checkpointsOf(changes);
-  return checkpoints.length > 0 ? [...writes, ...checkpoints] : writes;
-}
-
-function checkpointsOf(changes: readonly DocumentChange[]): readonly DocumentPut[] {
-  const checkpoints: DocumentPut[] = [];
+  const writes: DocumentWrite[] = changes.map(({ write }) => write);
   for (const { write, next: body } of changes) {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
     if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) continue;
     if (!hasHistory(write.key)) continue;
     const text = 'text' in write ? write.text : JSON.stringify(body);
-    checkpoints.push({ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null });
+    writes.push({ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null });
   }
-  return checkpoints;
+  return writes;
 }

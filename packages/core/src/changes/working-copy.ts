@@ -95,6 +95,7 @@ class SetCopy implements RunnableCopy {
   private readonly size = createSetSize();
   private vacancies: readonly Vacancy[] = [];
   private path: string | undefined;
+  private latest: Entry | undefined;
 
   constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {}
 
@@ -201,12 +202,13 @@ class SetCopy implements RunnableCopy {
 
   private entryOf(kind: string, id: string): Entry {
     assertText(kind, id);
+    // Most changes read one document, and then write it.
+    if (this.latest?.key.id === id && this.latest.key.kind === kind) return this.latest;
     const key = { kind, id };
     const name = nameOf(key);
-    const known = this.entries.get(name);
-    if (known) return known;
-    const entry = { key, loading: undefined, isLoaded: false, found: undefined, draft: undefined };
+    const entry = this.entries.get(name) ?? newEntry(key);
     this.entries.set(name, entry);
+    this.latest = entry;
     return entry;
   }
 
@@ -286,4 +288,8 @@ class SetCopy implements RunnableCopy {
     }
     return changes;
   }
+}
+
+function newEntry(key: DocumentKey): Entry {
+  return { key, loading: undefined, isLoaded: false, found: undefined, draft: undefined };
 }
