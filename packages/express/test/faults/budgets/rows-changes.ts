@@ -23,7 +23,7 @@ const growing = (number: number) =>
   `{"op":"updateFlag","ref":{"project":"default","flag":"largest"},"input":{"description":"${number}"}}`;
 
 /** As many large flags as one commit may write, where the store has them. */
-const describingLarge = (rest = '') => {
+const markingLarge = (rest = '') => {
   const changes = Array.from({ length: 7 }, (_, number) => {
     return `{"op":"updateFlag","ref":{"project":"default","flag":"large-${number + 1}"},"input":{"stale":true}}`;
   });
@@ -61,13 +61,13 @@ export const CHANGE_ROWS = {
     { name: '500 new flags', body: () => manyChanges(creating('applied')), ...granted },
     { name: '500 descriptions', body: () => manyChanges(describing) },
     { name: 'one flag of 1 MiB, 500 times', body: () => manyChanges(growing) },
-    { name: 'seven flags of 1 MiB', body: () => describingLarge() },
+    { name: 'seven flags of 1 MiB', body: () => markingLarge() },
     { name: 'faulty changes', body: faultyChanges },
     { name: 'largest reason', body: () => padded('{"changes":[],"reason":"…"}') },
   ],
   planChanges: [
     { name: '500 new flags', body: () => manyChanges(creating('planned')), ...granted },
-    { name: 'seven flags of 1 MiB', body: () => describingLarge() },
+    { name: 'seven flags of 1 MiB', body: () => markingLarge() },
     { name: 'faulty changes', body: faultyChanges },
   ],
   previewChanges: [
@@ -80,7 +80,7 @@ export const CHANGE_ROWS = {
       name: '500 flags for 300 contexts',
       body: () => manyChanges(describing, contexts(300)).replaceAll('xxxxxxxx', ''),
     },
-    { name: 'seven flags of 1 MiB', body: () => describingLarge(contexts(100)) },
+    { name: 'seven flags of 1 MiB', body: () => markingLarge(contexts(100)) },
     { name: 'a segment that many flags share', body: () => ofSegment(contexts(1000)) },
     { name: 'a segment that many flags share, one context', body: () => ofSegment(contexts(1)), ...granted },
     {
