@@ -77,10 +77,11 @@ onEveryStorage((start) => {
       const toggles = Object.fromEntries(names(90).map((name) => [name, { yes: 1, no: 0 }]));
       const bucket = { start: clock.text(), stop: clock.text(), toggles };
       const reports = Array.from({ length: 20 }, (_, index) => ({ appName: `app-${10 + index}`, bucket }));
+      const before = flags.status().dropped?.names ?? 0;
       await flags.reportMetricsInBulk({ reports });
       const kept = (await flags.listSeenFlags()).map(({ appName, flags: seen }) => [appName, seen.length]);
       expect(kept).toEqual([['app-18', 10], ...names(11).map((_, index) => [`app-${19 + index}`, 90])]);
-      expect(flags.status().dropped).toEqual({ names: 800, reports: 0 });
+      expect(flags.status().dropped).toEqual({ names: before + 800, reports: 0 });
     });
   });
 
@@ -92,11 +93,12 @@ onEveryStorage((start) => {
       await flags.createFlag({ project: 'shop' }, { name: 'theirs' });
       await flags.createFlag({ project: 'shop' }, { name: 'archived' });
       await flags.archiveFlag({ project: 'shop', flag: 'archived' });
+      const before = flags.status().dropped?.names ?? 0;
       await report(['checkout', 'theirs', 'archived', 'chekcout'], ['default', 'other']);
       expect((await flags.getApplication({ application: 'web' })).seenFlags).toEqual(['checkout', 'chekcout']);
       expect([...(await flags.countEvaluations()).lastHour.keys()]).toEqual(['checkout', 'chekcout']);
       expect(await flags.getFlag({ project: 'shop', flag: 'theirs' })).toMatchObject({ lastSeenAt: null });
-      expect(flags.status().dropped).toEqual({ names: 2, reports: 0 });
+      expect(flags.status().dropped).toEqual({ names: before + 2, reports: 0 });
     });
   });
 

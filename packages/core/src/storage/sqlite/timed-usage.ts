@@ -58,7 +58,9 @@ export function toVariantText(variants: readonly VariantCount[] | undefined): st
 
 export function parseVariantText(text: string | null): readonly VariantCount[] {
   const variants: VariantCount[] = [];
-  const list = text === null ? [] : (JSON.parse(text) as readonly unknown[]);
+  const stored = text === null ? [] : (JSON.parse(text) as readonly unknown[]);
+  // Earlier builds of 0.2 stored pairs.
+  const list = Array.isArray(stored[0]) ? stored.flat() : stored;
   for (let at = 0; at < list.length; at += 2) {
     variants.push({ variant: list[at] as string, count: list[at + 1] as number });
   }
