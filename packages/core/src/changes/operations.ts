@@ -98,6 +98,9 @@ export function bindChanges(engine: Engine, lifetime: Lifetime): Pick<Flags, Cha
   return bound as unknown as Pick<Flags, ChangeName>;
 }
 
+/** Not a private field: objects that inherit from the interface of an actor use its changes too. */
+const ENGINE = Symbol('engine');
+
 /**
  * Returns a function that creates the interface of an actor. A router creates one for each request, so the interface binds
  * a change only when it is used; binding all of them would take longer than the rest of a request.
@@ -106,10 +109,10 @@ export function bindChanges(engine: Engine, lifetime: Lifetime): Pick<Flags, Cha
  */
 export function createActorInterfaces(shared: Omit<Flags, ChangeName>, lifetime: Lifetime): (engine: Engine) => Flags {
   class ActorInterface {
-    readonly #engine: Engine;
+    readonly [ENGINE]: Engine;
 
     constructor(engine: Engine) {
-      this.#engine = engine;
+      this[ENGINE] = engine;
     }
 
     static {
@@ -118,7 +121,7 @@ export function createActorInterfaces(shared: Omit<Flags, ChangeName>, lifetime:
         Object.defineProperty(ActorInterface.prototype, name, {
           enumerable: true,
           get(this: ActorInterface) {
-            return bindChange(name, this.#engine, lifetime);
+            return bindChange(name, this[ENGINE], lifetime);
           },
         });
       }

@@ -131,9 +131,7 @@ function addControls(flags: Flags, controls: Controls): TestFlags {
   };
   const definitionOf = (flag: string) =>
     state.standard.snapshot.definition(flag) ?? throwUnknownFlag(flag, documents.flags.keys());
-  return {
-    ...flags,
-    ...strictEvaluation(flags, assertKnown),
+  const controlled: Omit<TestFlags, Exclude<keyof Flags, 'as'>> = {
     as: (actor) => addControls(flags.as(actor), controls),
     override(values, run) {
       for (const flag of Object.keys(values)) definitionOf(flag);
@@ -146,6 +144,8 @@ function addControls(flags: Flags, controls: Controls): TestFlags {
     },
     fork,
   };
+  // Inherits, because the interface of another actor inherits its members too.
+  return Object.assign(Object.create(flags) as Flags, strictEvaluation(flags, assertKnown), controlled);
 }
 
 type Strict = Pick<EvaluationOperations, 'isEnabled' | 'getVariant' | 'getPayload' | 'explain' | 'forContext'>;
