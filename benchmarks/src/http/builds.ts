@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Pace, requestsOf } from './compare.js';
-import { exchange } from './exchange.js';
+import { exchange, type SentRequest } from './exchange.js';
 import type { Tokens } from './flags-server.js';
 import { load, type Round } from './load.js';
 import type { Scenario } from './scenarios.js';
@@ -23,17 +23,23 @@ export interface BuildComparison {
   readonly pace: Pace;
 }
 
+/** A running build and its rounds. */
+interface Build {
+  readonly server: ServerProcess;
+  readonly next: () => SentRequest;
+  readonly status: number;
+  readonly rounds: Round[];
+}
+
 /** Has this build and another one serve the same requests, in turns. Their responses may differ, but not in the status. */
 export async function compareBuilds({ scenario, before, directory, pace }: BuildComparison): Promise<ComparedBuilds> {
   const other = pathToFileURL(resolve(before, 'benchmarks/dist/http/flags-server.js')).href;
-  const rounds: Record<'now' | 'before', Round[]> = { now: [], before: [] };
-  const builds: { rounds: Round[]; server: ServerProcess; next: ReturnType<typeof requestsOf>; status: number }[] = [];
+  const builds: Build[] = [];
   try {
-    for (const [name, program] of Object.entries({ now: 'flags-server.js', before: other })) {
-      const file = directory && join(directory, `${name}-${Date.now()}.db`);
+    for (const program of ['flags-server.js', other]) {
+      const file = directory && join(directory, `${builds.length}-${Date.now()}.db`);
       const server = await startServer<Tokens>(program, { content: scenario.content, ...(file && { file }) });
-      const build = { rounds: rounds[name as keyof typeof rounds], server };
-      builds.push({ ...build, ...(await firstRequest(scenario, server)) });
+      builds.push({ server, rounds: [], ...(await firstRequest(scenario, server)) });
     }
     for (let number = 0; number <= pace.rounds; number++) {
       // The first round warms up. The builds take turns at being first, because a machine may slow down during a pair.
@@ -45,11 +51,15 @@ export async function compareBuilds({ scenario, before, directory, pace }: Build
   } finally {
     for (const { server } of builds) await server.stop();
   }
-  return { scenario, ...rounds };
+  const [now = [], old = []] = builds.map(({ rounds }) => rounds);
+  return { scenario, now, before: old };
 }
 
-/** Each build has its own requests: it must be sent every change. */
-async function firstRequest(scenario: Scenario, server: ServerProcess<Tokens>) {
+/** Sends the first request of a build. Each build has requests of its own, because it must be sent every change. */
+async function firstRequest(
+  scenario: Scenario,
+  server: ServerProcess<Tokens>,
+): Promise<Pick<Build, 'next' | 'status'>> {
   const next = requestsOf(scenario, server.details[scenario.token]);
   const { status, headers } = await exchange(server.origin, next());
   const { etag } = headers;

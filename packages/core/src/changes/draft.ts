@@ -90,10 +90,10 @@ export function toChange({ key, found, draft }: DraftedEntry): DocumentChange {
   return { write, events, found, next: state, path };
 }
 
-/** Every revision of a document that this number divides stores a checkpoint. */
+/** The number of revisions between two checkpoints of a document. */
 export const CHECKPOINT_INTERVAL = 200;
 
-/** The state of a document at a revision. Bounds the events that `stateAt` reads. */
+/** The kind of a checkpoint: the state of a document at a revision. It bounds the events that `stateAt` reads. */
 const CHECKPOINT = 'checkpoint';
 
 export function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey {

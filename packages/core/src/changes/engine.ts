@@ -67,7 +67,7 @@ export function attribute(context: UnattributedContext | undefined, { name, toke
 export interface Lifetime {
   /** Aborts as soon as `end` is called. */
   readonly closing: AbortSignal;
-  /** Runs an operation, which rejects rather than throws, unless the engine is closed. */
+  /** Runs an operation unless the engine is closed. The operation must be async: it must not throw before it returns. */
   track<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws `closed` if the engine is closed. */
   assertOpen(): void;

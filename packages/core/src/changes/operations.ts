@@ -98,7 +98,7 @@ export function bindChanges(engine: Engine, lifetime: Lifetime): Pick<Flags, Cha
   return bound as unknown as Pick<Flags, ChangeName>;
 }
 
-/** Not a private field: objects that inherit from the interface of an actor use its changes too. */
+/** The key of an interface's engine. A private field would fail in objects that inherit from the interface. */
 const ENGINE = Symbol('engine');
 
 /**

@@ -46,7 +46,7 @@ function toOverview(flag: FlagState, environment: string): EnvironmentOverview {
   };
 }
 
-/** The parameter that holds the percentage, of the strategies that have one. */
+/** The built-in strategies with a percentage, each with the name of the parameter that holds it. */
 const PERCENTAGES: ReadonlyMap<string, string> = new Map([
   ['flexibleRollout', 'rollout'],
   ['gradualRolloutRandom', 'percentage'],

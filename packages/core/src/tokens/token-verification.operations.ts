@@ -4,7 +4,7 @@ import type { Storage } from '../storage/port.js';
 import { hashSecret, idOfHash, isCurrent, isSameHash, type TokenState, tokenDocuments, toToken } from './token.js';
 import type { Token } from './token.types.js';
 
-/** The part of the engine that verifies tokens. */
+/** The dependencies of {@link verifyToken}. */
 export interface TokenVerifier {
   readonly findToken: FindToken;
   readonly tokenUse: TokenUseRecorder;

@@ -85,7 +85,7 @@ export function memoryEvents({ peek }: Pick<MemoryDocuments, 'peek'>): MemoryEve
   };
 }
 
-/** Whether the event has the text of a document that did not exist before. */
+/** Returns whether the data of the event is the text of a document that this commit creates. */
 function isCreation({ data }: PreparedEvent, write: PreparedWrite | undefined): boolean {
   if (!write?.content || write.content === 'unchanged') return false;
   return write.expected === 0 && write.content.body === data;
