@@ -1,4 +1,4 @@
-import { accessOf } from '../../http/src/dispatch.js';
+import { accessOf } from '../../http/src/create-api.js';
 import { ROUTES } from '../../http/src/routes/all-routes.js';
 
 describe('the rows', () => {

@@ -1,4 +1,4 @@
-import { coalescePerTick } from '../../http/src/coalesce-per-tick.js';
+import { coalescePerTick } from '../../http/src/json-chunks.js';
 
 describe('a turn', () => {
   it('ends after all that has come in already, at once for all who wait for it', async () => {

@@ -1,9 +1,11 @@
-import { type Flags, TOKEN_KINDS, type Token, type TokenKind } from '@flags/core';
-import { HostFault, HttpError } from './errors.js';
+import { type Flags, isFlagsError, TOKEN_KINDS, type Token, type TokenKind } from '@flags/core';
+import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
-import type { Access, Action, Scope } from './permissions.js';
+import type { Access, Action, Principal, Scope } from './permissions.js';
+import { allPages } from './query.js';
 import type { FlagsRequest } from './request.js';
+import type { Route } from './route.js';
 
 /** Returns the token kinds that this part of the API accepts. */
 export function kindsFor(access: Access): readonly TokenKind[] {
@@ -111,22 +113,6 @@ function identifyBySession<A extends Actor, Native>(
   };
 }
 
-/** An authenticated caller. */
-export interface Principal {
-  readonly name: string;
-  readonly scope: Scope;
-  /** The API token of the caller. */
-  readonly token?: Token | undefined;
-  /** The gate refused the caller. Only open routes answer it. */
-  readonly isOutsider?: true;
-  /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
-  check(action: Action, project: string | null): Promise<void>;
-  /** Checks again whether the caller may do this. The token may have expired, or the permission may be gone. */
-  isStillAllowed(action: Action, project: string | null): Promise<boolean>;
-  /** Reports whether the token is still valid. Absent when the request carries no token secret. */
-  readonly hasValidToken?: (() => Promise<boolean>) | undefined;
-}
-
 /** Authenticates a request, or rejects with `unauthenticated`, `forbidden` or `cross_origin`. */
 export type Gate<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
 
@@ -230,3 +216,76 @@ export interface Identity<A extends Actor> {
 
 /** Identifies the caller of a request, or rejects with `unauthenticated` or `forbidden`. */
 export type Identify<A extends Actor, Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Identity<A>>;
+
+type Params = Readonly<Record<string, string>>;
+
+/** Returns the action that `authorize` is asked for. Open routes have none. */
+export function permissionOf({ action, permission }: Pick<Route, 'action' | 'permission'>): Action {
+  return permission ?? (action as Action);
+}
+
+/** Checks the permission of a request, unless its body names the project. Resolves to the project of the check. */
+export async function checkPermission(
+  route: Route,
+  { flags, params, principal }: { readonly flags: Flags; readonly params: Params; readonly principal: Principal },
+): Promise<string | null> {
+  if (route.permissionBy === 'anyProject') return firstPermittedProject(permissionOf(route), principal, flags);
+  const project = await permissionProject(route, flags, params);
+  if (route.permissionBy === undefined && !route.isOpen) await principal.check(permissionOf(route), project);
+  return project;
+}
+
+/** Returns null for a caller with the permission for the instance, else the first project that it may see. */
+export async function firstPermittedProject(
+  action: Action,
+  principal: Principal,
+  flags: Flags,
+): Promise<string | null> {
+  if (await isPermitted(principal, action, null)) return null;
+  for await (const { id } of allPages((page) => flags.listProjects(page))) {
+    if (await isPermitted(principal, action, id)) return id;
+  }
+  await principal.check(action, null);
+  return null;
+}
+
+/** Returns the project of the permission check; null for the instance. */
+async function permissionProject(route: Route, flags: Flags, params: Params): Promise<string | null> {
+  if (params.projectId !== undefined) return params.projectId;
+  try {
+    return (await route.projectOf?.(flags, params)) ?? null;
+  } catch (error) {
+    if (isFlagsError(error) && ERROR_KINDS[error.code]?.status < 500) return null;
+    throw error;
+  }
+}
+
+/**
+ * Reads the body. If it cannot be read and should name the permissions, callers without permission for the instance
+ * learn nothing about it.
+ */
+export async function readOrCheck(route: Route, principal: Principal, read: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    if (route.permissionBy === 'handler' || route.permissionBy === 'body') {
+      await principal.check(permissionOf(route), null);
+    }
+    throw error;
+  }
+}
+
+/** Returns whether the caller has the permission. Errors of `authorize` reject: they prove nothing about the caller. */
+export async function isPermitted(
+  principal: Pick<Principal, 'check'>,
+  action: Action,
+  project: string | null,
+): Promise<boolean> {
+  try {
+    await principal.check(action, project);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
+}

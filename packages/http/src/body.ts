@@ -2,9 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Awaitable } from '@flags/core';
-import { nextTurn } from './coalesce-per-tick.js';
+import { permissionOf, readOrCheck } from './auth.js';
 import { HttpError } from './errors.js';
+import { nextTurn } from './json-chunks.js';
+import type { Principal } from './permissions.js';
 import type { FlagsRequest } from './request.js';
+import type { Route } from './route.js';
 
 /** API input has only a few levels. Deeper JSON would overflow the stack of recursive functions. */
 export const MAX_DEPTH = 32;
@@ -242,4 +245,26 @@ function drain(source: Readable): Promise<void> {
     const done = () => resolve();
     source.on('end', done).on('close', done).on('error', done).resume();
   });
+}
+
+/**
+ * Reads the body, which names the project, then checks the permission. Callers without permission learn nothing about a
+ * bad body.
+ */
+export async function readThenCheck(
+  route: Route,
+  principal: Principal,
+  read: () => Promise<unknown>,
+): Promise<{ readonly body: unknown; readonly project: string | null }> {
+  const body = await readOrCheck(route, principal, read);
+  const project = projectIn(body) ?? null;
+  await principal.check(permissionOf(route), project);
+  return { body, project };
+}
+
+/** Returns the project in a body: null for the instance, undefined when the body names none. */
+export function projectIn(body: unknown): string | null | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { project } = body as { readonly project?: unknown };
+  return typeof project === 'string' || project === null ? project : undefined;
 }

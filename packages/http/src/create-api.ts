@@ -1,31 +1,16 @@
 import { type Flags, isFlagsError } from '@flags/core';
-import { describeNonFlags, inputSchemas } from '@flags/core/integration';
-import { createGate, type GateOptions } from './auth.js';
-import { createBodyReader } from './body.js';
-import { createResponseCaches } from './caching.js';
-import { createClientDocuments } from './client/documents.js';
-import { accessOf, createDispatch, createRouteLookup, decodeParams } from './dispatch.js';
-import { createEndpoint, type EndpointParts } from './endpoint.js';
-import { errorReply, HostFault } from './errors.js';
-import { openApiDocument } from './openapi/document.js';
-import {
-  type Actor,
-  assertOptions,
-  authModeOf,
-  bodyLimitOf,
-  type FlagsApiOptions,
-  heartbeatIntervalOf,
-  type SessionApiOptions,
-} from './options.js';
-import { createCors, createHostCheck } from './origin.js';
-import { type FlagsReply, type Reply, type Serialized, serialized, toFlagsReply } from './reply.js';
+import { describeNonFlags } from '@flags/core/integration';
+import { createGate, type Gate, type GateOptions, openGate } from './auth.js';
+import type { Endpoint } from './endpoint.js';
+import { errorReply, HttpError, invalidInput, toErrorObject } from './errors.js';
+import { coalescePerTick } from './json-chunks.js';
+import { type Actor, assertOptions, type FlagsApiOptions, type SessionApiOptions } from './options.js';
+import { type Cors, createCors, createHostCheck, type HostCheck } from './origin.js';
+import type { Access } from './permissions.js';
+import { type FlagsReply, type Reply, toFlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
-import { ROUTES } from './routes/all-routes.js';
-import { eventToWire } from './routes/events.js';
-import { adminActionsOf } from './routes/session.js';
-import { createEventHub } from './streaming/event-hub.js';
-import { createHub } from './streaming/hub.js';
-import { createUserDirectory } from './users.js';
+import type { Route } from './route.js';
+import { createEndpoints, ROUTES } from './routes/all-routes.js';
 
 /**
  * The HTTP API of an engine, independent of any framework. Adapters such as `toNodeHandler` and `toFetchHandler` call
@@ -90,13 +75,13 @@ export function createFlagsApi<A extends Actor, Native>(
   if (fault) throw new TypeError(`${caller} ${fault}`);
   assertOptions(options, caller);
   const { onError = () => undefined } = options;
-  const parts = createParts(flags, options);
+  const { endpoints, close } = createEndpoints(flags, options);
   const findRoutes = createRouteLookup(ROUTES);
   const cors = options.cors && createCors(options.cors);
   const checkHost = options.auth === 'none' ? createHostCheck(options) : undefined;
   const dispatch = createDispatch<Native>({
     findRoutes,
-    endpoints: new Map(ROUTES.map((route) => [route, createEndpoint(route, parts)])),
+    endpoints,
     gate: createGate(flags, options, caller),
     cors,
     checkHost,
@@ -146,49 +131,167 @@ export function createFlagsApi<A extends Actor, Native>(
         throw toErrorObject(error);
       }
     },
-    close() {
-      parts.hub.close();
-      parts.eventHub.close();
-    },
+    close,
   };
 }
 
-/** Wraps values that are not objects. Express treats some thrown values (undefined, `'router'`) as its own signals. */
-function toErrorObject(error: unknown): object {
-  if (error instanceof HostFault) return toErrorObject(error.thrown);
-  return typeof error === 'object' && error !== null ? error : new Error(`Thrown: ${String(error)}`, { cause: error });
+interface DispatchParts<Native> {
+  readonly findRoutes: RouteLookup;
+  readonly endpoints: ReadonlyMap<Route, Endpoint>;
+  readonly gate: Gate<Native>;
+  readonly cors: Cors | undefined;
+  /** Present only when `auth` is `'none'`. */
+  readonly checkHost: HostCheck | undefined;
 }
 
-function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions<A, Native>): EndpointParts {
-  const inputs = inputSchemas(flags.settings);
-  const cacheFor = createResponseCaches();
-  const auth = authModeOf(options.auth);
-  const heartbeatInterval = heartbeatIntervalOf(options);
-  let document: Serialized | undefined;
-  return {
-    flags,
-    inputs,
-    admin: { auth, actions: adminActionsOf(ROUTES) },
-    readBody: createBodyReader(bodyLimitOf(options)),
-    documents: createClientDocuments(flags, cacheFor('client')),
-    replies: cacheFor('admin'),
-    describeUsers: describeUsersFor(options),
-    hub: createHub(flags, { heartbeatInterval, cache: cacheFor('stream') }),
-    eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
-    openApi() {
-      document ??= serialized(
-        JSON.stringify(openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth })),
-      );
-      return document;
-    },
+/** Returns the reply to a request, or undefined for a path that belongs to the host. */
+type Dispatch<Native> = (request: FlagsRequest<Native>) => Promise<Reply | undefined>;
+
+/** Finds the route of a request, authenticates the caller, and calls the endpoint. */
+function createDispatch<Native>({
+  findRoutes,
+  endpoints,
+  gate,
+  cors,
+  checkHost,
+}: DispatchParts<Native>): Dispatch<Native> {
+  const turn = coalescePerTick();
+  const letIn = openGate(gate);
+  return async (request) => {
+    const { path } = request;
+    const access = accessOf(path);
+    if (access === undefined) return undefined;
+    checkHost?.(request);
+    const preflight = cors?.(request, access)?.preflight;
+    if (preflight) return preflight;
+    const candidates = isDecodable(path) ? findRoutes(path) : [];
+    if (request.method === 'OPTIONS') return answerOptions(path, candidates);
+    const found = candidates.find(({ route }) => takes(route, request.method));
+    const params = found ? decodeParams(path, found.params) : {};
+    if (found) request.onMatch?.(found.route.path, params);
+    // Batches simultaneous reads. Other requests wait for their bodies anyway.
+    if (found?.route.method === 'GET') await turn();
+    const principal = await (found?.route.isOpen ? letIn : gate)(request, access);
+    const endpoint = found && endpoints.get(found.route);
+    return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
   };
 }
 
-function describeUsersFor<A extends Actor, Native>({
-  describeUsers,
-  onError = () => undefined,
-}: GateOptions<A, Native>): EndpointParts['describeUsers'] {
-  if (describeUsers === undefined) return undefined;
-  const directory = createUserDirectory(describeUsers);
-  return (ids, request) => directory.describe(ids, (error) => onError(error, request.native as Native));
+function takes(route: Route, method: string): boolean {
+  return route.method === method || (route.method === 'GET' && method === 'HEAD');
+}
+
+/**
+ * Lists the methods of a known path without authentication, as Express does. An unknown path passes through to the
+ * host.
+ */
+function answerOptions(path: string, known: readonly FoundRoute[]): Reply | undefined {
+  if (!isDecodable(path)) return undecodablePathError(path);
+  return known.length === 0 ? undefined : { status: 200, headers: { allow: allowedMethods(known) } };
+}
+
+/** A route whose path matches, and its path parameters, still percent-encoded. */
+interface FoundRoute {
+  readonly route: Route;
+  readonly params: Record<string, string>;
+}
+
+/**
+ * Returns the routes whose path matches, with any method, in their order. Matches as Express does: ignores case and a
+ * trailing slash. Collapses repeated slashes, because some SDKs join URLs with them.
+ */
+type RouteLookup = (path: string) => readonly FoundRoute[];
+
+/** Looks up fixed paths in a map. Tests patterns only against paths with the same number of segments. */
+function createRouteLookup(routes: readonly Route[]): RouteLookup {
+  const fixed = routes.filter(isFixed);
+  const fixedAt = new Map(
+    fixed.map(({ path }) => [path.toLowerCase(), fixed.filter((other) => other.path === path)] as const),
+  );
+  const paths = [...new Set(routes.filter((route) => !isFixed(route)).map(({ path }) => path))];
+  const patterns = paths.map((path) => toPattern(path, routes));
+  const patternsOf = new Map(patterns.map(({ parts }) => [parts, patterns.filter((other) => other.parts === parts)]));
+  return (path) => {
+    const single = withSingleSlashes(path);
+    const normalizedPath = single.endsWith('/') ? single.slice(0, -1) : single;
+    const found: FoundRoute[] = (fixedAt.get(normalizedPath.toLowerCase()) ?? []).map((route) => ({
+      route,
+      params: {},
+    }));
+    for (const { pattern, routes } of patternsOf.get(partsOf(normalizedPath)) ?? []) {
+      const match = pattern.exec(normalizedPath);
+      if (!match) continue;
+      const params = { ...match.groups };
+      for (const route of routes) found.push({ route, params });
+    }
+    return found;
+  };
+}
+
+const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
+
+/** Returns the part of the API that a path belongs to; undefined for paths of the host. */
+export function accessOf(path: string): Access | undefined {
+  const [, api, protocol] = /^\/(?:api\/(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(withSingleSlashes(path)) ?? [];
+  const access = (api ?? protocol)?.toLowerCase();
+  return ACCESSES.find((one) => one === access);
+}
+
+/** Returns the value of the `Allow` header for these routes. */
+function allowedMethods(found: readonly FoundRoute[]): string {
+  const methods = found.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...new Set(methods)].sort().join(', ');
+}
+
+function withSingleSlashes(path: string): string {
+  return path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
+}
+
+function isFixed({ path }: Route): boolean {
+  return !path.includes(':');
+}
+
+function partsOf(path: string): number {
+  return path.split('/').length;
+}
+
+/** Returns the pattern of a path, with the routes of all methods. */
+function toPattern(path: string, all: readonly Route[]) {
+  const source = path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
+  const routes = all.filter((route) => route.path === path);
+  return { routes, parts: partsOf(path), pattern: new RegExp(`^${source}$`, 'i') };
+}
+
+function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Decodes path parameters; returns none when the path cannot be decoded. */
+function decodeParams(path: string, params: FoundRoute['params']): FoundRoute['params'] {
+  if (!path.includes('%')) return params;
+  if (!isDecodable(path)) return {};
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
+}
+
+function undecodablePathError(path: string): never {
+  throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
+}
+
+/** Throws the refusal of a request that no route handles, given the routes with its path. */
+function unmatchedError(
+  { method, path }: { readonly method: string; readonly path: string },
+  known: readonly FoundRoute[],
+): never {
+  if (!isDecodable(path)) return undecodablePathError(path);
+  if (known.length === 0) {
+    throw new HttpError('not_found', `There is nothing at ${path}. Look at /api/admin/openapi.json.`);
+  }
+  const allow = allowedMethods(known);
+  throw new HttpError('method_not_allowed', `${path} does not take ${method}. Use one of ${allow}.`, { allow });
 }

@@ -1,16 +1,26 @@
 import type { FlagRef, Flags } from '@flags/core';
 import { createValidator, type InputSchemas } from '@flags/core/integration';
-import type { Principal } from './auth.js';
-import type { BodyReader } from './body.js';
-import { entityTag, namesTag, type ResponseCache, revisionsIn, versionTag } from './caching.js';
+import { checkPermission, permissionOf, readOrCheck } from './auth.js';
+import { type BodyReader, readThenCheck } from './body.js';
 import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
-import { nextTurn } from './coalesce-per-tick.js';
 import { invalidInput } from './errors.js';
-import { collectChunks } from './json-chunks.js';
-import { checkPermission, permissionOf, readOrCheck, readThenCheck } from './permission.js';
+import { collectChunks, nextTurn } from './json-chunks.js';
+import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
-import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
+import {
+  discard,
+  entityTag,
+  JSON_TYPE,
+  jsonReply,
+  namesTag,
+  ownBytes,
+  type Reply,
+  type ResponseCache,
+  revisionsIn,
+  type Serialized,
+  versionTag,
+} from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
 import type { AdminFacts, Route, RouteBody, RouteResult } from './route.js';
 import type { EventHub } from './streaming/event-hub.js';

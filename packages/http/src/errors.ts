@@ -102,6 +102,12 @@ export class HostFault extends Error {
   }
 }
 
+/** Wraps values that are not objects. Express treats some thrown values (undefined, `'router'`) as its own signals. */
+export function toErrorObject(error: unknown): object {
+  if (error instanceof HostFault) return toErrorObject(error.thrown);
+  return typeof error === 'object' && error !== null ? error : new Error(`Thrown: ${String(error)}`, { cause: error });
+}
+
 /** Creates the `invalid_input` error that the engine would throw for these issues. */
 export function invalidInput(details: readonly ErrorDetail[]): FlagsError {
   const [first] = details;

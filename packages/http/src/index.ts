@@ -22,7 +22,7 @@ export type {
   SessionAuth,
 } from './options.js';
 export type { Action } from './permissions.js';
-export { redactUrl } from './redact-url.js';
 export type { FlagsReply } from './reply.js';
 export type { FlagsRequest, ReplySink } from './request.js';
+export { redactUrl } from './request.js';
 export type { DescribeUsers, UserDescription, UserDescriptions, UserId } from './users.js';

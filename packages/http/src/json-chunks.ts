@@ -1,5 +1,60 @@
-import { createPace, nextTurn } from './coalesce-per-tick.js';
+import timers from 'node:timers';
 import type { ReplySink } from './request.js';
+
+/** Keeps the original timers. Fake timers in the tests of a host would otherwise block every request. */
+export const { setImmediate, clearImmediate } = timers;
+
+/**
+ * Returns a function that resolves after the current event-loop phase. All callers in the same phase share one promise.
+ */
+export function coalescePerTick(): () => Promise<void> {
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= new Promise<void>((resolve) => {
+      setImmediate(() => {
+        next = undefined;
+        resolve();
+      });
+    });
+    return next;
+  };
+}
+
+/** The maximum time per turn of a task, in milliseconds. */
+const TURN_MILLISECONDS = 10;
+
+const waiting: (() => void)[] = [];
+
+/**
+ * Runs a task in a later event-loop pass, one task per pass. A short request therefore waits for at most one slice of
+ * one long reply.
+ */
+export function runInTurn(task: () => void): void {
+  waiting.push(task);
+  if (waiting.length === 1) setImmediate(runNext);
+}
+
+function runNext(): void {
+  // Schedules the next task first, because this task may throw.
+  if (waiting.length > 1) setImmediate(runNext);
+  waiting.shift()?.();
+}
+
+/** Resolves in the caller's turn; see {@link runInTurn}. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => runInTurn(resolve));
+}
+
+/** Creates a function that returns true when the turn has used up its time. That call also starts the next turn. */
+export function createPace(): () => boolean {
+  let begin = performance.now();
+  return () => {
+    const now = performance.now();
+    if (now - begin < TURN_MILLISECONDS) return false;
+    begin = now;
+    return true;
+  };
+}
 
 /** The target length of a piece, in characters. One piece per item would cost more than the items. */
 const PIECE_LENGTH = 8 * 1024;

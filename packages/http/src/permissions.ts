@@ -1,3 +1,5 @@
+import type { Token } from '@flags/core';
+
 /**
  * The action of a request, as `authorize` and the OpenAPI document name it. Actions that run an engine operation have
  * its name. Three are not requests: `useSegment` checks whether a strategy may start to use a segment, and `moveFlag` and
@@ -113,4 +115,20 @@ export interface Scope {
   readonly projects: '*' | readonly string[];
   /** The name of an environment; `*` means all environments. */
   readonly environment: string;
+}
+
+/** An authenticated caller. */
+export interface Principal {
+  readonly name: string;
+  readonly scope: Scope;
+  /** The API token of the caller. */
+  readonly token?: Token | undefined;
+  /** The gate refused the caller. Only open routes answer it. */
+  readonly isOutsider?: true;
+  /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
+  check(action: Action, project: string | null): Promise<void>;
+  /** Checks again whether the caller may do this. The token may have expired, or the permission may be gone. */
+  isStillAllowed(action: Action, project: string | null): Promise<boolean>;
+  /** Reports whether the token is still valid. Absent when the request carries no token secret. */
+  readonly hasValidToken?: (() => Promise<boolean>) | undefined;
 }

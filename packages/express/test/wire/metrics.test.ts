@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { clientReportFromWire } from '../../../http/src/wire/client-report.js';
+import { clientReportFromWire } from '../../../http/src/wire/client.js';
 import { createHostApp } from '../host-app.js';
 
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];

@@ -8,9 +8,8 @@ import {
   isFlagsError,
   LIMITS,
 } from '@flags/core';
-import { unchecked } from '../body.js';
+import { projectIn, unchecked } from '../body.js';
 import { ERROR_KINDS } from '../errors.js';
-import { projectIn } from '../permission.js';
 import type { Action } from '../permissions.js';
 
 /** A permission that a change set needs. The project is null for the instance. */

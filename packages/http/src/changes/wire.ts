@@ -14,7 +14,7 @@ import { type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks
 import { eventToWire, eventTypeToWire, toWireState } from '../routes/events.js';
 import { evaluatedVariantToWire } from '../routes/frontend.js';
 import type { ShownUser } from '../users.js';
-import { contextSchema, type WireContext } from '../wire/evaluation-context.js';
+import { contextSchema, type WireContext } from '../wire/client.js';
 import { CHANGE_OPERATIONS } from './permissions.js';
 
 /** The body that previews changes. */

@@ -7,10 +7,16 @@ import type {
   SegmentConfiguration,
   StrategyDefinition,
 } from '@flags/core';
-import type { ResponseCache } from '../caching.js';
-import { createPace, nextTurn } from '../coalesce-per-tick.js';
-import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
-import { ownBytes, type Serialized } from '../reply.js';
+import {
+  collectChunks,
+  createPace,
+  type JsonChunks,
+  jsonArray,
+  jsonList,
+  jsonObject,
+  nextTurn,
+} from '../json-chunks.js';
+import { ownBytes, type ResponseCache, type Serialized } from '../reply.js';
 import {
   type Contents,
   clientConstraintToWire,

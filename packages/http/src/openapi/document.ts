@@ -1,7 +1,7 @@
 import type { Settings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { AuthMode } from '../options.js';
-import type { ReplySchema, Route } from '../route.js';
+import { type ReplySchema, type Route, TAGS } from '../route.js';
 import { createSchemaReferences, describeOperation, type OperationContext, securitySchemes } from './operation.js';
 import {
   eventSchemas,
@@ -15,7 +15,6 @@ import { changeSchemas } from './schemas/changes.js';
 import { clientSchemas, frontendSchemas, ofrepSchemas, playgroundSchemas } from './schemas/clients.js';
 import { errorSchemas, text } from './schemas/common.js';
 import { dependencySchemas, flagSchemas, segmentSchemas, strategySchemas, variantSchemas } from './schemas/flags.js';
-import { TAGS } from './tags.js';
 
 /** The inputs of the OpenAPI document. */
 interface DocumentSources {

@@ -1,6 +1,6 @@
 import type { ReplySchema } from '../route.js';
-import { CHANGE_EXAMPLES } from './change-examples.js';
 import { CLIENT_EXAMPLES } from './client-examples.js';
+import { CHANGE_EXAMPLES } from './schemas/changes.js';
 
 const CREATED = '2026-01-02T10:00:00.000Z';
 const SEEN = '2026-01-05T08:30:00.000Z';

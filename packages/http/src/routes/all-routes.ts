@@ -1,14 +1,24 @@
+import type { Flags } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
+import type { GateOptions } from '../auth.js';
+import { createBodyReader } from '../body.js';
+import { createClientDocuments } from '../client/documents.js';
+import { createEndpoint, type Endpoint, type EndpointParts } from '../endpoint.js';
+import { openApiDocument } from '../openapi/document.js';
+import { type Actor, authModeOf, bodyLimitOf, heartbeatIntervalOf } from '../options.js';
+import { createResponseCaches, type Serialized, serialized } from '../reply.js';
 import type { Route } from '../route.js';
-import { archiveRoutes } from './archive.js';
+import { createEventHub } from '../streaming/event-hub.js';
+import { createHub } from '../streaming/hub.js';
+import { createUserDirectory } from '../users.js';
 import { changeRoutes } from './changes.js';
-import { clientRoutes } from './client.js';
-import { clientReportRoutes } from './client-reports.js';
+import { clientReportRoutes, clientRoutes } from './client.js';
 import { definitionRoutes } from './definitions.js';
 import { dependencyRoutes } from './dependencies.js';
-import { environmentRoutes } from './environments.js';
-import { eventRoutes } from './events.js';
+import { eventRoutes, eventToWire } from './events.js';
 import { featureRoutes } from './features.js';
-import { flagRoutes } from './flags.js';
+import { environmentRoutes, strategyRoutes, variantRoutes } from './flag-configuration.js';
+import { archiveRoutes, flagRoutes } from './flags.js';
 import { frontendRoutes } from './frontend.js';
 import { historyRoutes } from './history.js';
 import { memberRoutes } from './members.js';
@@ -17,12 +27,10 @@ import { ofrepRoutes } from './ofrep.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
-import { openApiRoutes, sessionRoutes } from './session.js';
-import { strategyRoutes } from './strategies.js';
+import { adminActionsOf, openApiRoutes, sessionRoutes } from './session.js';
 import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
 import { usageRoutes } from './usage.js';
-import { variantRoutes } from './variants.js';
 
 /** All routes of the API. */
 export const ROUTES: readonly Route[] = [
@@ -52,3 +60,55 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...openApiRoutes,
 ];
+
+interface Endpoints {
+  readonly endpoints: ReadonlyMap<Route, Endpoint>;
+  /** Ends all streams, and refuses new ones. */
+  close(): void;
+}
+
+/** Creates the endpoints of all routes, and what they share. */
+export function createEndpoints<A extends Actor, Native>(flags: Flags, options: GateOptions<A, Native>): Endpoints {
+  const parts = createParts(flags, options);
+  return {
+    endpoints: new Map(ROUTES.map((route) => [route, createEndpoint(route, parts)])),
+    close() {
+      parts.hub.close();
+      parts.eventHub.close();
+    },
+  };
+}
+
+function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions<A, Native>): EndpointParts {
+  const inputs = inputSchemas(flags.settings);
+  const cacheFor = createResponseCaches();
+  const auth = authModeOf(options.auth);
+  const heartbeatInterval = heartbeatIntervalOf(options);
+  let document: Serialized | undefined;
+  return {
+    flags,
+    inputs,
+    admin: { auth, actions: adminActionsOf(ROUTES) },
+    readBody: createBodyReader(bodyLimitOf(options)),
+    documents: createClientDocuments(flags, cacheFor('client')),
+    replies: cacheFor('admin'),
+    describeUsers: describeUsersFor(options),
+    hub: createHub(flags, { heartbeatInterval, cache: cacheFor('stream') }),
+    eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
+    openApi() {
+      document ??= serialized(
+        JSON.stringify(openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth })),
+      );
+      return document;
+    },
+  };
+}
+
+function describeUsersFor<A extends Actor, Native>({
+  describeUsers,
+  onError = () => undefined,
+}: GateOptions<A, Native>): EndpointParts['describeUsers'] {
+  if (describeUsers === undefined) return undefined;
+  const directory = createUserDirectory(describeUsers);
+  return (ids, request) => directory.describe(ids, (error) => onError(error, request.native as Native));
+}

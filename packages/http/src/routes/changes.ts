@@ -1,13 +1,13 @@
 import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
+import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
 import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
-import { isPermitted } from '../permission.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
-import { contextFromWire } from '../wire/evaluation-context.js';
-import { withSegmentPermission } from './strategies.js';
+import { contextFromWire } from '../wire/client.js';
+import { withSegmentPermission } from './flag-configuration.js';
 
 const CHANGES = '/api/admin/changes';
 const CHANGE = `${CHANGES}/:id`;

@@ -1,8 +1,18 @@
-import { FlagsError } from '@flags/core';
+import { type ClientRegistration, FlagsError, type MetricsReport, type ReportOrigin } from '@flags/core';
+import { unchecked } from '../body.js';
 import type { ClientRequest } from '../client/documents.js';
 import { CLIENT_SPEC_HEADER, segmentFormFor, viewOf } from '../client/view.js';
-import { type Route, type RouteRequest, route } from '../route.js';
-import { CLIENT, ENVIRONMENT_PARAMETER, VIEW_PARAMETERS } from './paths.js';
+import type { Scope } from '../permissions.js';
+import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
+import {
+  bulkSchema,
+  clientReportFromWire,
+  clientReportSchema,
+  registrationsFromWire,
+  reportsFromWire,
+  type WireBulk,
+} from '../wire/client.js';
+import { CLIENT, ENVIRONMENT_PARAMETER, FRONTEND, VIEW_PARAMETERS } from './paths.js';
 
 export const clientRoutes: readonly Route[] = [
   route({
@@ -56,4 +66,106 @@ export const clientRoutes: readonly Route[] = [
 
 function clientRequestOf({ flags: { settings }, scope, query, clientSpec }: RouteRequest): ClientRequest {
   return { view: viewOf({ scope, query, settings }), segments: segmentFormFor(clientSpec) };
+}
+
+const REGISTRATION: RouteBody = {
+  required: true,
+  schema: ({ registration }) => clientReportSchema(registration),
+  checkedBy: 'core',
+};
+const REPORT: RouteBody = {
+  required: true,
+  schema: ({ metricsReport }) => clientReportSchema(metricsReport),
+  checkedBy: 'core',
+};
+
+/** Registrations and metrics from server-side and browser SDKs. */
+export const clientReportRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: `${CLIENT}/register`,
+    action: 'registerApplication',
+    summary: 'Tell that a client has started',
+    tag: 'Client',
+    access: 'client',
+    body: REGISTRATION,
+    reply: { status: 202 },
+    errors: ['invalid_input'],
+    handle: register,
+  }),
+  route({
+    method: 'POST',
+    path: `${CLIENT}/metrics`,
+    action: 'reportMetrics',
+    summary: 'Report how often flags were evaluated',
+    tag: 'Client',
+    access: 'client',
+    body: REPORT,
+    reply: { status: 202 },
+    errors: ['invalid_input'],
+    handle: report,
+  }),
+  route({
+    method: 'POST',
+    path: `${CLIENT}/metrics/bulk`,
+    action: 'reportMetricsInBulk',
+    summary: 'Report what many clients have told a proxy',
+    tag: 'Client',
+    access: 'client',
+    body: { required: true, schema: bulkSchema, checkedBy: 'router' },
+    reply: { status: 202 },
+    errors: ['invalid_input'],
+    async handle({ flags, body, scope }) {
+      const bulk = unchecked<WireBulk>(body);
+      const registrations = registrationsFromWire(bulk, new Date());
+      await flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) }, originOf(scope));
+      return {};
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${FRONTEND}/client/register`,
+    action: 'registerFrontend',
+    summary: 'Tell that a browser client has started',
+    tag: 'Frontend',
+    access: 'frontend',
+    body: REGISTRATION,
+    reply: { status: 200 },
+    errors: ['invalid_input'],
+    handle: register,
+  }),
+  route({
+    method: 'POST',
+    path: `${FRONTEND}/client/metrics`,
+    action: 'reportFrontendMetrics',
+    summary: 'Report how often flags were asked for in a browser',
+    tag: 'Frontend',
+    access: 'frontend',
+    body: REPORT,
+    reply: { status: 200 },
+    errors: ['invalid_input'],
+    handle: report,
+  }),
+];
+
+async function register(request: RouteRequest): Promise<RouteResult> {
+  const registration = clientReportFromWire(unchecked<ClientRegistration>(request.body));
+  await request.flags.registerApplication(registration, reportOrigin(request));
+  return {};
+}
+
+async function report(request: RouteRequest): Promise<RouteResult> {
+  const metrics = clientReportFromWire(unchecked<MetricsReport>(request.body));
+  await request.flags.reportMetrics(metrics, reportOrigin(request));
+  return {};
+}
+
+function reportOrigin({ clientIp, scope }: RouteRequest): ReportOrigin {
+  const address = clientIp();
+  return { ...(address !== undefined && { clientIp: address }), ...originOf(scope) };
+}
+
+/** A token counts only evaluations of flags in its own projects, and in its own environment. */
+function originOf({ projects, environment }: Scope): Pick<ReportOrigin, 'projects' | 'environment'> {
+  return { ...(projects !== '*' && { projects }), environment };
 }

@@ -1,12 +1,12 @@
 import { type Definitions, definitionsSchema, type ErrorCode, type EventType, type ImportedChange } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
+import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { definitionsToWire, importResultToWire } from '../changes/wire.js';
-import { isPermitted } from '../permission.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, route } from '../route.js';
 import { createProjectFilter } from './changes.js';
-import { withSegmentPermission } from './strategies.js';
+import { withSegmentPermission } from './flag-configuration.js';
 
 const IMPORT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',

@@ -1,7 +1,7 @@
 import type { Dependency, EventQuery, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
+import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { type JsonChunks, jsonObject, jsonTexts } from '../json-chunks.js';
-import { isPermitted } from '../permission.js';
 import { propertyOf, textsOfPage } from '../query.js';
 import {
   type QueryParameter,

@@ -1,9 +1,10 @@
 import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
+import { firstPermittedProject, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
-import { createProjectFilter } from '../permission.js';
+import type { Principal } from '../permissions.js';
 import { propertyOf, textsOfPage } from '../query.js';
+import { versionTag } from '../reply.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { FEATURES } from './paths.js';
 
@@ -146,4 +147,26 @@ async function isFlag(flags: Flags, name: string): Promise<boolean> {
     if (isFlagsError(error) && error.code === 'flag_not_found') return false;
     throw error;
   }
+}
+
+/** Which projects a caller may read, for lists across projects. */
+export interface ProjectFilter {
+  /** Returns whether the caller may list the flags of a project. */
+  canRead(project: string): Promise<boolean>;
+  /** Rejects with `forbidden` if the caller may read no project. Call it after the list. */
+  assertAnyReadable(): Promise<void>;
+}
+
+export function createProjectFilter(principal: Principal, flags: Flags): ProjectFilter {
+  let isAnyReadable = false;
+  return {
+    async canRead(project) {
+      const isReadable = await isPermitted(principal, 'listFlags', project);
+      isAnyReadable ||= isReadable;
+      return isReadable;
+    },
+    async assertAnyReadable() {
+      if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
+    },
+  };
 }

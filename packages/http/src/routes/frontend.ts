@@ -3,7 +3,7 @@ import { unchecked } from '../body.js';
 import { isInView, viewOf } from '../client/view.js';
 import { wholeList } from '../json-chunks.js';
 import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
-import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/evaluation-context.js';
+import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/client.js';
 import { FRONTEND } from './paths.js';
 
 /** Omits disabled flags. Browser SDKs treat a missing flag as disabled. */

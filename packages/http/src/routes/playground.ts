@@ -3,7 +3,7 @@ import { type JsonSchema, timeSlice } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { type Serialized, serialized } from '../reply.js';
 import { type Route, route } from '../route.js';
-import { contextFromWire, contextSchema, type WireContext } from '../wire/evaluation-context.js';
+import { contextFromWire, contextSchema, type WireContext } from '../wire/client.js';
 import { constraintToWire } from '../wire/flag.js';
 import { evaluatedVariantToWire } from './frontend.js';
 

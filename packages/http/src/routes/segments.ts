@@ -1,7 +1,6 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
-import { unchecked } from '../body.js';
+import { projectIn, unchecked } from '../body.js';
 import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
-import { projectIn } from '../permission.js';
 import { allPages, listPieces } from '../query.js';
 import { type Route, route } from '../route.js';
 import { constraintToWire } from '../wire/flag.js';

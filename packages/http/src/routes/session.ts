@@ -1,7 +1,6 @@
 import { BUILT_IN_STRATEGIES } from '@flags/core/integration';
-import type { Principal } from '../auth.js';
-import { isPermitted, permissionOf } from '../permission.js';
-import type { Action } from '../permissions.js';
+import { isPermitted, permissionOf } from '../auth.js';
+import type { Action, Principal } from '../permissions.js';
 import { type AdminAction, type Route, route } from '../route.js';
 
 /** The version of this package. The package cannot read its `package.json`, because it runs as ESM and CommonJS. */

@@ -1,5 +1,5 @@
 import type { Flags } from '@flags/core';
-import { clearImmediate, runInTurn, setImmediate } from '../coalesce-per-tick.js';
+import { clearImmediate, runInTurn, setImmediate } from '../json-chunks.js';
 import type { ReplySink } from '../request.js';
 import { type Frame, HEARTBEAT } from './frames.js';
 

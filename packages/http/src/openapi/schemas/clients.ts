@@ -1,6 +1,6 @@
 import type { JsonSchema } from '@flags/core/integration';
 import { OFREP_ERROR_CODES } from '../../errors.js';
-import { contextSchema } from '../../wire/evaluation-context.js';
+import { contextSchema } from '../../wire/client.js';
 import { boolean, count, listOf, mapOf, positiveInteger, referTo, strictObject, text, version } from './common.js';
 
 const variant = { name: text, weight: { type: 'number', minimum: 0 }, stickiness: text };
