@@ -111,7 +111,7 @@ module.exports = {
     {
       name: 'postgres-loads-the-driver-in-one-place',
       severity: 'error',
-      from: { path: '^packages/postgres/src/', pathNot: '/load-driver\\.ts$' },
+      from: { path: '^packages/postgres/src/', pathNot: '^packages/postgres/src/driver\\.ts$' },
       to: { path: '^pg$|/node_modules/(pg|@types/pg)/' },
     },
     {

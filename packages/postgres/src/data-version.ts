@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createBatchLoader } from './batch-loader.js';
+import { createBatchLoader } from './batches.js';
 import type { Statements } from './database.js';
 import { FEED_OFFSET, serverIdentity } from './feed/position.js';
 import type { TableNames } from './tables.js';

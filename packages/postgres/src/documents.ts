@@ -1,5 +1,5 @@
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '@flags/core';
-import { createBatchLoader } from './batch-loader.js';
+import { createBatchLoader } from './batches.js';
 import { toStoredKey } from './commit/statements.js';
 import type { Statement, Statements } from './database.js';
 import { fromStoredText, type TableNames, toStoredText } from './tables.js';

@@ -1,15 +1,14 @@
 import { FlagsError, type Storage } from '@flags/core';
 import { prepareCommit } from '@flags/core/integration';
 import { createOutcomes, runCommit } from './commit/commit.js';
-import { openPool, surviveIdleErrors } from './connection/pool.js';
+import { openPool, surviveIdleErrors } from './connection/session.js';
 import { dataVersionReader } from './data-version.js';
 import { type Database, openDatabase } from './database.js';
 import { createDocuments } from './documents.js';
 import type { PgPool } from './driver.js';
 import { createFeed } from './feed/feed.js';
-import { createListening, type Listener } from './listening/listener.js';
-import { channelOf, createNotifier, type Notifier } from './listening/notifier.js';
 import { postgresMetrics } from './metrics/metrics.js';
+import { channelOf, createListening, createNotifier, type Listener, type Notifier } from './notifications.js';
 import { assertOptions, type CheckedOptions, type PostgresStorageOptions } from './options.js';
 import { migrate } from './schema/migrate.js';
 import { lockKey, tableNames } from './tables.js';

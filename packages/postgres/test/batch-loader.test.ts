@@ -1,4 +1,4 @@
-import { createBatchLoader } from '../src/batch-loader.js';
+import { createBatchLoader } from '../src/batches.js';
 
 it("loads while a host's tests use fake timers", async () => {
   jest.useFakeTimers();

@@ -1,14 +1,16 @@
-import type { ApplicationRegistration, MetricsStorage } from '@flags/core';
-import { createDroppedCount, createMerging } from '@flags/core/integration';
+import { randomInt, randomUUID } from 'node:crypto';
+import type { ApplicationRegistration, DroppedMetrics, MetricsStorage, UsageReport } from '@flags/core';
+import { createDroppedCount, createMerging, createRanks } from '@flags/core/integration';
+import { createBatches } from '../batches.js';
 import type { Database } from '../database.js';
 import { type TableLocation, tableNames } from '../tables.js';
 import { applicationReader } from './applications.js';
-import { createBatches } from './batches.js';
 import { countReader, metricsDeletion } from './counts.js';
-import { createAdmission, createTrimming } from './limits.js';
-import { createMetricsLock } from './metrics-lock.js';
-import { createRecorder, type MetricsWrite } from './record.js';
-import { createUsageTrimming, timedUsageReader } from './timed-usage.js';
+import { type Admission, createAdmission, createTrimming, type Trimming } from './limits.js';
+import { mergeRegistrations, mergeReports } from './merge.js';
+import { createMetricsLock, type MetricsTables } from './metrics-lock.js';
+import { recordStatements } from './record-statement.js';
+import { createUsageTrimming, timedUsageReader, type UsageTrimming } from './timed-usage.js';
 
 export interface PostgresMetricsOptions {
   readonly database: Database;
@@ -85,4 +87,54 @@ const REGISTRATION_ROW = 64;
 
 function sizeOf(registration: ApplicationRegistration): number {
   return Math.ceil(JSON.stringify(registration).length / REGISTRATION_ROW);
+}
+
+/** Bounds how many nodes write without waiting for each other. With more nodes some wait, and nothing else changes. */
+const SHARDS = 16;
+
+/** What one call writes. */
+interface MetricsWrite {
+  readonly reports: readonly UsageReport[];
+  readonly registrations: readonly ApplicationRegistration[];
+}
+
+interface RecorderOptions extends MetricsTables {
+  readonly admission: Admission;
+  readonly trimming: Trimming;
+  readonly usageTrimming: UsageTrimming;
+}
+
+/**
+ * Merges the writes of several calls, in their order, and stores them by one statement: all of them, or none. Returns what
+ * was dropped.
+ *
+ * Limits are kept before and after: applications are admitted first, and excess rows are deleted afterwards.
+ */
+function createRecorder({ database, names, lock, admission, trimming, usageTrimming }: RecorderOptions) {
+  const toStatement = recordStatements(names, lock);
+  const shard = randomInt(SHARDS);
+  const rank = createRanks();
+
+  return async (writes: readonly MetricsWrite[]): Promise<DroppedMetrics> => {
+    const registrations = writes.flatMap((write) => write.registrations);
+    const reports = writes.flatMap((write) => [...write.registrations.map(toReport), ...write.reports]);
+    const admitted = await admission.admit(reports.map(({ application }) => application));
+    const merged = mergeReports(reports, { admitted, rank });
+    const registered = mergeRegistrations(merged.applications, registrations);
+    const at = reports.reduce((latest, report) => Math.max(latest, report.at), 0);
+    await database.write(toStatement({ id: randomUUID(), at, shard, merged, registered }));
+    const trimmed = await trimming.trim(merged);
+    // The reports are stored. The next trimming deletes the rest.
+    const usage = await usageTrimming.trimAfter(merged.usageCurrent, at).catch(() => 0);
+    return {
+      names: merged.droppedNames.reduce((sum, row) => sum + row.dropped, trimmed),
+      reports: reports.filter(({ application }) => !admitted.has(application)).length,
+      usage,
+    };
+  };
+}
+
+/** A registration marks its application and instance as seen, like a report without counts. */
+function toReport({ application, instance, at }: ApplicationRegistration): UsageReport {
+  return { application, instance, at, stop: at, counts: [] };
 }

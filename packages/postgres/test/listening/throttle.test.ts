@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { throttle } from '../../src/listening/notifier.js';
+import { throttle } from '../../src/notifications.js';
 
 describe('a throttle', () => {
   const HOUR = 3_600_000;
