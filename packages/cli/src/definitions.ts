@@ -13,8 +13,7 @@ import {
 } from '@flags/core';
 import { parse as parseYaml } from 'yaml';
 import { reasonOf } from './connection.js';
-import { CommandError, usageError } from './errors.js';
-import type { CommandIo } from './output.js';
+import { CommandError, type CommandIo, usageError } from './output.js';
 import { confirmChange, type WirePlan } from './review.js';
 import type { CommandSession } from './session.js';
 

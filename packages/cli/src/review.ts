@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { Change } from '@flags/core';
 import confirm from '@inquirer/confirm';
-import { ApiError } from './api.js';
+import { ApiError } from './connection.js';
 import { describeEvent, type WireEvent } from './describe.js';
-import { CommandError, EXIT } from './errors.js';
+import { CommandError, EXIT } from './output.js';
 import { type CommandSession, listEnvironments, namesIn, reviewedEnvironment } from './session.js';
 
 export interface WirePlan {

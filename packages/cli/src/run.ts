@@ -9,8 +9,7 @@ import { addHistoryCommands } from './commands/history.js';
 import { addServeCommand } from './commands/serve.js';
 import { addStoreCommands } from './commands/store.js';
 import { addTokenCommands } from './commands/tokens.js';
-import { CommandError, EXIT } from './errors.js';
-import type { CommandIo } from './output.js';
+import { CommandError, type CommandIo, EXIT } from './output.js';
 import { addCommonOptions } from './session.js';
 
 const EXIT_CODES = `

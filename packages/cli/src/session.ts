@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { type Api, createApi } from './api.js';
-import { connect } from './connection.js';
-import { CommandError, usageError } from './errors.js';
-import { type CommandIo, createOutput, type Output } from './output.js';
+import { type Api, connect, createApi } from './connection.js';
+import { CommandError, type CommandIo, createOutput, type Output, usageError } from './output.js';
 
 /** The options that all commands share. */
 export interface CommonOptions {

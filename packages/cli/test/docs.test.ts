@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT } from '../src/errors.js';
+import { EXIT } from '../src/output.js';
 import { flagsCommand, temporaryFolder } from './command-line.js';
 
 const GUIDE = readFileSync(join(__dirname, '../../../docs/command-line.md'), 'utf8');

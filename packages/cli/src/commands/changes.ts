@@ -1,7 +1,6 @@
 import type { Change, StrategyInput } from '@flags/core';
 import type { Command } from 'commander';
-import { CommandError, usageError } from '../errors.js';
-import type { CommandIo } from '../output.js';
+import { CommandError, type CommandIo, usageError } from '../output.js';
 import { applyReviewed } from '../review.js';
 import { type CommandSession, type CommonOptions, environmentOf, findFlag, withSession } from '../session.js';
 import { percent, readFlag } from './flags.js';

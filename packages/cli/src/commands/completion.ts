@@ -1,6 +1,5 @@
 import type { Command, Option } from 'commander';
-import { usageError } from '../errors.js';
-import { type CommandIo, createOutput } from '../output.js';
+import { type CommandIo, createOutput, usageError } from '../output.js';
 
 /** Adds `completion`, which prints a script for a shell. */
 export function addCompletionCommand(program: Command, io: CommandIo): void {

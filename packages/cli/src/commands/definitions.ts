@@ -2,9 +2,8 @@ import type { Definitions, VariantInput } from '@flags/core';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
-import { EXIT } from '../errors.js';
 import { readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
-import type { CommandIo } from '../output.js';
+import { type CommandIo, EXIT } from '../output.js';
 import { type CommandSession, listEnvironments, withSession } from '../session.js';
 
 /** Adds the commands for flags as code: `export`, `import`, `plan`, `apply` and `types`. */

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { describeConstraint } from '../describe.js';
-import { usageError } from '../errors.js';
-import type { CommandIo } from '../output.js';
+import { type CommandIo, usageError } from '../output.js';
 import {
   type CommandSession,
   type CommonOptions,

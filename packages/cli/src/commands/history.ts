@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { Api } from '../api.js';
+import type { Api } from '../connection.js';
 import { describeConstraint, describeEvent, subjectOf } from '../describe.js';
-import { CommandError, usageError } from '../errors.js';
-import type { CommandIo } from '../output.js';
+import { CommandError, type CommandIo, usageError } from '../output.js';
 import { confirmOrRefuse, isAffected, reviewedEnvironments, type WireChangeSet } from '../review.js';
 import { type CommandSession, environmentOf, findFlag, withSession } from '../session.js';
 import { countOf, MOST_PER_PAGE } from './flags.js';

@@ -5,8 +5,7 @@ import { createFlagsApi, toNodeHandler } from '@flags/http';
 import { createFlagsUi } from '@flags/ui';
 import { type Command, Option } from 'commander';
 import { isAddress, nameOf, openFlags } from '../connection.js';
-import { CommandError, usageError } from '../errors.js';
-import { type CommandIo, createOutput } from '../output.js';
+import { CommandError, type CommandIo, createOutput, usageError } from '../output.js';
 import { type CommonOptions, namesIn } from '../session.js';
 
 interface ServeOptions extends CommonOptions {

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { backUpFile } from '@flags/core/sqlite';
 import type { Command } from 'commander';
 import { isAddress, isFile, nameOf, openFlags, reasonOf } from '../connection.js';
-import { CommandError, usageError } from '../errors.js';
-import { type CommandIo, createOutput } from '../output.js';
+import { CommandError, type CommandIo, createOutput, usageError } from '../output.js';
 import { type CommonOptions, namesIn } from '../session.js';
 
 /** Adds the commands for a store itself: `migrate` and `backup`. */

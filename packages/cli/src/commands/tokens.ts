@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { CommandError, usageError } from '../errors.js';
-import type { CommandIo, Output } from '../output.js';
+import { CommandError, type CommandIo, type Output, usageError } from '../output.js';
 import { confirmOrRefuse } from '../review.js';
 import { type CommandSession, type CommonOptions, withSession } from '../session.js';
 

@@ -1,7 +1,7 @@
 import type { Definitions } from '@flags/core';
 import { isAddress } from '../connection.js';
 import { readDocument } from '../definitions.js';
-import { CommandError, usageError } from '../errors.js';
+import { CommandError, usageError } from '../output.js';
 import { type CommandSession, environmentOf, listEnvironments } from '../session.js';
 import { importFlagd } from './flagd.js';
 import { importFlipper } from './flipper.js';

@@ -1,5 +1,5 @@
 import { reasonOf } from '../connection.js';
-import { CommandError } from '../errors.js';
+import { CommandError } from '../output.js';
 import { listOf, type Members, membersOf, textOf } from './importer.js';
 
 /** Requests to the server at the same time. */

@@ -1,5 +1,5 @@
 import type { DefinedFlag, DefinedProject, DefinedSegment, DependencyInput } from '@flags/core';
-import { CommandError } from '../errors.js';
+import { CommandError } from '../output.js';
 import {
   type Imported,
   type ImportTarget,
