@@ -1,4 +1,4 @@
-import { entityTag, namesTag, parseTagCondition, revisionsIn } from '../../http/src/reply.js';
+import { entityTag, namesTag, parseTagCondition, revisionsIn } from '../../http/src/caching.js';
 
 describe('a condition on entity tags', () => {
   it.each<[string, ReturnType<typeof parseTagCondition>]>([

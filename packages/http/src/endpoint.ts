@@ -2,29 +2,19 @@ import type { FlagRef, Flags } from '@flags/core';
 import { createValidator, type InputSchemas } from '@flags/core/integration';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
+import { entityTag, namesTag, type ResponseCache, revisionsIn, versionTag } from './caching.js';
 import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { invalidInput } from './errors.js';
-import { collectChunks, nextTurn } from './json-chunks.js';
+import { collectChunks } from './json-chunks.js';
 import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
-import {
-  discard,
-  entityTag,
-  JSON_TYPE,
-  jsonReply,
-  namesTag,
-  ownBytes,
-  type Reply,
-  type ResponseCache,
-  revisionsIn,
-  type Serialized,
-  versionTag,
-} from './reply.js';
+import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
 import type { AdminFacts, Route, RouteBody, RouteResult } from './route.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
+import { nextTurn } from './turns.js';
 import type { ShownUser, UserId } from './users.js';
 import { flagDetailToWire } from './wire/flag.js';
 
@@ -112,7 +102,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   }
 
   const readDataVersion = () => flags.dataVersion(route.cacheBy ?? route.streamed);
-  // A long list needs a long storage read. Simultaneous requests therefore read in turn, one per event-loop pass.
+  // A long list needs a long storage read. Simultaneous requests therefore read in turn, and long ones in different event-loop passes.
   const answerStreamed: Endpoint = async (exchange) => {
     await nextTurn();
     return answer({ ...exchange, dataVersion: await readDataVersion() });

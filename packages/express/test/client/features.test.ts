@@ -1,9 +1,9 @@
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
+import { createResponseCaches } from '../../../http/src/caching.js';
 import { type ClientDocuments, createClientDocuments } from '../../../http/src/client/documents.js';
 import { flagDigest, type View } from '../../../http/src/client/view.js';
-import { createResponseCaches } from '../../../http/src/reply.js';
 import { createHostApp } from '../host-app.js';
 import { createOn } from './states.js';
 

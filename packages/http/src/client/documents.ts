@@ -7,16 +7,10 @@ import type {
   SegmentConfiguration,
   StrategyDefinition,
 } from '@flags/core';
-import {
-  collectChunks,
-  createPace,
-  type JsonChunks,
-  jsonArray,
-  jsonList,
-  jsonObject,
-  nextTurn,
-} from '../json-chunks.js';
-import { ownBytes, type ResponseCache, type Serialized } from '../reply.js';
+import type { ResponseCache } from '../caching.js';
+import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
+import { ownBytes, type Serialized } from '../reply.js';
+import { createPace, nextTurn } from '../turns.js';
 import {
   type Contents,
   clientConstraintToWire,

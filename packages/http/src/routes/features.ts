@@ -1,10 +1,10 @@
 import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
 import { firstPermittedProject, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
+import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
 import type { Principal } from '../permissions.js';
 import { propertyOf, textsOfPage } from '../query.js';
-import { versionTag } from '../reply.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { FEATURES } from './paths.js';
 

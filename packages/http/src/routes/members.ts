@@ -1,8 +1,8 @@
 import type { ErrorDetail, Member, Role } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
+import { versionTag } from '../caching.js';
 import { invalidInput } from '../errors.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
-import { versionTag } from '../reply.js';
 import { type Route, route } from '../route.js';
 import type { ShownUser, UserId } from '../users.js';
 import { positiveInteger, projectRef, USER_ROLE, USERS } from './paths.js';

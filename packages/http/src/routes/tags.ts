@@ -1,9 +1,9 @@
 import type { Flag, FlagOverview, LabelChanges } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
+import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 import { propertyOf } from '../query.js';
-import { versionTag } from '../reply.js';
 import { type Route, route } from '../route.js';
 import { createProjectFilter } from './features.js';
 import { FEATURE, flagInProject, projectOfFlag } from './paths.js';

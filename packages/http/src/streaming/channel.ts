@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '@flags/core';
+import type { ResponseCache } from '../caching.js';
 import { contentsOf, type View } from '../client/view.js';
 import { COLLECTED_LENGTH } from '../json-chunks.js';
-import type { ResponseCache } from '../reply.js';
 import {
   type Change,
   changesBetween,

@@ -1,0 +1,133 @@
+import { createHash, hash, randomUUID } from 'node:crypto';
+
+/** Makes versions unique per process. Each process counts its versions from the start, maybe on a restored storage. */
+const PROCESS_ID = randomUUID();
+
+/** Returns the tag of a long body, by the versions of its parts in this process. */
+export function versionTag(versions: Iterable<string>, revision?: number): string {
+  const digest = createHash('sha256').update(PROCESS_ID);
+  for (const version of versions) digest.update(`\n${version}`);
+  return toTag(digest.digest('hex'), revision);
+}
+
+/** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
+type TagCondition = '*' | readonly string[];
+
+/**
+ * Returns the tag of a body: `"<hash>"`, or `"<revision>-<hash>"` with a revision. {@link revisionsIn} extracts the
+ * revision.
+ */
+export function entityTag(content: string | Uint8Array, revision: number | undefined): string {
+  return toTag(hash('sha256', content, 'hex'), revision);
+}
+
+function toTag(hexadecimal: string, revision: number | undefined): string {
+  const digest = hexadecimal.slice(0, 32);
+  return revision === undefined ? `"${digest}"` : `"${revision}-${digest}"`;
+}
+
+/** Parses `If-Match` or `If-None-Match`. Ignores weak marks, because proxies weaken tags when they compress. */
+export function parseTagCondition(header: string): TagCondition {
+  if (header.trim() === '*') return '*';
+  const tags: string[] = [];
+  const element = /[\s,]*(?:W\/)?"([^"]*)"\s*(?:,[\s,]*|$)/y;
+  while (element.lastIndex < header.length) {
+    const match = element.exec(header);
+    if (!match) return [];
+    tags.push(match[1] ?? '');
+  }
+  return tags;
+}
+
+/** Returns whether `If-None-Match` contains this tag. */
+export function namesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  const condition = parseTagCondition(header);
+  return condition === '*' || condition.some((opaque) => `"${opaque}"` === tag);
+}
+
+/**
+ * Returns the revisions in `If-Match`, or undefined when any revision will do. A tag without a revision matches none.
+ */
+export function revisionsIn(header: string): readonly number[] | undefined {
+  const condition = parseTagCondition(header);
+  if (condition === '*') return undefined;
+  return condition.flatMap((opaque) => {
+    const revision = /^(\d{1,15})(?:-|$)/.exec(opaque)?.[1];
+    return revision === undefined ? [] : [Number(revision)];
+  });
+}
+
+/** The size limits of all response caches of a router. */
+interface ResponseCacheLimits {
+  /** The total bytes of bodies, keys and bookkeeping. */
+  readonly bytes: number;
+  /** The maximum bytes of one response. Larger responses are not cached. */
+  readonly entryBytes: number;
+}
+
+const LIMITS: ResponseCacheLimits = { bytes: 16 * 1024 * 1024, entryBytes: 2 * 1024 * 1024 };
+
+/** The estimated bytes of an entry beside its body and key: headers and map entry. */
+const ENTRY_OVERHEAD = 1024;
+
+/** A cacheable response: a body, or only the metadata of a long one. */
+interface Cacheable {
+  readonly bytes?: Uint8Array;
+}
+
+/** Responses by key, each valid for one data version. A newer version replaces the response. */
+export interface ResponseCache<Response extends Cacheable> {
+  get(key: string, version: string): Response | undefined;
+  set(key: string, version: string, response: Response): void;
+}
+
+interface Entry {
+  readonly version: string;
+  readonly response: Cacheable;
+  readonly size: number;
+}
+
+/**
+ * Creates a factory for caches that share one size limit. Evicts the least recently used response across all of them.
+ */
+export function createResponseCaches(
+  limits = LIMITS,
+): <Response extends Cacheable>(name: string) => ResponseCache<Response> {
+  const entries = new Map<string, Entry>();
+  let size = 0;
+
+  function remove(key: string): void {
+    size -= entries.get(key)?.size ?? 0;
+    entries.delete(key);
+  }
+
+  function add(key: string, entry: Entry): void {
+    entries.set(key, entry);
+    size += entry.size;
+  }
+
+  return <Response extends Cacheable>(name: string): ResponseCache<Response> => ({
+    get(key, version) {
+      const entryKey = `${name} ${key}`;
+      const entry = entries.get(entryKey);
+      if (entry === undefined || entry.version !== version) return undefined;
+      // Reinserts the entry, because eviction starts with the oldest one.
+      entries.delete(entryKey);
+      entries.set(entryKey, entry);
+      return entry.response as Response;
+    },
+
+    set(key, version, response) {
+      const entryKey = `${name} ${key}`;
+      const entry = { version, response, size: ENTRY_OVERHEAD + 2 * entryKey.length + (response.bytes?.length ?? 0) };
+      remove(entryKey);
+      if (entry.size > limits.entryBytes) return;
+      add(entryKey, entry);
+      for (const oldest of entries.keys()) {
+        if (size <= limits.bytes) break;
+        remove(oldest);
+      }
+    },
+  });
+}
