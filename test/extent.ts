@@ -7,3 +7,8 @@
 export function extent<T>({ short, full }: { readonly short: T; readonly full: T }): T {
   return process.env.FLAGS_FAULTS === 'full' ? full : short;
 }
+
+/** Declares a test of the full form alone. A test of the short form covers the same feature more briefly. */
+export function inFull(name: string, run: () => Promise<void>): void {
+  if (process.env.FLAGS_FAULTS === 'full') it(name, run);
+}

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, startHost } from './host.js';
 
 const SECRET = 'a-secret-that-is-long-enough-for-an-admin-token';
@@ -76,7 +77,7 @@ describeInBrowser('API tokens', () => {
     expect(await host.flags.verifyToken(next)).toBeUndefined();
   });
 
-  it('says at its field what is refused', async () => {
+  inFull('says at its field what is refused', async () => {
     const page = await open('tokens');
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByLabel('Name').fill('system');
@@ -86,7 +87,7 @@ describeInBrowser('API tokens', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('disables what the caller may not do, and names the permission', async () => {
+  inFull('disables what the caller may not do, and names the permission', async () => {
     await host.flags.createToken({ name: 'web', kind: 'admin', secret: SECRET });
     mayWrite = false;
     const page = await open('tokens');
@@ -120,7 +121,7 @@ describeInBrowser('the members of a project', () => {
     expect(await host.flags.listMembers({ project: 'default' })).toEqual([{ userId: 8, roleId: 4 }]);
   });
 
-  it('refuses to remove the only owner, and says what to do', async () => {
+  inFull('refuses to remove the only owner, and says what to do', async () => {
     const page = await open('projects/default/members');
     await page.getByText('A project keeps at least one owner.').waitFor();
     expect(await page.getByLabel('Role of Person 8').count()).toBe(0);
@@ -136,7 +137,7 @@ describeInBrowser('the members of a project', () => {
     expect(await host.flags.listMembers({ project: 'default' })).toHaveLength(1);
   });
 
-  it('says that there is no such project', async () => {
+  inFull('says that there is no such project', async () => {
     const page = await open('projects/nowhere/members');
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 const HOSTILE = '"><img src=x onerror=alert(1)>';
@@ -63,7 +64,7 @@ describeInBrowser('applications', () => {
     expect(await host.flags.listApplications()).toHaveLength(1);
   });
 
-  it('keeps what a hostile application says of itself as text', async () => {
+  inFull('keeps what a hostile application says of itself as text', async () => {
     const page = await open(`applications/${encodeURIComponent(HOSTILE)}`);
     await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor();
     await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
@@ -71,7 +72,7 @@ describeInBrowser('applications', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('says that there is no such application, and no such flag', async () => {
+  inFull('says that there is no such application, and no such flag', async () => {
     const page = await open('applications/nobody');
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
@@ -114,7 +115,7 @@ describeInBrowser('events', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('shows more on demand, and names the permission that a revert needs', async () => {
+  inFull('shows more on demand, and names the permission that a revert needs', async () => {
     mayWrite = false;
     for (let number = 0; number < 40; number++) {
       await host.flags.updateFlag(checkout, { description: `Number ${number}` });
@@ -127,7 +128,7 @@ describeInBrowser('events', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('says that there is no such change', async () => {
+  inFull('says that there is no such change', async () => {
     const page = await open('events/00000000-0000-4000-8000-000000000000');
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 let host: Host;
@@ -47,7 +48,7 @@ describeInBrowser('two people on one flag', () => {
     await bob.page.getByText('enabled the flag').first().waitFor();
   });
 
-  it('merges edits of different details, and loses nothing', async () => {
+  inFull('merges edits of different details, and loses nothing', async () => {
     for (const { page } of [ada, bob]) await page.getByRole('button', { name: 'Details…' }).click();
     await ada.page.getByLabel('Owner').fill('team-a');
     await bob.page.getByLabel('Description').fill('What bob says');
@@ -83,7 +84,7 @@ describeInBrowser('two people on one flag', () => {
     expect(await host.flags.getFlag(ref())).toMatchObject({ description: 'What bob says', labels: ['one', 'two'] });
   });
 
-  it('merges variants by name', async () => {
+  inFull('merges variants by name', async () => {
     for (const { page } of [ada, bob]) await page.getByRole('button', { name: 'Edit variants' }).click();
     for (const [index, { page }] of [ada, bob].entries()) {
       await page.getByRole('button', { name: 'Add a variant' }).click();
@@ -97,7 +98,7 @@ describeInBrowser('two people on one flag', () => {
     expect((variants ?? []).map(({ name }) => name).sort()).toEqual(['blue', 'green']);
   });
 
-  it('merges the edit of a strategy with that of an environment, and keeps a draft of what was archived', async () => {
+  inFull('merges the edit of a strategy with that of an environment, and keeps an archived draft', async () => {
     await ada.page.goto(`${host.page}projects/default/flags/${flag}/production`);
     await ada.page.getByLabel('Rollout of strategy 1 in percent').fill('60');
     await bob.page.getByRole('switch', { name: `${flag} in production` }).click();

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, startHost } from './host.js';
 
 const SECRETS = ['first', 'second'].map((name) => `the-${name}-secret-that-is-long-enough-for-a-token`);
@@ -68,7 +69,7 @@ describeInBrowser('a form that was not sent', () => {
     visited.expectFault(/status 401/);
   });
 
-  it('forgets a new flag that was cancelled', async () => {
+  inFull('forgets a new flag that was cancelled', async () => {
     const page = await open('projects/default');
     await page.getByRole('button', { name: 'New flag' }).click();
     await page.getByLabel('Name').fill('never');
@@ -79,7 +80,7 @@ describeInBrowser('a form that was not sent', () => {
     visited.expectFault(/status 401/);
   });
 
-  it('keeps a new segment over a reload, until it is created', async () => {
+  inFull('keeps a new segment over a reload, until it is created', async () => {
     const page = await open('segments/new');
     await page.getByLabel('Name').fill('Testers');
     await page.reload();

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
 
 const production = { project: 'default', flag: 'checkout', environment: 'production' };
@@ -53,7 +54,7 @@ describeInBrowser('the editor', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('previews over the users that were seen recently, where the host keeps them', async () => {
+  inFull('previews over the users that were seen recently, where the host keeps them', async () => {
     const page = await open('/production', { recentContexts: 100 });
     for (let id = 1; id <= 40; id++) {
       host.flags.isEnabled('checkout', { userId: `user-${id}`, properties: { country: id <= 10 ? 'DE' : 'FR' } });
@@ -68,7 +69,7 @@ describeInBrowser('the editor', () => {
     await page.getByText('then for 40').waitFor();
   });
 
-  it('offers no recently seen users where the host keeps none', async () => {
+  inFull('offers no recently seen users where the host keeps none', async () => {
     const page = await open('/production');
     host.flags.isEnabled('checkout', { userId: '7' });
     const answer = page.waitForResponse('**/api/admin/contexts');
@@ -103,7 +104,7 @@ describeInBrowser('the editor', () => {
     expect(await strategies()).toHaveLength(1);
   });
 
-  it('keeps a draft over a reload, and merges it with the edit of another part by somebody else', async () => {
+  inFull('keeps a draft over a reload, and merges it with the edit of another part by somebody else', async () => {
     const page = await open('/production');
     await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
     await page.reload();
@@ -120,7 +121,7 @@ describeInBrowser('the editor', () => {
     expect((await strategies())[0]?.parameters).toMatchObject({ rollout: 60 });
   });
 
-  it('shows three columns where both have changed the same field', async () => {
+  inFull('shows three columns where both have changed the same field', async () => {
     const page = await open('/production');
     await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
     const [strategy] = await strategies();
@@ -143,7 +144,7 @@ describeInBrowser('the editor', () => {
     await page.getByText('No changes').waitFor();
   });
 
-  it('counts over a pasted list, and shows each of its users', async () => {
+  inFull('counts over a pasted list, and shows each of its users', async () => {
     const page = await open('/production');
     await page.getByRole('button', { name: 'Edit the list' }).click();
     await page.getByRole('textbox', { name: 'Users' }).fill('7\nuserId=10, country=DE\n{"userId":"42"}');
@@ -154,7 +155,7 @@ describeInBrowser('the editor', () => {
     expect(await page.getByRole('region', { name: 'Users' }).getByRole('row').count()).toBe(4);
   });
 
-  it('refuses without the permission, and names it', async () => {
+  inFull('refuses without the permission, and names it', async () => {
     host = await startHost({
       router: {
         auth: () => ({ name: 'eve' }),

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
@@ -25,8 +26,8 @@ async function isOn(environment: string): Promise<boolean | undefined> {
   return environments.find(({ name }) => name === environment)?.enabled;
 }
 
-/** Milliseconds from a key to the new rows. Elsewhere than in the long form other tests run at the same time. */
-const MAX_FILTER = process.env.FLAGS_FAULTS === 'full' ? 50 : 500;
+/** Milliseconds from a key to the new rows. */
+const MAX_FILTER = 50;
 
 const median = (times: readonly number[]) => times.toSorted((one, other) => one - other)[times.length >> 1];
 
@@ -78,7 +79,7 @@ describeInBrowser('the list of flags', () => {
     expect(events[0]).toMatchObject({ type: 'environment-disabled', reason: 'Incident 7' });
   });
 
-  it('enables a flag without strategies with a full rollout', async () => {
+  inFull('enables a flag without strategies with a full rollout', async () => {
     const page = await open('', 4);
     await page.getByRole('switch', { name: 'flag-00003 in development', exact: true }).click();
     await page.getByText('flag-00003 is on in development.').waitFor();
@@ -86,7 +87,7 @@ describeInBrowser('the list of flags', () => {
     expect(environments[0]).toMatchObject({ enabled: true, strategies: [{ parameters: { rollout: '100' } }] });
   });
 
-  it('keeps filters, sort and the viewed context in the address', async () => {
+  inFull('keeps filters, sort and the viewed context in the address', async () => {
     const page = await open();
     await page.getByRole('searchbox').fill('dark');
     await page.getByText('1 of 3 flags').waitFor();
@@ -149,7 +150,7 @@ describeInBrowser('the list of flags', () => {
     expect(events[0]?.type).toBe('flag-stale-on');
   });
 
-  it('draws the usage of all flags from one request', async () => {
+  inFull('draws the usage of all flags from one request', async () => {
     const page = await open();
     const api = host.page.replace(/ui\/$/, 'api/');
     const now = Date.now();
@@ -182,7 +183,7 @@ describeInBrowser('the list of flags', () => {
     await page.getByText('<script>shop</script>').first().waitFor();
   });
 
-  it('explains the unsaved draft for the viewed user', async () => {
+  inFull('explains the unsaved draft for the viewed user', async () => {
     const page = await open('/flags/checkout/production?as=userId%3D7');
     await page.getByLabel('Rollout of strategy 1 in percent').fill('100');
     await page.getByText(/With your draft, it is on for 7 a strategy matches, bucket \d+ ≤ 100/).waitFor();
@@ -199,7 +200,7 @@ describeInBrowser('the list of flags', () => {
     await page.getByRole('link', { name: 'brand-new' }).waitFor();
   });
 
-  it('shows 10,000 flags by some forty rows', async () => {
+  inFull('shows 10,000 flags by some forty rows', async () => {
     const page = await open('', 10_000);
     await page.getByText('10,000 flags', { exact: true }).waitFor();
     expect(await page.locator('tbody tr').count()).toBeLessThan(60);
@@ -213,7 +214,7 @@ describeInBrowser('the list of flags', () => {
     await page.getByRole('switch', { name: 'flag-07777 in production' }).waitFor();
   });
 
-  it('keeps hostile names, labels and descriptions text', async () => {
+  inFull('keeps hostile names, labels and descriptions text', async () => {
     const page = await open();
     const hostile = '<img src=x onerror=alert(1)>';
     await host.flags.createFlag(

@@ -11,8 +11,8 @@ import { createRandom } from '../../../../test/seed.js';
 /** Tests in a browser: skipped where there is none. */
 export const describeInBrowser = sharedBrowser() === undefined ? describe.skip : describe;
 
-/** In the full form every answer comes late, by up to so many milliseconds: what a test forgot to wait for is found so. */
-const LATEST = process.env.FLAGS_FAULTS === 'full' ? 1000 : 0;
+/** Every answer comes late, by up to so many milliseconds: this finds what a test forgot to wait for. */
+const LATENCY = Number(process.env.FLAGS_LATENCY ?? 0);
 const random = createRandom();
 
 /** An application with the router and the page. */
@@ -40,7 +40,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
   const flags = await createFlags({ storage: memoryStorage(), recentContexts: options.recentContexts ?? 0 });
   const router = createFlagsRouter(flags, routerOptions as FlagsRouterOptions);
   const app = (framework === 'express4' ? jest.requireActual<typeof express>('express4') : express)();
-  if (LATEST > 0) app.use((_request, _response, next) => void setTimeout(next, random() * LATEST));
+  if (LATENCY > 0) app.use((_request, _response, next) => void setTimeout(next, random() * LATENCY));
   if (options.helmet) app.use(helmet());
   app.use(mount || '/', router);
   app.use(mount || '/', createFlagsUi(ui));

@@ -1,4 +1,5 @@
 import { disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { extent, inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, startHost } from './host.js';
 
 const SCRIPT = '<script>globalThis.hacked = 1</script><img src=x onerror="globalThis.hacked = 1">';
@@ -76,30 +77,34 @@ async function expectOnlyText(): Promise<void> {
 const as = `as=${encodeURIComponent(`userId=${encodeURIComponent(SCRIPT)}&${encodeURIComponent(LINK)}=1`)}`;
 
 describeInBrowser('hostile texts stay text', () => {
-  it.each([
-    ['the list of flags', 'projects/default'],
+  const pages: readonly (readonly [string, string])[] = [
     ['the list of flags, as somebody hostile', `projects/default?${as}`],
-    ['the archive', 'projects/default?show=archived'],
     ['a flag', 'projects/default/flags/hostile'],
+    ['the events', 'events'],
+  ];
+  const otherPages: typeof pages = [
+    ['the list of flags', 'projects/default'],
+    ['the archive', 'projects/default?show=archived'],
     ['a flag, as somebody hostile', `projects/default/flags/hostile?${as}`],
     ['an archived flag', 'projects/default/flags/archived'],
     ['a flag as it was', 'projects/default/flags/hostile?asOf=2100-01-01T00:00:00Z'],
     ['the editor', 'projects/default/flags/hostile/production'],
     ['the segments', 'segments'],
-    ['the events', 'events'],
     ['the applications', 'applications'],
     ['an application', `applications/${encodeURIComponent(SCRIPT)}`],
     ['the tokens', 'tokens'],
     ['the members', 'projects/default/members'],
     ['the playground', `why?${as}&flag=hostile`],
     ['a filter', `segments?q=${encodeURIComponent(SCRIPT.slice(0, 30))}`],
-  ])('in %s', async (_, path) => {
+  ];
+
+  it.each(extent({ short: pages, full: [...pages, ...otherPages] }))('in %s', async (_, path) => {
     visited = await visit(`${host.page}${path}`);
     await visited.page.locator('main :text("globalThis.hacked"):visible').first().waitFor();
     await expectOnlyText();
   });
 
-  it('in a segment, its editor, and its preview', async () => {
+  inFull('in a segment, its editor, and its preview', async () => {
     visited = await visit(`${host.page}segments/${segment}`);
     const { page } = visited;
     await page.getByRole('heading', { level: 1, name: SCRIPT.slice(0, 90) }).waitFor();

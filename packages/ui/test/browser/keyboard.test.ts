@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
@@ -115,7 +116,7 @@ describeInBrowser('the keyboard alone', () => {
     await host.flags.archiveFlag({ project: 'default', flag: 'a-typed-one' });
   });
 
-  it('walks the rows, chooses and opens them', async () => {
+  inFull('walks the rows, chooses and opens them', async () => {
     const page = await open();
     await page.getByRole('link', { name: 'checkout' }).waitFor();
     await press('j', 'j', 'x');
@@ -136,7 +137,7 @@ describeInBrowser('the keyboard alone', () => {
     expect(page.url()).toContain('/flags/flag-00054');
   });
 
-  it('goes to places by two letters, and shows all keys', async () => {
+  inFull('goes to places by two letters, and shows all keys', async () => {
     const page = await open('projects/default/flags/checkout');
     // The navigation has the places that the caller may see, once the API has said which.
     await page.getByRole('link', { name: 'Events', exact: true }).waitFor();
@@ -159,7 +160,7 @@ describeInBrowser('the keyboard alone', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('edits by e, and reviews by r', async () => {
+  inFull('edits by e, and reviews by r', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('link', { name: 'Edit production' }).focus();
     await press('e');
@@ -172,7 +173,7 @@ describeInBrowser('the keyboard alone', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 
-  it('has the names that tests and assistive technology rely on', async () => {
+  inFull('has the names that tests and assistive technology rely on', async () => {
     const page = await open();
     const dialog = page.getByRole('dialog');
     // Each of them is there once: several would be refused here.
@@ -194,7 +195,7 @@ describeInBrowser('the keyboard alone', () => {
     await carriesOut.waitFor();
   });
 
-  it('has letters that can be switched off, and that are dead in fields and dialogs', async () => {
+  inFull('has letters that can be switched off, and that are dead in fields and dialogs', async () => {
     const page = await open();
     await press('/');
     await page.keyboard.type('gfvx?');
@@ -213,7 +214,7 @@ describeInBrowser('the keyboard alone', () => {
     await page.getByRole('dialog', { name: 'Find' }).waitFor();
   });
 
-  it('has a palette with flags, pages and every action of the page', async () => {
+  inFull('has a palette with flags, pages and every action of the page', async () => {
     const page = await open('projects/default/flags/dark-mode');
     await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
     // The palette has the actions that the page offers when it opens.

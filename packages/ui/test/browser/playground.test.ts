@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
@@ -57,7 +58,7 @@ describeInBrowser('the playground', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('explains what was decided at an earlier time', async () => {
+  inFull('explains what was decided at an earlier time', async () => {
     const [last] = (await host.flags.listEvents({ limit: 1 })).events;
     await until(() => Date.now() > Date.parse(last?.at ?? ''));
     await host.flags.createFlag({ project: 'default' }, { name: 'younger' });
@@ -75,7 +76,7 @@ describeInBrowser('the playground', () => {
     expect(new URL(page.url()).searchParams.has('asOf')).toBe(false);
   });
 
-  it('says which field is wrong, and that there is no such flag', async () => {
+  inFull('says which field is wrong, and that there is no such flag', async () => {
     const page = await open('why?flag=nothing');
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
@@ -87,7 +88,7 @@ describeInBrowser('the playground', () => {
 });
 
 describeInBrowser('a flag as of an earlier time', () => {
-  it('shows the flag as it was, and returns to now', async () => {
+  inFull('shows the flag as it was, and returns to now', async () => {
     const ref = { project: 'default', flag: 'old-banner' };
     const [before] = (await host.flags.listEvents({ limit: 1 })).events;
     await host.flags.updateFlag(ref, { description: 'What it is now' });

@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
@@ -61,7 +62,7 @@ describeInBrowser('segments', () => {
     expect(await host.flags.listSegments()).toEqual([]);
   });
 
-  it('says at its field why a name is refused', async () => {
+  inFull('says at its field why a name is refused', async () => {
     await host.flags.createSegment({ name: 'taken', constraints: [] });
     const page = await open('segments/new');
     await page.getByLabel('Name').fill('taken');
@@ -100,7 +101,7 @@ describeInBrowser('segments', () => {
     });
   });
 
-  it('shows who uses a segment instead of deleting it', async () => {
+  inFull('shows who uses a segment instead of deleting it', async () => {
     const id = await usedSegment('used');
     const page = await open(`segments/${id}`);
     await page.getByText('1 strategy', { exact: true }).waitFor();
@@ -111,7 +112,7 @@ describeInBrowser('segments', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('shows 50,000 pasted values by some twenty rows, and finds one of them', async () => {
+  inFull('shows 50,000 pasted values by some twenty rows, and finds one of them', async () => {
     const values = Array.from({ length: 50_000 }, (_, index) => `user-${index}`);
     const { id } = await host.flags.createSegment({
       name: 'large',
@@ -138,7 +139,7 @@ describeInBrowser('segments', () => {
     expect(constraints[0]?.values).toHaveLength(49_999);
   });
 
-  it('says that there is no such segment', async () => {
+  inFull('says that there is no such segment', async () => {
     const page = await open('segments/999');
     await page.getByRole('heading', { name: 'There is no such segment' }).waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
@@ -71,7 +72,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 401/);
   });
 
-  it('403: says so, and disables what is no longer allowed', async () => {
+  inFull('403: says so, and disables what is no longer allowed', async () => {
     const page = await open();
     const control = page.getByRole('switch', { name: 'checkout in development' });
     await control.waitFor();
@@ -85,7 +86,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 403/);
   });
 
-  it('404: says who has archived or deleted a flag', async () => {
+  inFull('404: says who has archived or deleted a flag', async () => {
     await host.flags.createFlag({ project: 'default' }, { name: 'short-lived' });
     const page = await open('projects/default/flags/short-lived');
     await page.getByRole('switch', { name: 'short-lived in production' }).waitFor();
@@ -119,7 +120,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 412|failed|ERR_FAILED/);
   });
 
-  it('503: keeps what is known, and tries again', async () => {
+  inFull('503: keeps what is known, and tries again', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('switch', { name: 'checkout in production' }).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -138,7 +139,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 503/);
   });
 
-  it('shows what has changed between its first reading and the begin of the stream', async () => {
+  inFull('shows what has changed between its first reading and the begin of the stream', async () => {
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
