@@ -1,15 +1,19 @@
+import { extent } from '../../../../test/extent.js';
 import { createFlags, type Flags, type FlagsOptions, memoryMetrics } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
 import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
 
+/** In short, the rules on SQLite are those of storage/sqlite/rules.test.ts. */
+const KINDS = extent({ short: STORAGES.slice(0, 1), full: STORAGES });
+
 /**
  * Runs the same rules on every storage; `start` gives an engine on an empty one, closed after the test. `share` opens an
  * empty storage, and gives a `start` whose engines are all on that one, as the nodes of a service are.
  */
 export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>) => void): void {
-  describe.each(STORAGES)('on $name', ({ open }) => {
+  describe.each(KINDS)('on $name', ({ open }) => {
     const running: Flags[] = [];
     const opened: OpenStorage[] = [];
 

@@ -1,0 +1,13 @@
+import { join } from 'node:path';
+
+jest.mock('../../storage-kinds.js', () => {
+  const kinds = jest.requireActual('../../storage-kinds.js');
+  return { ...kinds, STORAGES: [kinds.SQLITE] };
+});
+
+/** Files whose rules depend most on what the storage does: on its reads, its events and its data versions. */
+const SELECTED = ['clone', 'common-references', 'pages', 'reference-races', 'stamps', 'subscription', 'token-use'];
+
+describe.each(SELECTED)('%s', (file) => {
+  require(join(__dirname, `../../rules/${file}.test.ts`));
+});
