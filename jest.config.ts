@@ -21,8 +21,8 @@ const ON_POSTGRES = ['packages/cli/test/postgres', 'packages/postgres', 'example
 const IN_BROWSER = ['packages/ui/test/browser/'];
 /** Tests that start many processes of their own: nothing else runs at the same time. */
 const WITH_PROCESSES = [
-  'examples/server/test/faults/(disk|idle-streams|kill|several-servers)',
-  'packages/core/test/faults/(kill|failing-disk)',
+  'examples/server/test/faults/(idle-streams|kill|several-servers)',
+  'packages/core/test/faults/kill',
   'packages/core/test/properties/processes',
   'packages/core/test/storage/sqlite/processes',
 ];

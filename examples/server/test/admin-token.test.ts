@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { createFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import Database from 'better-sqlite3';
+import { inFull } from '../../../test/extent.js';
 import { adminClient } from './admin-client.js';
 import { databaseOfEachTest } from './database-file.js';
 import { type ServerProcess, startServer } from './server-process.js';
@@ -39,13 +40,13 @@ describe('the admin token', () => {
     expect(first.printed() + second.printed()).not.toContain(OWN);
   });
 
-  it('can be given to an instance whose first one was lost', async () => {
+  inFull('can be given to an instance whose first one was lost', async () => {
     await (await startServer({ FLAGS_DB: file.path })).end('SIGTERM');
     const server = await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: OWN });
     expect((await adminClient(server.url, OWN).get('/api/admin/projects')).status).toBe(200);
   });
 
-  it('can be given anew, and both are accepted', async () => {
+  inFull('can be given anew, and both are accepted', async () => {
     const other = `another-${OWN}`;
     await (await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: OWN })).end('SIGTERM');
     const server = await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: other });
@@ -54,7 +55,7 @@ describe('the admin token', () => {
     }
   });
 
-  it('stays deleted when it is still given, and the log says what to do', async () => {
+  inFull('stays deleted when it is still given, and the log says what to do', async () => {
     const first = await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: OWN });
     expect((await adminClient(first.url, OWN).remove(`/api/admin/api-tokens/${OWN}`)).status).toBe(200);
     await first.end('SIGTERM');
@@ -66,7 +67,7 @@ describe('the admin token', () => {
     );
   });
 
-  it('is accepted with a short secret that was stored before', async () => {
+  inFull('is accepted with a short secret that was stored before', async () => {
     const flags = await createFlags({ storage: sqliteStorage(file.path) });
     await flags.createToken({ name: 'admin by configuration', kind: 'admin', secret: OWN });
     await flags.close();

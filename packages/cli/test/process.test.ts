@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startServer } from '../../../examples/server/test/server-process.js';
+import { inFull } from '../../../test/extent.js';
 import { temporaryFolder } from './command-line.js';
 
 const BIN = join(__dirname, '../dist/main.js');
@@ -36,7 +37,7 @@ it('works on a SQLite file as a process', async () => {
   expect((await flagsProcess(['list'], env)).out).toMatch(/^checkout +default +release +off +off/m);
 });
 
-it('works on the reference server', async () => {
+inFull('works on the reference server', async () => {
   const secret = 'operator-secret-of-at-least-32-characters';
   const server = await startServer({ PORT: '0', FLAGS_DB: ':memory:', FLAGS_ADMIN_TOKEN: secret });
   const env = { FLAGS_STORE: server.url, FLAGS_TOKEN: secret };

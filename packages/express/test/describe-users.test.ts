@@ -1,5 +1,6 @@
 import type { FlagsError } from '@flags/core';
 import request from 'supertest';
+import { inFull } from '../../../test/extent.js';
 import type { DescribeUsers } from '../src/index.js';
 import { createHostApp } from './host-app.js';
 
@@ -74,7 +75,7 @@ describe('the list of members', () => {
     expect(told).toMatchObject([{ code: 'user_lookup_failed', cause: expect.any(Error) }]);
   });
 
-  it('is answered without names when describeUsers does not answer in time', async () => {
+  inFull('is answered without names when describeUsers does not answer in time', async () => {
     const { list, told } = await hostWith(() => new Promise(() => undefined));
     const { body } = await list();
     expect(body.users).toHaveLength(2);

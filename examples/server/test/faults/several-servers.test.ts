@@ -25,7 +25,7 @@ interface Tally {
   lost: number;
 }
 
-describe.each([2, 4])('%d servers on one file', (count) => {
+describe.each(extent({ short: [2], full: [2, 4] }))('%d servers on one file', (count) => {
   it('lose no change of a mixed load, and answer alike when it is over', async () => {
     const clients = await startServers(count);
     await expectDone(() => any(clients).createFlag('raced'));

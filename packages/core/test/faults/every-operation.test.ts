@@ -22,7 +22,7 @@ interface Strike {
 }
 
 /** The latest calls of an operation are those that write. */
-const STRIKES = extent({ short: 4, full: Number.POSITIVE_INFINITY });
+const STRIKES = extent({ short: 2, full: Number.POSITIVE_INFINITY });
 const WRITES: ReadonlySet<string> = new Set(['commit', 'record', 'register', 'forget', 'forgetApplication', 'prune']);
 
 describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STORAGES }))('on $name', ({ open }) => {

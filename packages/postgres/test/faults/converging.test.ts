@@ -5,7 +5,7 @@ import { until } from '../../../../test/until.js';
 import { ownServer } from '../own-database.js';
 import { endProcess, nodeProgram, type ServiceNode, startNode } from './node-process.js';
 
-const NODES = 4;
+const NODES = extent({ short: 2, full: 4 });
 const ROUNDS = extent({ short: 2, full: 50 });
 /** Milliseconds. */
 const SUSPENDED = extent({ short: 500, full: 60_000 });
@@ -16,7 +16,7 @@ const database = ownServer();
 const program = nodeProgram('asked-node');
 let nodes: readonly ServiceNode[] = [];
 
-/** Four nodes on one schema, and a flag that is off. */
+/** Nodes on one schema, and a flag that is off. */
 async function start(options: { schema: string; pollInterval: number; listen?: boolean }): Promise<void> {
   const given = JSON.stringify({ connectionString: database.url(), ...options });
   nodes = await Promise.all(Array.from({ length: NODES }, () => startNode(program, given)));
@@ -63,7 +63,7 @@ afterEach(async () => {
 });
 afterAll(program.remove);
 
-describe('four nodes on one database', () => {
+describe(`${NODES} nodes on one database`, () => {
   it.each([
     ['told by notifications alone', { schema: 'told', pollInterval: 0 }],
     ['that find out by polling alone', { schema: 'polling', pollInterval: 50, listen: false }],
