@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { extent } from '../../../../test/extent.js';
 import {
   createFlags,
   type DefinedFlag,
@@ -35,7 +36,7 @@ const DOCUMENT: Definitions = {
   ],
 };
 
-describe.each(STORAGES)('definitions on $name', ({ open }) => {
+describe.each(extent({ short: STORAGES.slice(0, 1), full: STORAGES }))('definitions on $name', ({ open }) => {
   let storage: Storage;
   let flags: Flags;
   let dispose: () => Promise<void>;

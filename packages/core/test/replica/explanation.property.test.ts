@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
 import { createFlags, type EvaluationContext, type Flags, memoryStorage } from '../../src/index.js';
 import { DEFAULT } from '../rules/references.js';
 import { someConstraints, someContext, someStrategies, someVariants } from './any-flags.js';
@@ -62,7 +63,7 @@ describe('an explanation', () => {
           await flags.close();
         },
       ),
-      { numRuns: 80 },
+      { numRuns: extent({ short: 25, full: 80 }) },
     );
     const expected = ['dependency', 'disabled', 'no_strategy_holds', 'strategy', 'unknown_flag'];
     expect([...reasons].sort()).toEqual(expected);

@@ -175,11 +175,11 @@ function documentsOf(one: Flags): ClientDocuments {
   return createClientDocuments(one, createResponseCaches()('client'));
 }
 
-describe('one change among 10,000 flags', () => {
+describe('one change among 1,000 flags', () => {
   it('has one flag hashed anew', async () => {
     const many = await createFlags({ storage: memoryStorage() });
     await Promise.all(
-      Array.from({ length: 10_000 }, (_, n) => many.createFlag({ project: 'default' }, { name: `flag-${n}` })),
+      Array.from({ length: 1_000 }, (_, n) => many.createFlag({ project: 'default' }, { name: `flag-${n}` })),
     );
     const before = many.configuration(ALL).flags;
     for (const flag of before) flagDigest(flag);

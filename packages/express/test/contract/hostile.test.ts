@@ -19,8 +19,8 @@ const anyWrite = constantFrom(...REQUESTS.filter(({ route }) => route.body !== u
 const anyPatch = constantFrom(...REQUESTS.filter(({ route }) => route.method === 'PATCH'));
 
 const SERVERS = [
-  { storage: MEMORY, version: EXPRESS_5, numRuns: extent({ short: 80, full: 500 }) },
-  { storage: SQLITE, version: EXPRESS_4, numRuns: extent({ short: 20, full: 100 }) },
+  { storage: MEMORY, version: EXPRESS_5, numRuns: extent({ short: 40, full: 500 }) },
+  { storage: SQLITE, version: EXPRESS_4, numRuns: extent({ short: 10, full: 100 }) },
 ] as const;
 const JSON_TYPE = ['content-type', 'application/json'] as const;
 

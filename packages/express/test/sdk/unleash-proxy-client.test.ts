@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type ClientFeaturesResponse, InMemStorageProvider, Unleash } from 'unleash-client';
 import { UnleashClient } from 'unleash-proxy-client';
+import { extent } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { expectMetricsOf } from './metrics-seen.js';
 import { PRODUCTION, type RestartingServer, startRestartingServer } from './restarting-server.js';
@@ -20,85 +21,88 @@ afterEach(async () => {
   jest.restoreAllMocks();
 });
 
-describe.each([false, true])('unleash-proxy-client, asking by POST: %s', (usePOSTrequests) => {
-  beforeEach(async () => {
-    client = new UnleashClient({
-      url: `${server.url}/api/frontend`,
-      clientKey: server.secrets.frontend,
-      appName: 'page',
-      // It gives up a request when the next is due: on a busy machine a short interval would leave none.
-      refreshInterval: 0.3,
-      metricsInterval: 0.1,
-      metricsIntervalInitial: 0,
-      usePOSTrequests,
+describe.each(extent({ short: [false], full: [false, true] }))(
+  'unleash-proxy-client, asking by POST: %s',
+  (usePOSTrequests) => {
+    beforeEach(async () => {
+      client = new UnleashClient({
+        url: `${server.url}/api/frontend`,
+        clientKey: server.secrets.frontend,
+        appName: 'page',
+        // It gives up a request when the next is due: on a busy machine a short interval would leave none.
+        refreshInterval: 0.3,
+        metricsInterval: 0.1,
+        metricsIntervalInitial: 0,
+        usePOSTrequests,
+      });
+      client.on('error', () => undefined);
+      await client.start();
     });
-    client.on('error', () => undefined);
-    await client.start();
-  });
 
-  it('starts, sees a change after it is made, and goes on over a restart of the server', async () => {
-    await until(() => client.isEnabled('checkout'));
-    expect(client.getVariant('checkout')).toMatchObject({ name: 'blue', payload: { type: 'string', value: '#00f' } });
+    it('starts, sees a change after it is made, and goes on over a restart of the server', async () => {
+      await until(() => client.isEnabled('checkout'));
+      expect(client.getVariant('checkout')).toMatchObject({ name: 'blue', payload: { type: 'string', value: '#00f' } });
 
-    await server.flags().disable(PRODUCTION);
-    await until(() => !client.isEnabled('checkout'));
-    await server.flags().enable(PRODUCTION);
-    await until(() => client.isEnabled('checkout'));
+      await server.flags().disable(PRODUCTION);
+      await until(() => !client.isEnabled('checkout'));
+      await server.flags().enable(PRODUCTION);
+      await until(() => client.isEnabled('checkout'));
 
-    await server.restart();
-    expect(client.isEnabled('checkout')).toBe(true);
-    await server.flags().disable(PRODUCTION);
-    await until(() => !client.isEnabled('checkout'));
-  }, 60_000);
+      await server.restart();
+      expect(client.isEnabled('checkout')).toBe(true);
+      await server.flags().disable(PRODUCTION);
+      await until(() => !client.isEnabled('checkout'));
+    }, 60_000);
 
-  it('gets the answers for its context', async () => {
-    const ref = { ...PRODUCTION, flag: 'search' };
-    await server.flags().createFlag({ project: 'default' }, { name: 'search' });
-    await server.flags().addStrategy(ref, {
-      name: 'default',
-      constraints: [
-        { contextName: 'userId', operator: 'IN', values: ['7'] },
-        { contextName: 'plan', operator: 'IN', values: ['pro'] },
-      ],
-    });
-    await server.flags().enable(ref);
-    await client.updateContext({ userId: '7', properties: { plan: 'pro' } });
-    await until(() => client.isEnabled('search'));
-    await client.updateContext({ userId: '8', properties: { plan: 'pro' } });
-    await until(() => !client.isEnabled('search'));
-  }, 60_000);
-
-  it('is given what the same constraint on environment gives in unleash-client', async () => {
-    const names = { default: 'in-default', staging: 'in-staging' };
-    for (const [environment, flag] of Object.entries(names)) {
-      const ref = { ...PRODUCTION, flag };
-      await server.flags().createFlag({ project: 'default' }, { name: flag });
-      const constraints = [{ contextName: 'environment', operator: 'IN', values: [environment] }] as const;
-      await server.flags().addStrategy(ref, { name: 'default', constraints });
+    it('gets the answers for its context', async () => {
+      const ref = { ...PRODUCTION, flag: 'search' };
+      await server.flags().createFlag({ project: 'default' }, { name: 'search' });
+      await server.flags().addStrategy(ref, {
+        name: 'default',
+        constraints: [
+          { contextName: 'userId', operator: 'IN', values: ['7'] },
+          { contextName: 'plan', operator: 'IN', values: ['pro'] },
+        ],
+      });
       await server.flags().enable(ref);
-    }
-    // Both clients send `default` where their configuration names no environment.
-    const features = server.flags().configuration().flags as unknown as ClientFeaturesResponse['features'];
-    const reference = new Unleash({
-      url: 'http://unused.invalid',
-      appName: 'page',
-      bootstrap: { data: features },
-      storageProvider: new InMemStorageProvider(),
-      refreshInterval: 0,
-      disableMetrics: true,
-      skipInstanceCountWarning: true,
-    });
-    reference.on('error', () => undefined);
-    await once(reference, 'ready');
-    const expected = Object.values(names).map((name) => reference.isEnabled(name));
-    reference.destroy();
-    expect(expected).toEqual([true, false]);
-    await until(() => client.isEnabled('checkout') && client.getAllToggles().length > 1);
-    expect(Object.values(names).map((name) => client.isEnabled(name))).toEqual(expected);
-  }, 60_000);
+      await client.updateContext({ userId: '7', properties: { plan: 'pro' } });
+      await until(() => client.isEnabled('search'));
+      await client.updateContext({ userId: '8', properties: { plan: 'pro' } });
+      await until(() => !client.isEnabled('search'));
+    }, 60_000);
 
-  it('has what it counts in every endpoint of the metrics', async () => {
-    await until(() => client.isEnabled('checkout'));
-    await expectMetricsOf('page', server, []);
-  }, 60_000);
-});
+    it('is given what the same constraint on environment gives in unleash-client', async () => {
+      const names = { default: 'in-default', staging: 'in-staging' };
+      for (const [environment, flag] of Object.entries(names)) {
+        const ref = { ...PRODUCTION, flag };
+        await server.flags().createFlag({ project: 'default' }, { name: flag });
+        const constraints = [{ contextName: 'environment', operator: 'IN', values: [environment] }] as const;
+        await server.flags().addStrategy(ref, { name: 'default', constraints });
+        await server.flags().enable(ref);
+      }
+      // Both clients send `default` where their configuration names no environment.
+      const features = server.flags().configuration().flags as unknown as ClientFeaturesResponse['features'];
+      const reference = new Unleash({
+        url: 'http://unused.invalid',
+        appName: 'page',
+        bootstrap: { data: features },
+        storageProvider: new InMemStorageProvider(),
+        refreshInterval: 0,
+        disableMetrics: true,
+        skipInstanceCountWarning: true,
+      });
+      reference.on('error', () => undefined);
+      await once(reference, 'ready');
+      const expected = Object.values(names).map((name) => reference.isEnabled(name));
+      reference.destroy();
+      expect(expected).toEqual([true, false]);
+      await until(() => client.isEnabled('checkout') && client.getAllToggles().length > 1);
+      expect(Object.values(names).map((name) => client.isEnabled(name))).toEqual(expected);
+    }, 60_000);
+
+    it('has what it counts in every endpoint of the metrics', async () => {
+      await until(() => client.isEnabled('checkout'));
+      await expectMetricsOf('page', server, []);
+    }, 60_000);
+  },
+);

@@ -1,9 +1,10 @@
 import request from 'supertest';
+import { extent } from '../../../../test/extent.js';
 import { ROUTES } from '../../../http/src/routes/all-routes.js';
 import { EXPRESS_VERSIONS_IN_LENGTH } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';
 
-const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
+const NAMES = ['__proto__', 'constructor', ...extent({ short: [], full: ['prototype', 'toString', 'hasOwnProperty'] })];
 const INHERITED = [Object.prototype, Array.prototype, String.prototype, Function.prototype];
 
 const QUERIES = NAMES.flatMap((name) => [
