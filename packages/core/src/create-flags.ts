@@ -1,8 +1,15 @@
 import { v4 as randomId } from 'uuid';
 import { createReader, type Versioned } from './changes/documents.js';
-import { type ActorIdentity, attribute, createLifetime, type Engine, toIdentity } from './changes/engine.js';
+import {
+  type ActorIdentity,
+  attribute,
+  createLifetime,
+  type Engine,
+  type PreparedChange,
+  toIdentity,
+} from './changes/engine.js';
 import { bindChanges, bindReadsAndReports, createActorInterfaces } from './changes/operations.js';
-import { createSetRunner, type PreparedChange } from './changes/set-runner.js';
+import { createSetRunner } from './changes/set-runner.js';
 import { StateSize } from './changes/size-limits.js';
 import { FlagsError } from './errors.js';
 import { evaluationOperations } from './evaluation/evaluation.operations.js';

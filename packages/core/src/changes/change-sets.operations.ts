@@ -18,10 +18,9 @@ import type {
   PlannedEvent,
 } from './change-set.types.js';
 import { nameOf } from './documents.js';
-import type { Engine } from './engine.js';
+import { type ChangeArguments, type ChangeOperation, type Engine, type PreparedChange, REF_MEMBERS } from './engine.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
-import type { PreparedChange } from './set-runner.js';
-import { type ChangeArguments, type ChangeOperation, REF_MEMBERS, VOCABULARY } from './vocabulary.js';
+import { VOCABULARY } from './vocabulary.js';
 import type { RecordedEvent } from './working-copy.js';
 
 export async function apply(

@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import type { Awaitable, ChangeContext } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import type { Feed } from '../events/feed.js';
@@ -6,13 +7,14 @@ import type { MetricsRetention } from '../metrics/retention.js';
 import type { Replica } from '../replica/replica.js';
 import type { PayloadReader } from '../schema/payload.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
-import type { Storage } from '../storage/port.js';
+import type { DocumentKey, Storage } from '../storage/port.js';
 import type { Token } from '../tokens/token.types.js';
 import type { TokenVerifier } from '../tokens/token-verification.operations.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
-import type { DocumentReader } from './documents.js';
-import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './set-runner.js';
+import type { DocumentChange, DocumentReader } from './documents.js';
+import type { ExpectedRevision } from './refusals.js';
+import type { RunnableCopy, WorkingCopy } from './working-copy.js';
 
 /** The dependencies of operations. Engines of different actors differ in `run` and `plan` only. */
 export interface Engine extends DocumentReader, TokenVerifier {
@@ -37,6 +39,115 @@ export interface Engine extends DocumentReader, TokenVerifier {
 
 /** A context that may lack an actor. */
 type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
+
+/** The context of a change set. */
+export interface SetContext extends Pick<ChangeContext, 'onSegmentUse'> {
+  readonly actor: string;
+  /** The API token that the actor uses. */
+  readonly actorToken?: { readonly id: string; readonly kind: string };
+  /** The id that the caller gives to the set. The runner commits it once, however often it is repeated. */
+  readonly id?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Documents that must be at these revisions. */
+  readonly expected?: readonly ExpectedRevision[] | undefined;
+}
+
+/** A change with a valid input, ready to be decided any number of times. */
+export interface PreparedChange<Result = unknown> {
+  /** The document that the change is about. */
+  readonly subject: DocumentKey;
+  /** The document whose other changes wait for this one; the subject when absent. */
+  readonly lock?: DocumentKey;
+  /** The document that `ifRevision` refers to; the subject when absent. */
+  readonly revisionOf?: DocumentKey;
+  readonly ifRevision?: number | readonly number[] | undefined;
+  /** A JSON Pointer to the change in the caller's input, which refusals name. Absent for a single operation. */
+  readonly path?: string;
+  /**
+   * Decides the change on the working copy, and writes to it. Runs again after a conflict, so the preparation creates
+   * the time, the ids and the input.
+   */
+  readonly decide: (copy: WorkingCopy, context: SetContext) => Awaitable<void>;
+  /** Returns the result of the operation from the documents after the commit. */
+  readonly result: (committed: DocumentReader) => Awaitable<Result>;
+}
+
+/** A change set after its commit. */
+export interface CommittedSet {
+  /** null if the set changed nothing. */
+  readonly id: string | null;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly actor: string;
+  /** The documents after the set. */
+  readonly documents: DocumentReader;
+}
+
+/** A decided set, before its commit. */
+export interface DecidedSet {
+  readonly copy: RunnableCopy;
+  readonly writes: readonly DocumentChange[];
+}
+
+/** The types of the members of references, and whether a change may leave them out. */
+export const REF_MEMBERS = {
+  project: 'string',
+  flag: 'string',
+  environment: 'string',
+  strategy: 'string',
+  segment: 'number',
+  'project?': 'string',
+} as const;
+
+/** The reference and the input of a change. */
+export interface ChangeArguments {
+  readonly ref?: unknown;
+  readonly input?: unknown;
+}
+
+/** An operation that changes documents: as a method, and as an entry of a change set. */
+export interface ChangeOperation {
+  /** Validates the input, and creates ids and times once. */
+  readonly prepare: (engine: Engine, change: ChangeArguments) => Awaitable<PreparedChange>;
+  /** Splits the parameters of the method. */
+  readonly split: (
+    ...parameters: readonly unknown[]
+  ) => ChangeArguments & { readonly context: ChangeContext | undefined };
+  /** The members that the reference of a change has. */
+  readonly ref: readonly (keyof typeof REF_MEMBERS)[];
+}
+
+type Prepare<Parameters extends readonly unknown[]> = (
+  engine: Engine,
+  ...parameters: Parameters
+) => Awaitable<PreparedChange>;
+
+/** An operation `(input, context)`. The input is validated by the operation, so its type is not checked here. */
+export function ofInput<Input>(prepare: Prepare<[Input]>): ChangeOperation {
+  return {
+    prepare: (engine, { input }) => prepare(engine, input as Input),
+    split: (input, context) => ({ input, context: context as ChangeContext | undefined }),
+    ref: [],
+  };
+}
+
+/** An operation `(ref, context)`. */
+export function ofRef<Ref>(prepare: Prepare<[Ref]>, ref: ChangeOperation['ref'] = []): ChangeOperation {
+  return {
+    prepare: (engine, change) => prepare(engine, change.ref as Ref),
+    split: (given, context) => ({ ref: given, context: context as ChangeContext | undefined }),
+    ref,
+  };
+}
+
+/** An operation `(ref, input, context)`. */
+export function ofBoth<Ref, Input>(prepare: Prepare<[Ref, Input]>, ref: ChangeOperation['ref'] = []): ChangeOperation {
+  return {
+    prepare: (engine, change) => prepare(engine, change.ref as Ref, change.input as Input),
+    split: (given, input, context) => ({ ref: given, input, context: context as ChangeContext | undefined }),
+    ref,
+  };
+}
 
 /** The actor of changes: a name, and the API token if the actor uses one. */
 export interface ActorIdentity {
@@ -115,4 +226,47 @@ export function createLifetime(): Lifetime {
 
 function closedError(): FlagsError {
   return new FlagsError('closed', 'This instance is closed; create another one.');
+}
+
+const BYTES = 16;
+
+const TIME_BYTES = 6;
+
+const random = Buffer.allocUnsafeSlow(BYTES * 256);
+
+let used = random.length;
+
+const DIGITS = Buffer.from('0123456789abcdef', 'latin1');
+
+const HYPHEN = '-'.charCodeAt(0);
+
+const text = Buffer.allocUnsafeSlow(36);
+
+/**
+ * Returns a UUID (version 7) as a flat string: the time in milliseconds, then random bits. Ids that grow with time make
+ * the database change one page of their index again and again; random ids would change another page with every commit.
+ *
+ * The strings of `randomUUID` consist of many parts, which every stored event would keep in memory, and joining them costs
+ * more than making the id.
+ */
+export function newSetId(time: number): string {
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  random.writeUIntBE(Math.max(0, time), used, TIME_BYTES);
+  let at = 0;
+  for (let index = 0; index < BYTES; index++) {
+    const byte = withVersion(random[used++] ?? 0, index);
+    if (index === 4 || index === 6 || index === 8 || index === 10) text[at++] = HYPHEN;
+    text[at++] = DIGITS[byte >> 4] ?? 0;
+    text[at++] = DIGITS[byte & 15] ?? 0;
+  }
+  return text.toString('latin1');
+}
+
+/** Sets the bits of the version and of the variant. */
+function withVersion(byte: number, index: number): number {
+  if (index === 6) return (byte & 0x0f) | 0x70;
+  return index === 8 ? (byte & 0x3f) | 0x80 : byte;
 }

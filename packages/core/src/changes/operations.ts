@@ -20,10 +20,9 @@ import * as tokens from '../tokens/token.operations.js';
 import { verifyToken } from '../tokens/token-verification.operations.js';
 import * as changeSets from './change-sets.operations.js';
 import type { DocumentReader } from './documents.js';
-import type { Engine, Lifetime } from './engine.js';
+import type { ChangeOperation, Engine, Lifetime, PreparedChange } from './engine.js';
 import { preview } from './preview.operations.js';
-import type { PreparedChange } from './set-runner.js';
-import { type ChangeOperation, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
+import { SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
 /** Returns the data version. It covers metrics, so it is undefined if another storage holds the metrics. */
 async function dataVersion(

@@ -1,71 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Awaitable, ChangeContext } from '../common.types.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
+import { hasHistory } from '../history/change-set-events.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import { type DocumentReader, type KeyedUpdate, nameOf, type Versioned } from './documents.js';
-import { type DocumentChange, withCheckpoints } from './draft.js';
-import { createKeyedMutex } from './keyed-mutex.js';
-import { assertExpected, assertRevision, type ExpectedRevision, locateRefusal } from './refusals.js';
-import { isRepetition, newSetId, type RepeatableSet, toRepetition } from './set-id.js';
+import { type KeyedUpdate, nameOf, type Versioned, withCheckpoints } from './documents.js';
+import { type CommittedSet, type DecidedSet, newSetId, type PreparedChange, type SetContext } from './engine.js';
+import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
 import { assertDocumentSize, isLarge, type StateSize } from './size-limits.js';
-import { createWorkingCopy, type RunnableCopy, type WorkingCopy } from './working-copy.js';
+import { createWorkingCopy, type RunnableCopy } from './working-copy.js';
 
 /** A set fails with `too_much_contention` after this many conflicts. */
 const ATTEMPTS = 20;
 const MAX_PAUSE = 50;
 
-/** The context of a change set. */
-export interface SetContext extends Pick<ChangeContext, 'onSegmentUse'> {
-  readonly actor: string;
-  /** The API token that the actor uses. */
-  readonly actorToken?: { readonly id: string; readonly kind: string };
-  /** The id that the caller gives to the set. The runner commits it once, however often it is repeated. */
-  readonly id?: string | undefined;
-  readonly reason?: string | undefined;
-  /** Documents that must be at these revisions. */
-  readonly expected?: readonly ExpectedRevision[] | undefined;
-}
-
-/** A change with a valid input, ready to be decided any number of times. */
-export interface PreparedChange<Result = unknown> {
-  /** The document that the change is about. */
-  readonly subject: DocumentKey;
-  /** The document whose other changes wait for this one; the subject when absent. */
-  readonly lock?: DocumentKey;
-  /** The document that `ifRevision` refers to; the subject when absent. */
-  readonly revisionOf?: DocumentKey;
-  readonly ifRevision?: number | readonly number[] | undefined;
-  /** A JSON Pointer to the change in the caller's input, which refusals name. Absent for a single operation. */
-  readonly path?: string;
-  /**
-   * Decides the change on the working copy, and writes to it. Runs again after a conflict, so the preparation creates
-   * the time, the ids and the input.
-   */
-  readonly decide: (copy: WorkingCopy, context: SetContext) => Awaitable<void>;
-  /** Returns the result of the operation from the documents after the commit. */
-  readonly result: (committed: DocumentReader) => Awaitable<Result>;
-}
-
-/** A change set after its commit. */
-export interface CommittedSet {
-  /** null if the set changed nothing. */
-  readonly id: string | null;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly actor: string;
-  /** The documents after the set. */
-  readonly documents: DocumentReader;
-}
-
-/** A decided set, before its commit. */
-export interface DecidedSet {
-  readonly copy: RunnableCopy;
-  readonly writes: readonly DocumentChange[];
-}
-
-export interface SetRunner {
+interface SetRunner {
   /** Decides and commits changes in their order: all of them, or none. */
   readonly run: (changes: readonly PreparedChange[], context: SetContext) => Promise<CommittedSet>;
   /** Decides changes without a commit. */
@@ -73,10 +22,10 @@ export interface SetRunner {
 }
 
 /** The dependencies of the set runner. */
-export interface ChangeEnvironment {
+interface ChangeEnvironment {
   readonly storage: Storage;
   readonly now: () => Date;
-  readonly feed: Pick<Feed, 'ready' | 'wake'>;
+  readonly feed: Pick<Feed, 'subscriptions' | 'ready' | 'wake'>;
   /** Applies the written documents to the replica, at once. */
   readonly applyUpdates: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
   /** Drops the metrics of deleted flags. Never rejects, because the deletion is committed. */
@@ -91,7 +40,7 @@ export interface ChangeEnvironment {
 }
 
 /** One call of the runner. */
-interface SetRun extends RepeatableSet {
+interface SetRun {
   readonly changes: readonly PreparedChange[];
   readonly context: SetContext;
   /** Made once, so that a repetition writes the same. */
@@ -239,10 +188,9 @@ async function commit(
   try {
     // A storage in this process commits synchronously: yield between the decision on a large document and its commit.
     if (writes.some(isLarge)) await setImmediate();
-    const starting = feed.ready();
-    if (starting) await starting;
+    if (feed.subscriptions.size > 0) await feed.ready();
     const result = await storage.commit({
-      writes: withCheckpoints(writes),
+      writes: withCheckpoints(writes, hasHistory),
       checks: copy.toChecks(),
       vacant: copy.toVacancies(),
       events: toNewEvents(copy, set),
@@ -280,4 +228,71 @@ function toNewEvents(copy: RunnableCopy, { id, at, context }: SetRun): NewEvent[
 function pause(attempt: number): Promise<void> {
   const longest = Math.min(MAX_PAUSE, 2 ** attempt);
   return new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
+}
+
+/**
+ * Runs work after all earlier work for the same keys has ended, whether it failed or not. Work for other keys runs
+ * concurrently. If earlier work fails with a shared error, queued work fails with the same error.
+ *
+ * Work for several keys joins all queues at once. It waits for earlier work only, so crossing sets of keys cannot
+ * deadlock.
+ */
+type KeyedMutex = <T>(keys: readonly string[], work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Creates a mutex per key. Changes of one document run one at a time within the process, so that they do not conflict.
+ * Only changes of other processes cause conflicts and retries.
+ *
+ * @param isShared whether queued work would meet the same error. Default: never
+ */
+export function createKeyedMutex(isShared: (error: unknown) => boolean = () => false): KeyedMutex {
+  // The ends of the latest work. They do not refer to its result: a map keeps removed values alive for a while, and the
+  // documents of every change would then outlive several garbage collections.
+  const latest = new Map<string, Promise<SharedFailure | undefined>>();
+
+  return (keys, work) => {
+    const before: Promise<SharedFailure | undefined>[] = [];
+    for (const key of keys) {
+      const end = latest.get(key);
+      if (end) before.push(end);
+    }
+    const turn = before.length === 0 ? work() : allOf(before).then(work);
+    const cleanUp = (): undefined => {
+      for (const key of keys) if (latest.get(key) === end) latest.delete(key);
+    };
+    const end: Promise<SharedFailure | undefined> = turn.then(cleanUp, (error: unknown) => {
+      cleanUp();
+      return isShared(error) ? { error } : undefined;
+    });
+    for (const key of keys) latest.set(key, end);
+    return turn;
+  };
+}
+
+interface SharedFailure {
+  readonly error: unknown;
+}
+
+/** Rejects with a shared error, if there is one, after all have ended. */
+async function allOf(earlier: readonly Promise<SharedFailure | undefined>[]): Promise<void> {
+  const failed = (await Promise.all(earlier)).find((failure) => failure !== undefined);
+  if (failed) throw failed.error;
+}
+
+/** Whether a set was committed before, under the id that the caller gave. */
+async function isRepetition(storage: Pick<Storage, 'events'>, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false;
+  const { events } = await storage.events({
+    order: 'oldest-first',
+    filter: { changeSet: id },
+    limit: 1,
+    withoutData: true,
+  });
+  return events.length > 0;
+}
+
+/** Returns the result of a repeated set. It has no documents: the caller reads the first result from the events. */
+function toRepetition({ id, at, context: { actor } }: SetRun): CommittedSet {
+  const missing = () => Promise.reject(new Error('A repeated change set reads its result from the events.'));
+  return { id, at, actor, documents: { read: missing, list: missing } };
 }

@@ -5,8 +5,7 @@ import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../segments/segment.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
-import { nameOf } from './documents.js';
-import type { DocumentChange } from './draft.js';
+import { type DocumentChange, nameOf } from './documents.js';
 import { locateRefusal } from './refusals.js';
 
 /** The document kinds that count towards the state size. */

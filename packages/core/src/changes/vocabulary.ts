@@ -1,4 +1,3 @@
-import type { Awaitable, ChangeContext } from '../common.types.js';
 import * as dependencies from '../flags/dependencies.operations.js';
 import * as flags from '../flags/flag.operations.js';
 import * as strategies from '../flags/strategies.operations.js';
@@ -9,36 +8,7 @@ import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
 import * as tokens from '../tokens/token.operations.js';
 import type { ChangeOperationName } from './change-set.types.js';
-import type { Engine } from './engine.js';
-import type { PreparedChange } from './set-runner.js';
-
-/** The reference and the input of a change. */
-export interface ChangeArguments {
-  readonly ref?: unknown;
-  readonly input?: unknown;
-}
-
-/** An operation that changes documents: as a method, and as an entry of a change set. */
-export interface ChangeOperation {
-  /** Validates the input, and creates ids and times once. */
-  readonly prepare: (engine: Engine, change: ChangeArguments) => Awaitable<PreparedChange>;
-  /** Splits the parameters of the method. */
-  readonly split: (
-    ...parameters: readonly unknown[]
-  ) => ChangeArguments & { readonly context: ChangeContext | undefined };
-  /** The members that the reference of a change has. */
-  readonly ref: readonly (keyof typeof REF_MEMBERS)[];
-}
-
-/** The types of the members of references, and whether a change may leave them out. */
-export const REF_MEMBERS = {
-  project: 'string',
-  flag: 'string',
-  environment: 'string',
-  strategy: 'string',
-  segment: 'number',
-  'project?': 'string',
-} as const;
+import { type ChangeOperation, ofBoth, ofInput, ofRef } from './engine.js';
 
 const PROJECT = ['project'] as const;
 const FLAG = ['project', 'flag'] as const;
@@ -46,38 +16,6 @@ const ANY_FLAG = ['flag', 'project?'] as const;
 const ENVIRONMENT = ['project', 'flag', 'environment'] as const;
 const STRATEGY = ['project', 'flag', 'environment', 'strategy'] as const;
 const SEGMENT = ['segment'] as const;
-
-type Prepare<Parameters extends readonly unknown[]> = (
-  engine: Engine,
-  ...parameters: Parameters
-) => Awaitable<PreparedChange>;
-
-/** An operation `(input, context)`. The input is validated by the operation, so its type is not checked here. */
-function ofInput<Input>(prepare: Prepare<[Input]>): ChangeOperation {
-  return {
-    prepare: (engine, { input }) => prepare(engine, input as Input),
-    split: (input, context) => ({ input, context: context as ChangeContext | undefined }),
-    ref: [],
-  };
-}
-
-/** An operation `(ref, context)`. */
-function ofRef<Ref>(prepare: Prepare<[Ref]>, ref: ChangeOperation['ref'] = []): ChangeOperation {
-  return {
-    prepare: (engine, change) => prepare(engine, change.ref as Ref),
-    split: (given, context) => ({ ref: given, context: context as ChangeContext | undefined }),
-    ref,
-  };
-}
-
-/** An operation `(ref, input, context)`. */
-function ofBoth<Ref, Input>(prepare: Prepare<[Ref, Input]>, ref: ChangeOperation['ref'] = []): ChangeOperation {
-  return {
-    prepare: (engine, change) => prepare(engine, change.ref as Ref, change.input as Input),
-    split: (given, input, context) => ({ ref: given, input, context: context as ChangeContext | undefined }),
-    ref,
-  };
-}
 
 /** The operations that a change set may contain. */
 export const VOCABULARY: Readonly<Record<ChangeOperationName, ChangeOperation>> = {

@@ -6,23 +6,21 @@ import { timeSlice } from '../time-slice.js';
 import {
   type Aggregate,
   assertText,
-  type DocumentReader,
-  type Documents,
-  nameOf,
-  type Read,
-  type Versioned,
-} from './documents.js';
-import {
   currentOf,
   type DocumentChange,
+  type DocumentReader,
+  type Documents,
   type Draft,
   type DraftedEntry,
   type Entry,
   isWritten,
+  nameOf,
+  type Read,
   toChange,
   toListed,
   toVersioned,
-} from './draft.js';
+  type Versioned,
+} from './documents.js';
 import { createSetSize } from './size-limits.js';
 
 /** An event of a set with its document. */

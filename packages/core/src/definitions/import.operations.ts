@@ -1,6 +1,5 @@
 import { readReason } from '../changes/change-sets.operations.js';
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange, SetContext } from '../changes/set-runner.js';
+import type { Engine, PreparedChange, SetContext } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { locateRefusals } from '../errors.js';
 import type { EventType } from '../events/event.types.js';

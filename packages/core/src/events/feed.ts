@@ -16,8 +16,9 @@ export interface Feed {
   subscribe(listener: EventListener, after?: string): () => void;
   /** Reads new events now. Called after own commits, and when another process may have committed. */
   wake(): void;
+  readonly subscriptions: { readonly size: number };
   /** Resolves when every subscription knows its start position, and so misses no later commit. */
-  ready(): Promise<unknown> | undefined;
+  ready(): Promise<unknown>;
   /**
    * Ends subscriptions that do not know their start position yet. Called when the instance closes: a read that never
    * ends would block the changes that wait for it, and closing.
@@ -73,10 +74,8 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
     closePending: () => {
       for (const subscription of subscriptions) if (!subscription.hasStarted()) void end(subscription);
     },
-    ready() {
-      if (subscriptions.size === 0) return undefined;
-      return Promise.all([...subscriptions].map((subscription) => subscription.whenStarted()));
-    },
+    subscriptions,
+    ready: () => Promise.all([...subscriptions].map((subscription) => subscription.whenStarted())),
     close: () => Promise.all([...subscriptions].map(end)),
   };
 }

@@ -1,5 +1,5 @@
 import type { Versioned } from '../changes/documents.js';
-import type { PreparedChange, SetContext } from '../changes/set-runner.js';
+import type { PreparedChange, SetContext } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import type { Awaitable, FlagRef } from '../common.types.js';
 import { segmentDocuments } from '../segments/segment.js';

@@ -1,6 +1,5 @@
 import type { DocumentReader } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange } from '../changes/set-runner.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { FlagRef, Page, PageQuery } from '../common.types.js';
 import { pageBounds, readPage } from '../pages.js';
 import { cloneJson } from '../validation/json.js';

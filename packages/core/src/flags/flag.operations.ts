@@ -1,6 +1,5 @@
 import type { Versioned } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange } from '../changes/set-runner.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
 import { assertSegmentsMovable } from '../segments/segment-access.js';
 import type { DocumentKey } from '../storage/port.js';

@@ -1,7 +1,7 @@
 import type { ProjectRef } from '../common.types.js';
-import type { ErrorDetail } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
 import { type JsonSchema, name, type ObjectSchema, pageQuery, text } from '../validation/primitives.js';
+import { uniqueTexts } from '../validation/validator.js';
 import type { DependencyInput } from './dependency.types.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
 import { FLAG_SORTS, type FlagQuery } from './flag-search.types.js';
@@ -39,12 +39,7 @@ export function flagChanges(flagTypes: readonly string[]): ObjectSchema<FlagChan
   };
 }
 
-/** Finds repeated labels: `uniqueItems` would compare every two items of a list of any length. */
-export function findLabelIssues({ labels = [] }: FlagChanges): readonly ErrorDetail[] {
-  return labels.flatMap((label, index) =>
-    labels.indexOf(label) < index ? [{ message: 'must be unique among the labels', path: `/labels/${index}` }] : [],
-  );
-}
+export const findLabelIssues = uniqueTexts<FlagChanges>('labels');
 
 export const labelChanges: ObjectSchema<LabelChanges> = {
   type: 'object',

@@ -1,6 +1,5 @@
 import { assertText, type Read } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange } from '../changes/set-runner.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import type { EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
 import type { ErrorDetail } from '../errors.js';

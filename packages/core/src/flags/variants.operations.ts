@@ -1,5 +1,4 @@
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange } from '../changes/set-runner.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { FlagRef, JsonPatch } from '../common.types.js';
 import { cloneJson } from '../validation/json.js';
 import { clonePatch } from '../validation/json-patch.js';

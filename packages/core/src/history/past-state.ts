@@ -1,5 +1,4 @@
-import type { Versioned } from '../changes/documents.js';
-import { CHECKPOINT_INTERVAL, checkpointKey } from '../changes/draft.js';
+import { CHECKPOINT_INTERVAL, checkpointKey, type Versioned } from '../changes/documents.js';
 import type { EventType } from '../events/event.types.js';
 import type { DocumentKey, Storage, StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';

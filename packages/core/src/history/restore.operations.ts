@@ -1,5 +1,4 @@
-import type { Engine } from '../changes/engine.js';
-import type { SetContext } from '../changes/set-runner.js';
+import type { Engine, SetContext } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { FlagsError, locateRefusals } from '../errors.js';
 import { assertAffordable } from '../flags/affordable.js';

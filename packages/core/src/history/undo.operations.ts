@@ -1,8 +1,7 @@
 import type { ChangeSet } from '../changes/change-set.types.js';
 import { readCommitted, readReason } from '../changes/change-sets.operations.js';
 import { type Documents, nameOf } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { SetContext } from '../changes/set-runner.js';
+import type { Engine, SetContext } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { groupBy } from '../collections.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';

@@ -1,5 +1,4 @@
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange } from '../changes/set-runner.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { ProjectRef } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { findProject } from '../flags/flag-documents.js';

@@ -1,6 +1,5 @@
 import type { Versioned } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange } from '../changes/set-runner.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
 import { groupBy } from '../collections.js';
 import type { Awaitable, Page, PageQuery, ProjectRef } from '../common.types.js';
 import { findProject, type ListedFlag, throwProjectNotFound } from '../flags/flag-documents.js';

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DocumentReader, Read, Versioned } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange } from '../changes/set-runner.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import type { Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';

@@ -1,7 +1,8 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { DocumentReader, Documents, Read } from '../changes/documents.js';
 import { createWorkingCopy, type WorkingCopy } from '../changes/working-copy.js';
 import type { Storage } from '../storage/port.js';
-import { hashSecret, idOfHash, isCurrent, isSameHash, type TokenState, tokenDocuments, toToken } from './token.js';
+import { type StoredToken, type TokenState, tokenDocuments } from './token.js';
 import type { Token } from './token.types.js';
 
 /** The dependencies of {@link verifyToken}. */
@@ -20,6 +21,34 @@ export async function verifyToken(
   if (!token || !isCurrent(token, now())) return undefined;
   tokenUse.record(token.id);
   return toToken(token);
+}
+
+/** Whether the token is valid at this time. It is not at the moment of its expiry. */
+export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
+  return expiresAt === null || now.getTime() < Date.parse(expiresAt);
+}
+
+/** Returns the public form of a token. */
+export function toToken({ id, name, kind, project, projects, environment, createdAt, expiresAt }: StoredToken): Token {
+  return { id, name, kind, project, projects: [...(projects ?? [project])], environment, createdAt, expiresAt };
+}
+
+/** In hexadecimal digits of the hash: 128 bits. */
+const ID_LENGTH = 32;
+
+/** SHA-256 in hexadecimal. Secrets are random and long, so a slow hash is not needed. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+/** Returns the id of the token with this hash. */
+export function idOfHash(digest: string): string {
+  return digest.slice(0, ID_LENGTH);
+}
+
+/** Compares in constant time. */
+function isSameHash(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
 }
 
 /** The largest number of cached tokens. */

@@ -1,6 +1,5 @@
 import type { DocumentReader } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { PreparedChange } from '../changes/set-runner.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import type { Page, PageQuery } from '../common.types.js';
 import { FlagsError } from '../errors.js';
@@ -12,17 +11,14 @@ import { invalidInput } from '../validation/validator.js';
 import * as tokenRules from './token.js';
 import {
   createSecret,
-  hashSecret,
-  idOfHash,
   type StoredToken,
   TOKEN_REGISTRY,
   type TokenState,
   tokenDocuments,
   tokenRegistries,
-  toToken,
 } from './token.js';
 import type { CreatedToken, ListedToken, NewToken, TokenRotation } from './token.types.js';
-import { listTokenUses, removeTokenUse } from './token-verification.operations.js';
+import { hashSecret, idOfHash, listTokenUses, removeTokenUse, toToken } from './token-verification.operations.js';
 
 export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
   const valid = engine.validate.newToken(input);

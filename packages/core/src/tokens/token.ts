@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Aggregate, Documents } from '../changes/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
@@ -81,11 +81,6 @@ export function deleteToken(token: TokenState): TokenEvent[] {
   return [{ type: 'token-deleted', data: null, before: token }];
 }
 
-/** Whether the token is valid at this time. It is not at the moment of its expiry. */
-export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
-  return expiresAt === null || now.getTime() < Date.parse(expiresAt);
-}
-
 /** Whether the token is for several projects, including this one. */
 export function isSharedWith({ projects = [] }: StoredToken, project: string): boolean {
   return projects.includes(project);
@@ -96,35 +91,13 @@ export function withoutHash({ hash: _hash, ...token }: TokenState): StoredToken 
   return token;
 }
 
-/** Returns the public form of a token. */
-export function toToken({ id, name, kind, project, projects, environment, createdAt, expiresAt }: StoredToken): Token {
-  return { id, name, kind, project, projects: [...(projects ?? [project])], environment, createdAt, expiresAt };
-}
-
 /** 192 bits; at least 160 are required. */
 const SECRET_BYTES = 24;
-/** In hexadecimal digits of the hash: 128 bits. */
-const ID_LENGTH = 32;
 
 /** Creates a secret of the form `<project>:<environment>.<48 hexadecimal digits>`, with `[]` for several projects. */
 export function createSecret(projects: readonly string[], environment: string): string {
   const scope = projects.length === 1 ? projects[0] : '[]';
   return `${scope}:${environment}.${randomBytes(SECRET_BYTES).toString('hex')}`;
-}
-
-/** SHA-256 in hexadecimal. Secrets are random and long, so a slow hash is not needed. */
-export function hashSecret(secret: string): string {
-  return hash('sha256', secret, 'hex');
-}
-
-/** Returns the id of the token with this hash. */
-export function idOfHash(digest: string): string {
-  return digest.slice(0, ID_LENGTH);
-}
-
-/** Compares in constant time. */
-export function isSameHash(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
 }
 
 export const tokenDocuments: Aggregate<TokenState, TokenEvent> = {

@@ -49,6 +49,20 @@ function takeIssues(found: Iterable<ErrorDetail>): readonly ErrorDetail[] {
   return issues;
 }
 
+/**
+ * Returns a rule: a list has no text twice. The keyword `uniqueItems` would compare every two items of a list of any
+ * length.
+ */
+export function uniqueTexts<T>(member: keyof T & string): (input: T) => readonly ErrorDetail[] {
+  const message = `must be unique among the ${member}`;
+  return (input) => {
+    const texts = (input[member] ?? []) as readonly string[];
+    return texts.flatMap((text, index) =>
+      texts.indexOf(text) < index ? [{ message, path: `/${member}/${index}` }] : [],
+    );
+  };
+}
+
 /** Creates the `invalid_input` error for these issues. The message names the first one. */
 export function invalidInput(issues: readonly ErrorDetail[]): FlagsError {
   const [first] = issues;

@@ -30,7 +30,7 @@ function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) 
       return memory.commit(commit);
     },
   };
-  const feed = { ready: async () => undefined, wake: () => undefined };
+  const feed = { subscriptions: new Set(), ready: async () => undefined, wake: () => undefined };
   const { run } = createSetRunner({
     storage,
     now: () => new Date(0),
@@ -121,7 +121,7 @@ describe('a set with many changes of one document', () => {
     const { run } = createSetRunner({
       storage,
       now: () => new Date(0),
-      feed: { ready: async () => undefined, wake: () => undefined },
+      feed: { subscriptions: new Set(), ready: async () => undefined, wake: () => undefined },
       applyUpdates: () => undefined,
       forgetFlags: async () => undefined,
       getCached() {

@@ -1,4 +1,4 @@
-import { createKeyedMutex } from '../../src/changes/keyed-mutex.js';
+import { createKeyedMutex } from '../../src/changes/set-runner.js';
 
 /** Work that ends when told. */
 function controlledWork() {

@@ -1,4 +1,4 @@
-import { newSetId } from '../../src/changes/set-id.js';
+import { newSetId } from '../../src/changes/engine.js';
 
 const TIME = Date.parse('2026-03-01T12:00:00.000Z');
 

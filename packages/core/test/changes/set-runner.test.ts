@@ -1,5 +1,6 @@
 import type { Aggregate, Read, Versioned } from '../../src/changes/documents.js';
-import { createSetRunner, type PreparedChange, type SetContext } from '../../src/changes/set-runner.js';
+import type { PreparedChange, SetContext } from '../../src/changes/engine.js';
+import { createSetRunner } from '../../src/changes/set-runner.js';
 import { createFlags } from '../../src/create-flags.js';
 import type { DomainEvent } from '../../src/events/event.types.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
@@ -23,7 +24,7 @@ const counted = (data: number): Counted => ({ type: 'project-updated', data, bef
 function loopOver(storage: Storage) {
   let calls = 0;
   const now = () => new Date(Date.UTC(2026, 0, 1) + calls++);
-  const feed = { ready: async () => undefined, wake: () => undefined };
+  const feed = { subscriptions: new Set(), ready: async () => undefined, wake: () => undefined };
   const { run } = createSetRunner({
     storage,
     now,

@@ -2,12 +2,11 @@ import {
   createToken,
   deleteToken,
   evolveToken,
-  isCurrent,
   isSharedWith,
   type TokenState,
-  toToken,
   withoutHash,
 } from '../../src/tokens/token.js';
+import { isCurrent, toToken } from '../../src/tokens/token-verification.operations.js';
 import { refusalOf } from './refusal.js';
 
 const TOKEN: TokenState = {
