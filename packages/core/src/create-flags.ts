@@ -12,8 +12,7 @@ import { bindChanges, bindReadsAndReports, createActorInterfaces } from './chang
 import { createSetRunner } from './changes/set-runner.js';
 import { StateSize } from './changes/size-limits.js';
 import { FlagsError } from './errors.js';
-import { evaluationOperations } from './evaluation/evaluation.operations.js';
-import { rememberContexts } from './evaluation/recent-contexts.js';
+import { evaluationOperations, rememberContexts } from './evaluation/evaluation.operations.js';
 import { subscribe } from './events/event.operations.js';
 import { createFeed } from './events/feed.js';
 import type { Flags } from './flags.js';
@@ -24,11 +23,10 @@ import { createErrorReporter, createSettings, type FlagsOptions } from './option
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
-import { assertSchemaFits } from './schema/define-flags.js';
+import { acceptDeclaredProperties, assertSchemaFits } from './schema/define-flags.js';
 import { findDrift, settleDrift } from './schema/drift.js';
 import { createPayloadReader } from './schema/payload.js';
 import type { FlagsSchema } from './schema/schema.types.js';
-import { acceptDeclaredProperties } from './schema/typed-evaluation.js';
 import type { TypedFlags } from './schema/typed-flags.types.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';

@@ -3,23 +3,30 @@ export type * from './changes/change-set.types.js';
 export type * from './common.types.js';
 export { createFlags } from './create-flags.js';
 // Flags as code
-export { definitionsSchema } from './definitions/definition.schema.js';
+export { definitionsSchema } from './definitions/check-definitions.js';
 export type * from './definitions/definition.types.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
 export type * from './evaluation/definitions.types.js';
 export type {
+  ConstraintExplanation,
   CustomStrategy,
+  DependencyExplanation,
   EvaluatedVariant,
   Evaluation,
   EvaluationContext,
   EvaluationProblem,
   EvaluationProblemCode,
+  ExplanationReason,
   FallbackVariant,
+  FlagExplanation,
+  RolloutExplanation,
+  SegmentExplanation,
+  StrategyExplanation,
+  VariantExplanation,
 } from './evaluation/evaluated.types.js';
 export type * from './evaluation/evaluation.types.js';
-export type * from './evaluation/explanation.types.js';
 // Administration
 export type * from './events/event.types.js';
 export { EVENT_TYPES } from './events/event.types.js';

@@ -4,7 +4,7 @@
  */
 
 // Built-in strategies, for forms
-export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategy-parameters.js';
+export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/resolution.js';
@@ -30,8 +30,8 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
+export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf } from './storage/counters.js';
 export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
-export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf } from './storage/unknown-counters.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';
 export type { JsonSchema } from './validation/primitives.js';

@@ -1,7 +1,6 @@
 import type { JsonPatch, PageQuery, ProjectRef } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
-import { eventQuery } from './events/event.schema.js';
-import type { EventQuery } from './events/event.types.js';
+import { EVENT_TYPES, type EventQuery } from './events/event.types.js';
 import type { DependencyInput } from './flags/dependency.types.js';
 import {
   clone,
@@ -18,6 +17,7 @@ import type { FlagChanges, LabelChanges, NewFlag } from './flags/flag.types.js';
 import type { FlagQuery } from './flags/flag-search.types.js';
 import {
   constraint,
+  constraints,
   environment,
   findConstraintIssues,
   findCostIssues,
@@ -42,16 +42,23 @@ import {
   usageFilter,
 } from './metrics/metrics.schema.js';
 import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './metrics/metrics.types.js';
-import { member, newProject, projectChanges } from './projects/project.schema.js';
 import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
-import { newSegment, segmentChanges } from './segments/segment.schema.js';
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
 import { findTokenIssues, newToken, tokenRotation } from './tokens/token.schema.js';
 import type { NewToken, TokenRotation } from './tokens/token.types.js';
 import { deepFreeze } from './validation/json.js';
 import { findPatchIssues, jsonPatch } from './validation/json-patch.js';
 import { LIMITS } from './validation/limits.js';
-import { type JsonSchema, pageQuery } from './validation/primitives.js';
+import {
+  dateTime,
+  type JsonSchema,
+  name,
+  type ObjectSchema,
+  pageQuery,
+  positiveInteger,
+  possiblyEmptyText,
+  text,
+} from './validation/primitives.js';
 import { createValidator } from './validation/validator.js';
 
 /** The JSON Schema of every input, by the input's name. */
@@ -146,3 +153,52 @@ function findDependencyIssues({ enabled = true, variants = [] }: DependencyInput
   if (enabled || variants.length === 0) return [];
   return [{ message: 'must be empty where the parent has to be off', path: '/variants' }];
 }
+
+const eventQuery: ObjectSchema<EventQuery> = {
+  type: 'object',
+  properties: {
+    project: { type: 'string' },
+    flag: { type: 'string' },
+    type: { type: 'string', enum: EVENT_TYPES },
+    from: dateTime,
+    to: dateTime,
+    after: { type: 'string', maxLength: LIMITS.label },
+    limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
+    offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  },
+};
+
+export const newSegment: ObjectSchema<NewSegment> = {
+  type: 'object',
+  properties: {
+    name: text(LIMITS.label),
+    description: { type: 'string', maxLength: LIMITS.description },
+    constraints,
+    project: { type: ['string', 'null'], minLength: 1, maxLength: LIMITS.name },
+  },
+  required: ['name', 'constraints'],
+};
+
+const segmentChanges: ObjectSchema<SegmentChanges> = {
+  type: 'object',
+  properties: newSegment.properties,
+};
+
+const description = possiblyEmptyText(LIMITS.shortDescription);
+
+export const newProject: ObjectSchema<NewProject> = {
+  type: 'object',
+  properties: { id: name, name: text(LIMITS.label), description },
+  required: ['id', 'name'],
+};
+
+const projectChanges: ObjectSchema<ProjectChanges> = {
+  type: 'object',
+  properties: { name: text(LIMITS.label), description },
+};
+
+export const member: ObjectSchema<Member> = {
+  type: 'object',
+  properties: { userId: positiveInteger, roleId: positiveInteger },
+  required: ['userId', 'roleId'],
+};

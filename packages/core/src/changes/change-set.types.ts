@@ -1,6 +1,5 @@
 import type { EnvironmentRef, FlagRef, ProjectRef, SegmentUseRequest, StrategyRef } from '../common.types.js';
-import type { EvaluatedVariant, EvaluationContext } from '../evaluation/evaluated.types.js';
-import type { ExplanationReason } from '../evaluation/explanation.types.js';
+import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { FlagChanges, NewFlag } from '../flags/flag.types.js';

@@ -9,8 +9,7 @@ import type { DataVersionScope, Flags } from '../flags.js';
 import { getChangeSet, history } from '../history/history.operations.js';
 import { undo } from '../history/undo.operations.js';
 import * as applications from '../metrics/applications.operations.js';
-import { countEvaluations } from '../metrics/metrics.operations.js';
-import * as reports from '../metrics/reports.operations.js';
+import * as metrics from '../metrics/metrics.operations.js';
 import { listUsage } from '../metrics/timed-usage.js';
 import * as usage from '../metrics/usage.js';
 import * as members from '../projects/members.operations.js';
@@ -25,11 +24,9 @@ import { preview } from './preview.operations.js';
 import { SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
 /** Returns the data version. It covers metrics, so it is undefined if another storage holds the metrics. */
-async function dataVersion(
-  { storage, metrics, now }: Engine,
-  subject: DataVersionScope = 'flags',
-): Promise<string | undefined> {
-  if (!storage.dataVersion || metrics !== storage.metrics) return undefined;
+async function dataVersion(engine: Engine, subject: DataVersionScope = 'flags'): Promise<string | undefined> {
+  const { storage, now } = engine;
+  if (!storage.dataVersion || engine.metrics !== storage.metrics) return undefined;
   const stored = await storage.dataVersion();
   return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / 1000)}`;
 }
@@ -78,10 +75,10 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   history,
   getChangeSet,
   exportDefinitions,
-  registerApplication: reports.registerApplication,
-  reportMetrics: reports.reportMetrics,
-  reportMetricsInBulk: reports.reportMetricsInBulk,
-  countEvaluations,
+  registerApplication: metrics.registerApplication,
+  reportMetrics: metrics.reportMetrics,
+  reportMetricsInBulk: metrics.reportMetricsInBulk,
+  countEvaluations: metrics.countEvaluations,
   listSeenFlags: usage.listSeenFlags,
   listUsage,
   listApplications: applications.listApplications,

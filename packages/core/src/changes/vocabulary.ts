@@ -1,8 +1,6 @@
 import * as dependencies from '../flags/dependencies.operations.js';
 import * as flags from '../flags/flag.operations.js';
 import * as strategies from '../flags/strategies.operations.js';
-import * as variants from '../flags/variants.operations.js';
-import { deleteProject } from '../projects/delete-project.js';
 import * as members from '../projects/members.operations.js';
 import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
@@ -21,7 +19,7 @@ const SEGMENT = ['segment'] as const;
 export const VOCABULARY: Readonly<Record<ChangeOperationName, ChangeOperation>> = {
   createProject: ofInput(projects.createProject),
   updateProject: ofBoth(projects.updateProject, PROJECT),
-  deleteProject: ofRef(deleteProject, PROJECT),
+  deleteProject: ofRef(projects.deleteProject, PROJECT),
   createFlag: ofBoth(flags.createFlag, PROJECT),
   updateFlag: ofBoth(flags.updateFlag, FLAG),
   cloneFlag: ofBoth(flags.cloneFlag, FLAG),
@@ -35,7 +33,7 @@ export const VOCABULARY: Readonly<Record<ChangeOperationName, ChangeOperation>> 
   enable: ofRef(strategies.enable, ENVIRONMENT),
   disable: ofRef(strategies.disable, ENVIRONMENT),
   configureEnvironment: ofBoth(strategies.configureEnvironment, ENVIRONMENT),
-  setVariants: ofBoth(variants.setVariants, FLAG),
+  setVariants: ofBoth(flags.setVariants, FLAG),
   addDependency: ofBoth(dependencies.addDependency, FLAG),
   removeDependency: ofBoth(dependencies.removeDependency, FLAG),
   createSegment: ofInput(segments.createSegment),
@@ -51,7 +49,7 @@ export const SINGLE_ONLY = {
   patchFlag: ofBoth(flags.patchFlag),
   changeLabels: ofBoth(flags.changeLabels),
   patchStrategy: ofBoth(strategies.patchStrategy),
-  patchVariants: ofBoth(variants.patchVariants),
+  patchVariants: ofBoth(flags.patchVariants),
   removeDependencies: ofRef(dependencies.removeDependencies),
   createToken: ofInput(tokens.createToken),
   rotateToken: ofBoth(tokens.rotateToken),

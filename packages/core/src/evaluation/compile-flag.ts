@@ -16,7 +16,7 @@ import { HASH_COST, strategyCost } from './cost.js';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition, VariantDefinition } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
 import { type ProblemReporter, readKey, reasonOf, SILENT, toList, toOptionalText, toText } from './problem.js';
-import { BUILT_IN_STRATEGIES, type StrategyContext, type StrategyTest } from './strategies.js';
+import { STRATEGY_TESTS, type StrategyContext, type StrategyTest } from './strategies.js';
 import { FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
@@ -129,7 +129,7 @@ class FlagCompilation {
   private test(name: string, parameters: Parameters): StrategyTest {
     const custom = this.parts.strategies.get(name);
     if (custom) return { holds: this.catchErrors(custom, Object.freeze({ ...parameters })) };
-    const builtIn = BUILT_IN_STRATEGIES.get(name);
+    const builtIn = STRATEGY_TESTS.get(name);
     if (builtIn) return builtIn(parameters, this.parts.strategyContext);
     this.report('unknown_strategy', `${this.flag.name} has a strategy that is not known and never holds: ${name}.`);
     return { holds: never };

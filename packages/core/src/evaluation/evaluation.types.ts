@@ -5,9 +5,9 @@ import type {
   EvaluatedVariant,
   EvaluationContext,
   FallbackVariant,
+  FlagExplanation,
   Impression as SnapshotImpression,
 } from './evaluated.types.js';
-import type { FlagExplanation } from './explanation.types.js';
 
 export interface EnvironmentChoice {
   /** Default: the instance's default environment. */

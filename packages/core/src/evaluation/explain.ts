@@ -7,15 +7,15 @@ import {
   type SegmentUse,
 } from './compiled-flag.js';
 import type { CompiledConstraint } from './constraints.js';
-import type { EvaluationContext } from './evaluated.types.js';
 import type {
   ConstraintExplanation,
+  EvaluationContext,
   ExplanationReason,
   FlagExplanation,
   SegmentExplanation,
   StrategyExplanation,
   VariantExplanation,
-} from './explanation.types.js';
+} from './evaluated.types.js';
 import type { StrategyTest } from './strategies.js';
 import { explainVariant, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 

@@ -12,10 +12,10 @@ import type {
   Evaluation,
   EvaluationContext,
   FallbackVariant,
+  FlagExplanation,
   Impression,
 } from './evaluated.types.js';
 import { explainFlag, explainUnknown, tryRead } from './explain.js';
-import type { FlagExplanation } from './explanation.types.js';
 import { type Compile, FlagTable, SegmentUsers, type TableEntry } from './flag-table.js';
 import { notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { SnapshotChange, SnapshotOptions, StrategyRollout } from './snapshot.types.js';

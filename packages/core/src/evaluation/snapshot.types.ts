@@ -1,6 +1,11 @@
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from './definitions.types.js';
-import type { CustomStrategy, EvaluationProblem, Impression, TextEncoding } from './evaluated.types.js';
-import type { RolloutExplanation } from './explanation.types.js';
+import type {
+  CustomStrategy,
+  EvaluationProblem,
+  Impression,
+  RolloutExplanation,
+  TextEncoding,
+} from './evaluated.types.js';
 import type { UsageCounters } from './usage.js';
 
 /** What a hashing strategy draws for a context. */

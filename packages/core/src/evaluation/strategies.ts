@@ -10,11 +10,87 @@ import {
   userId,
   userOrSession,
 } from './context.js';
-import type { EvaluationContext, TextEncoding } from './evaluated.types.js';
-import type { RolloutExplanation } from './explanation.types.js';
+import type { EvaluationContext, RolloutExplanation, TextEncoding } from './evaluated.types.js';
 import { inAnyRange, isIPv4Range, parseRange } from './ip-address.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
 import { toNumber, toOptionalText, toText } from './problem.js';
+
+/** A parameter of a strategy, for forms. */
+export interface StrategyParameter {
+  readonly name: string;
+  /** `percentage`: 0–100. `list`: texts, separated by commas. */
+  readonly type: 'percentage' | 'list' | 'string';
+  readonly description: string;
+}
+
+/** A strategy that the library implements. */
+export interface BuiltInStrategy {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: readonly StrategyParameter[];
+}
+
+const groupId: StrategyParameter = {
+  name: 'groupId',
+  type: 'string',
+  description: 'Flags with the same group put the same users into the same buckets.',
+};
+
+function percentage(name: string): StrategyParameter {
+  return { name, type: 'percentage', description: 'The share of contexts that the flag is on for.' };
+}
+
+function list(name: string, description: string): StrategyParameter {
+  return { name, type: 'list', description };
+}
+
+/** All strategies that the library implements, with their parameters. */
+export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = [
+  { name: 'default', description: 'On for everybody.', parameters: [] },
+  {
+    name: 'flexibleRollout',
+    description: 'On for a share of users, sessions or other ids. The same id always gets the same answer.',
+    parameters: [
+      percentage('rollout'),
+      {
+        name: 'stickiness',
+        type: 'string',
+        description: 'The context field that is hashed: default (user, else session), random, or any field.',
+      },
+      groupId,
+    ],
+  },
+  {
+    name: 'userWithId',
+    description: 'On for these users.',
+    parameters: [list('userIds', 'Ids of users.')],
+  },
+  {
+    name: 'gradualRolloutUserId',
+    description: 'On for a share of users.',
+    parameters: [percentage('percentage'), groupId],
+  },
+  {
+    name: 'gradualRolloutSessionId',
+    description: 'On for a share of sessions.',
+    parameters: [percentage('percentage'), groupId],
+  },
+  {
+    name: 'gradualRolloutRandom',
+    description: 'On for a share of evaluations, by chance.',
+    parameters: [percentage('percentage')],
+  },
+  {
+    name: 'remoteAddress',
+    description: 'On for these addresses.',
+    parameters: [list('IPs', 'IP addresses, and IPv4 networks such as 10.0.0.0/8.')],
+  },
+  {
+    name: 'applicationHostname',
+    description: 'On in processes on these hosts.',
+    parameters: [list('hostNames', 'Names of hosts.')],
+  },
+];
 
 /**
  * Splits a comma-separated parameter and trims white space around the commas, but not at both ends. Linear, unlike a
@@ -63,7 +139,7 @@ function entriesOf(list: unknown, what: string): string[] {
 const SEED = 0;
 const BUCKETS = 100;
 
-export interface RolloutSettings {
+interface RolloutSettings {
   readonly groupId: string;
   /** NaN means that no percentage is set. */
   readonly percentage: number;
@@ -157,7 +233,8 @@ function groupOf(parameters: Parameters): string {
   return toText(parameters.groupId || '', 'groupId');
 }
 
-export const BUILT_IN_STRATEGIES: ReadonlyMap<string, StrategyTestFactory> = new Map<string, StrategyTestFactory>([
+/** The tests of the built-in strategies, by name. */
+export const STRATEGY_TESTS: ReadonlyMap<string, StrategyTestFactory> = new Map<string, StrategyTestFactory>([
   ['default', () => ({ holds: always })],
   ['flexibleRollout', flexibleRollout],
   ['userWithId', userWithId],
@@ -184,4 +261,4 @@ export interface StrategyContext {
   readonly idEncoding: TextEncoding;
 }
 
-export type StrategyTestFactory = (parameters: Parameters, strategyContext: StrategyContext) => StrategyTest;
+type StrategyTestFactory = (parameters: Parameters, strategyContext: StrategyContext) => StrategyTest;

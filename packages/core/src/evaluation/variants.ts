@@ -1,7 +1,6 @@
 import { type FieldReader, fieldReader, userSessionOrAddress } from './context.js';
 import type { VariantDefinition } from './definitions.types.js';
-import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
-import type { VariantExplanation } from './explanation.types.js';
+import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluated.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
 import { toList, toText } from './problem.js';
 import type { StrategyContext } from './strategies.js';

@@ -1,11 +1,11 @@
 import type { Versioned } from '../changes/documents.js';
 import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
-import { assertSegmentsMovable } from '../segments/segment-access.js';
 import type { DocumentKey } from '../storage/port.js';
+import { cloneJson } from '../validation/json.js';
 import { clonePatch } from '../validation/json-patch.js';
 import { pickMembers } from '../validation/validator.js';
-import { applyToFlag, changeFlag } from './change-flag.js';
+import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import type { FlagState } from './flag.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
@@ -20,6 +20,8 @@ import {
 } from './flag-documents.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';
+import type { Variant, VariantInput } from './variant.types.js';
+import * as variantRules from './variants.decide.js';
 
 const INPUT_MEMBERS = ['name', 'description', 'type', 'stale', 'impressionData', 'labels', 'owner'];
 
@@ -199,4 +201,28 @@ function assertFound(
 ): FlagState {
   if (!found || (project !== undefined && found.state.project !== project)) return throwFlagNotFound(flag);
   return found.state;
+}
+
+export function setVariants(
+  { validate }: Engine,
+  ref: FlagRef,
+  input: readonly VariantInput[],
+): PreparedChange<readonly Variant[]> {
+  const variants = cloneJson(validate.variants(input));
+  return changeFlag(ref, {
+    decide: (flag) => variantRules.setVariants(flag, variants),
+    result: async (changed) => (await changed()).state.variants,
+  });
+}
+
+export function patchVariants(
+  { validate }: Engine,
+  ref: FlagRef,
+  input: JsonPatch,
+): PreparedChange<readonly Variant[]> {
+  const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.variants };
+  return changeFlag(ref, {
+    decide: (flag) => variantRules.patchVariants(flag, change),
+    result: async (changed) => (await changed()).state.variants,
+  });
 }

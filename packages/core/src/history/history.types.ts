@@ -1,8 +1,7 @@
 import type { Change, ChangeSet, Preview, PreviewQuery } from '../changes/change-set.types.js';
 import type { FlagRef, Page, PageQuery, ProjectRef } from '../common.types.js';
-import type { EvaluatedVariant, EvaluationContext } from '../evaluation/evaluated.types.js';
+import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
-import type { FlagExplanation } from '../evaluation/explanation.types.js';
 import type { FlagDetail } from '../flags/flag.types.js';
 
 /** Selects the history of a flag, of a project, or of the whole instance. */

@@ -1,11 +1,12 @@
 import { hostname } from 'node:os';
 import type { KeyedUpdate, Versioned } from '../changes/documents.js';
 import type { StateSize } from '../changes/size-limits.js';
+import { createListeners, type Listeners } from '../collections.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { BUILT_IN_STRATEGIES } from '../evaluation/strategies.js';
+import { STRATEGY_TESTS } from '../evaluation/strategies.js';
 import type { FlagUsage } from '../evaluation/usage.js';
 import { newestPosition } from '../events/feed-cursor.js';
 import type { FlagState } from '../flags/flag.js';
@@ -28,7 +29,6 @@ import {
   type ViewOptions,
 } from './environment-view.js';
 import { createFlagIndex, type FlagIndex } from './flag-index.js';
-import { createListeners, type Listeners } from './listeners.js';
 
 /** All compiled environments, kept current with the documents in memory. */
 export interface EvaluationState {
@@ -263,7 +263,7 @@ export function startReplica(options: FlagsOptions, context: ReplicaContext, loa
     now,
     application: appName,
     instance: instanceId ?? `${hostname()}-${process.pid}`,
-    strategies: [...BUILT_IN_STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
+    strategies: [...STRATEGY_TESTS.keys(), ...strategies.map(({ name }) => name)],
     interval: options.usageInterval ?? 10_000,
     drain: state.drain,
     onError,

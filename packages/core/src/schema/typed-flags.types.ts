@@ -1,6 +1,10 @@
-import type { EvaluatedVariant, EvaluationContext, FallbackVariant } from '../evaluation/evaluated.types.js';
+import type {
+  EvaluatedVariant,
+  EvaluationContext,
+  FallbackVariant,
+  FlagExplanation,
+} from '../evaluation/evaluated.types.js';
 import type { ContextualFlags, EnvironmentConfiguration } from '../evaluation/evaluation.types.js';
-import type { FlagExplanation } from '../evaluation/explanation.types.js';
 import type { Flags } from '../flags.js';
 import type { Token } from '../tokens/token.types.js';
 import type {

@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../collections.js';
-import { boundedSum } from './counts.js';
+import { boundedSum } from './counters.js';
 import type {
   ApplicationQuery,
   ApplicationRegistration,

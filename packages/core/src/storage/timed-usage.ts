@@ -1,6 +1,6 @@
 import { compareCodePoints } from '../collections.js';
 import { LIMITS } from '../validation/limits.js';
-import { boundedSum } from './counts.js';
+import { boundedSum } from './counters.js';
 import type { TimedUsage, TimedUsageKey, UsageReport, VariantCount } from './metrics-port.js';
 
 export const HOUR = 3_600_000;

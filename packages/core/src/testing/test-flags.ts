@@ -8,18 +8,26 @@ import type { FlagsSchema } from '../schema/schema.types.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
 import { invalidInput } from '../validation/validator.js';
-import { lazyFork, loadCommits, type Origin, recordingStorage } from './fork.js';
-import { createOverrides, type Overrides, withOverrides } from './overrides.js';
+import {
+  createOverrides,
+  lazyFork,
+  loadCommits,
+  type Origin,
+  type Overrides,
+  recordingStorage,
+  withOverrides,
+} from './overrides.js';
 import type { TestFlags, TestFlagsOptions, TestValues, TypedTestFlags, TypedTestValues } from './test-flags.types.js';
 import {
   assertTestValues,
+  combine,
   possibleValues,
+  runAll,
   type SeedDocument,
   seedDocument,
   seedFlag,
   throwUnknownFlag,
 } from './test-values.js';
-import { combine, runAll } from './vary.js';
 
 /**
  * Creates flags for a test: an engine in memory, which is ready at once. It needs no `close()`. Flags with a value are on

@@ -1,8 +1,7 @@
-import type { ValidateFunction } from 'ajv';
-import { type ErrorDetail, FlagsError } from '../errors.js';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { type ErrorDetail, FlagsError, shorten } from '../errors.js';
 import { LIMITS } from './limits.js';
-import type { JsonSchema } from './primitives.js';
-import { compileSchema, listIssues, toSchemaNode } from './schema-issues.js';
+import { type JsonSchema, parseIsoDate } from './primitives.js';
 
 /**
  * Creates a validator. The validator returns its input, typed, or throws `invalid_input` with one detail per issue,
@@ -49,18 +48,13 @@ function takeIssues(found: Iterable<ErrorDetail>): readonly ErrorDetail[] {
   return issues;
 }
 
-/**
- * Returns a rule: a list has no text twice. The keyword `uniqueItems` would compare every two items of a list of any
- * length.
- */
+/** Returns a rule: a list has no text twice. `uniqueItems` would compare every two items of a list of any length. */
 export function uniqueTexts<T>(member: keyof T & string): (input: T) => readonly ErrorDetail[] {
   const message = `must be unique among the ${member}`;
-  return (input) => {
-    const texts = (input[member] ?? []) as readonly string[];
-    return texts.flatMap((text, index) =>
+  return (input) =>
+    ((input[member] ?? []) as readonly string[]).flatMap((text, index, texts) =>
       texts.indexOf(text) < index ? [{ message, path: `/${member}/${index}` }] : [],
     );
-  };
 }
 
 /** Creates the `invalid_input` error for these issues. The message names the first one. */
@@ -85,4 +79,221 @@ export function pickMembers<T extends object>(input: T, members: readonly string
   const given = input as Readonly<Record<string, unknown>>;
   const present = members.filter((member) => given[member] !== undefined);
   return Object.fromEntries(present.map((member) => [member, given[member]])) as T;
+}
+
+/** All schemas are our own, and tested: comparing them with the schema of schemas would take a third of the first use. */
+const OPTIONS = { allowUnionTypes: true, validateFormats: true, validateSchema: false, meta: false };
+/** Stops at the first error. Not verbose, because each function would keep its last invalid input. */
+const firstErrorAjv = withFormats(new Ajv(OPTIONS));
+/**
+ * Returns all errors, with their schemas for the messages. Ajv cannot stop early, so it only checks schemas with few
+ * possible errors.
+ */
+const allErrorsAjv = withFormats(new Ajv({ ...OPTIONS, allErrors: true, verbose: true }));
+
+/** Keywords about the items or members of a value. */
+const CONTENT_KEYWORDS = ['items', 'properties', 'additionalProperties', 'propertyNames'];
+/** Keywords that give at most one error, or one per member that the schema names. */
+const OWN_KEYWORDS = [
+  ...['type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'required'],
+  ...['minItems', 'maxItems', 'minProperties', 'maxProperties', 'description', 'default', 'title', 'examples'],
+];
+/** Keywords that combine schemas. */
+const COMBINING_KEYWORDS = ['if', 'then', 'else', 'not', 'allOf', 'anyOf', 'oneOf'];
+
+/** Compiles a schema to a function that only decides whether a value is valid. */
+function compileSchema<T>(schema: JsonSchema): ValidateFunction<T> {
+  const text = JSON.stringify(schema);
+  const compiled = compiledSchemas.get(text) ?? firstErrorAjv.compile(schema);
+  compiledSchemas.set(text, compiled);
+  return compiled as ValidateFunction<T>;
+}
+
+/**
+ * Keyed by the schema's text, so that instances with equal settings share one compilation. Ajv never releases a
+ * compiled schema, so a process that opens many instances must not compile copies.
+ */
+const compiledSchemas = new Map<string, ValidateFunction>();
+
+/**
+ * Lists the issues of an invalid value, in the order of Ajv, at most {@link LIMITS.issues}. Does not look into a list
+ * or object that is too large: Ajv itself would create an error object for each of half a million items.
+ *
+ * An indivisible part of the schema, such as `anyOf` about items, gives its first issue only.
+ */
+function listIssues(schema: SchemaNode, value: unknown): readonly ErrorDetail[] {
+  const issues: ErrorDetail[] = [];
+  collectIssues(schema, { value, path: '', issues });
+  return issues;
+}
+
+/** A schema, divided into its rules for the value itself and its rules for items and members. */
+interface SchemaNode {
+  readonly own: () => ValidateFunction;
+  readonly items: SchemaNode | undefined;
+  readonly members: ReadonlyMap<string, SchemaNode>;
+  /** For members that the schema does not name; false forbids them. */
+  readonly otherMembers: SchemaNode | false | undefined;
+  readonly names: SchemaNode | undefined;
+}
+
+function toSchemaNode(schema: JsonSchema): SchemaNode {
+  const isDivisible = isFlat(withoutContents(schema));
+  const { items, properties = {}, additionalProperties, propertyNames } = isDivisible ? schema : {};
+  const members = Object.entries(properties as Readonly<Record<string, JsonSchema>>);
+  return {
+    own: isDivisible ? compileLazily(allErrorsAjv, withoutContents(schema)) : compileLazily(firstErrorAjv, schema),
+    items: nodeOf(items),
+    members: new Map(members.map(([name, member]) => [name, toSchemaNode(member)])),
+    otherMembers: additionalProperties === false ? false : nodeOf(additionalProperties),
+    names: nodeOf(propertyNames),
+  };
+}
+
+/** Whether a schema has no rules for items and members, and so gives few errors. */
+function isFlat(schema: JsonSchema): boolean {
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (OWN_KEYWORDS.includes(keyword)) return true;
+    if (keyword === 'properties') return Object.values(value as object).every(isWithoutRules);
+    return COMBINING_KEYWORDS.includes(keyword) && [value].flat().every((part) => isFlat(part as JsonSchema));
+  });
+}
+
+/** A member without rules only tells the readers of the schema that the member exists. */
+function isWithoutRules(schema: object): boolean {
+  return Object.keys(schema).length === 0;
+}
+
+interface Location {
+  readonly value: unknown;
+  readonly path: string;
+  readonly issues: ErrorDetail[];
+}
+
+function collectIssues(schema: SchemaNode, { value, path, issues }: Location): void {
+  const own = schema.own();
+  if (!own(value)) {
+    const errors = own.errors ?? [];
+    // Releases the input, which verbose errors hold until the next error.
+    own.errors = null;
+    append(
+      issues,
+      errorsToReport(errors).map((error) => toDetail(error, path)),
+    );
+    if (errors.some(({ keyword }) => keyword === 'maxItems' || keyword === 'maxProperties')) return;
+  }
+  if (Array.isArray(value)) collectFromItems(schema, { items: value, path, issues });
+  else if (typeof value === 'object' && value !== null) collectFromMembers(schema, { value, path, issues });
+}
+
+function collectFromItems(
+  { items: schema }: SchemaNode,
+  { items, path, issues }: Omit<Location, 'value'> & { readonly items: readonly unknown[] },
+): void {
+  if (!schema) return;
+  for (let index = 0; index < items.length && !isFull(issues); index++) {
+    collectIssues(schema, { value: items[index], path: `${path}/${index}`, issues });
+  }
+}
+
+function collectFromMembers(
+  { names, members, otherMembers }: SchemaNode,
+  { value, path, issues }: Location & { readonly value: object },
+): void {
+  // Listing a hundred thousand members takes as long as a third of parsing them, and most schemas do not need the list.
+  const own = names || otherMembers !== undefined ? Object.keys(value) : [];
+  for (const name of names ? own : []) {
+    if (isFull(issues)) return;
+    collectFromName(names as SchemaNode, { value: name, path, issues });
+  }
+  for (const name of otherMembers === undefined ? [] : own) {
+    if (isFull(issues)) return;
+    if (members.has(name)) continue;
+    const place = { value: memberOf(value, name), path: childPath(path, name), issues };
+    if (otherMembers) collectIssues(otherMembers, place);
+    else issues.push({ message: 'is not known here', path: place.path });
+  }
+  for (const [name, member] of members) {
+    if (isFull(issues)) return;
+    if (!Object.hasOwn(value, name) || memberOf(value, name) === undefined) continue;
+    collectIssues(member, { value: memberOf(value, name), path: childPath(path, name), issues });
+  }
+}
+
+function collectFromName(
+  names: SchemaNode,
+  { value: name, path, issues }: Location & { readonly value: string },
+): void {
+  const before = issues.length;
+  collectIssues(names, { value: name, path, issues });
+  if (issues.length === before) return;
+  append(issues, [{ message: 'property name must be valid', path: childPath(path, name) }]);
+}
+
+function append(issues: ErrorDetail[], more: readonly ErrorDetail[]): void {
+  issues.push(...more.slice(0, LIMITS.issues - issues.length));
+}
+
+function isFull(issues: readonly ErrorDetail[]): boolean {
+  return issues.length >= LIMITS.issues;
+}
+
+/** Drops repeated errors: `if` repeats the errors of its branch, and `enum` those of `type`. */
+function errorsToReport(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  return errors.filter(
+    ({ keyword, instancePath }) => keyword !== 'if' && (keyword !== 'enum' || !mistyped.has(instancePath)),
+  );
+}
+
+function toDetail(error: ErrorObject, parent: string): ErrorDetail {
+  const path = `${parent}${error.instancePath}`;
+  const member = error.params.missingProperty ?? error.params.additionalProperty ?? error.params.propertyName;
+  return { message: messageOf(error), path: member === undefined ? path : childPath(path, String(member)) };
+}
+
+function messageOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not known here';
+    case 'enum':
+      return `must be one of ${error.params.allowedValues.join(', ')}`;
+    case 'pattern':
+      return `must be ${String(error.parentSchema?.description ?? `text that matches ${error.params.pattern}`)}`;
+    case 'format':
+      return 'must be an ISO 8601 date and time';
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+/** Creates a JSON Pointer (RFC 6901) to a member. Shortens the name, which may be as long as the input. */
+function childPath(path: string, name: string): string {
+  return `${path}/${shorten(name, LIMITS.issuePath).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function memberOf(value: object, name: string): unknown {
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+function nodeOf(schema: unknown): SchemaNode | undefined {
+  return typeof schema === 'object' && schema !== null ? toSchemaNode(schema as JsonSchema) : undefined;
+}
+
+function withoutContents(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !CONTENT_KEYWORDS.includes(keyword)));
+}
+
+function withFormats(ajv: Ajv): Ajv {
+  return ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
+}
+
+function compileLazily(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
+  let compiled: ValidateFunction | undefined;
+  return () => {
+    compiled ??= ajv.compile(schema);
+    return compiled;
+  };
 }

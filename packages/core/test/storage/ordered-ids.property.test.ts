@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { compareCodePoints } from '../../src/collections.js';
-import { createOrderedIds } from '../../src/storage/ordered-ids.js';
+import { createOrderedIds } from '../../src/storage/memory/storage.js';
 
 const id = fc.string({ unit: 'binary', maxLength: 3 });
 const limit = fc.option(fc.nat(5), { nil: undefined });

@@ -1,7 +1,6 @@
 import { copyJson } from '../../validation/json.js';
 import { type CommitTarget, type PreparedEvent, type PreparedWrite, parsePosition } from '../commit.js';
-import type { EventFilter, EventPage, StoredEvent, StoredEventQuery } from '../port.js';
-import type { MemoryDocuments } from './documents.js';
+import type { EventFilter, EventPage, Storage, StoredEvent, StoredEventQuery } from '../port.js';
 
 export type MemoryEvents = CommitTarget['events'] & {
   query(query: StoredEventQuery): EventPage;
@@ -27,7 +26,7 @@ interface Row {
 }
 
 /** @param documents have the new bodies when their events are appended */
-export function memoryEvents({ peek }: Pick<MemoryDocuments, 'peek'>): MemoryEvents {
+export function memoryEvents({ peek }: Required<Pick<Storage, 'peek'>>): MemoryEvents {
   // The position of an event is its index plus one. Three lists take less memory than an object for each event.
   const log: LoggedEvent[] = [];
   const revisionsInLog: number[] = [];

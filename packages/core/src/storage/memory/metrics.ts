@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../validation/limits.js';
-import { counterSecond, lastSecondUntil } from '../counts.js';
+import { boundsOfMerging, counterSecond, createDroppedCount, lastSecondUntil, minuteOf } from '../counters.js';
 import {
   addToSums,
   type Counters,
@@ -11,7 +11,6 @@ import {
 } from '../metrics-composition.js';
 import type { FlagCount, MetricsStorage, TimedUsage } from '../metrics-port.js';
 import { runSlices, type SlicedWork, visitInSlices } from '../slices.js';
-import { boundsOfMerging, createDroppedCount, minuteOf } from '../unknown-counters.js';
 import { memoryApplications } from './applications.js';
 import { memoryUnknownNames } from './unknown-names.js';
 

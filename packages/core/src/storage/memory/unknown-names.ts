@@ -1,10 +1,9 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import { boundedSum, counterSecond, lastSecondUntil } from '../counts.js';
+import { addSecond, boundedSum, counterSecond, lastSecondUntil, type SecondCount } from '../counters.js';
 import { addToSums, compareUsage, type UnknownNames } from '../metrics-composition.js';
 import type { FlagCount, FlagUsage, UsageReport } from '../metrics-port.js';
 import { visitInSlices } from '../slices.js';
-import { addSecond, type SecondCount } from '../unknown-counters.js';
 
 interface UnknownName {
   readonly application: string;

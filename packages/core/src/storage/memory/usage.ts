@@ -1,6 +1,6 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import { boundedSum } from '../counts.js';
+import { boundedSum } from '../counters.js';
 import type { FlagCount, FlagUsage, UsageQuery } from '../metrics-port.js';
 
 /** Counts the memory that applications take, in estimated bytes. */

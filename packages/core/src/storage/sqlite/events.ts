@@ -1,6 +1,6 @@
-import { type CommitTarget, parsePosition } from '../commit.js';
+import { parsePosition } from '../commit.js';
 import type { EventPage, StoredEvent, StoredEventQuery } from '../port.js';
-import { prepare, type SqliteDatabase, type SqliteStatement, statementsByText } from './database.js';
+import { type SqliteDatabase, type SqliteStatement, statementsByText } from './database.js';
 
 /** The conditions of a filter that one index can answer. */
 interface Condition {
@@ -81,11 +81,7 @@ function leadFinder(statements: (sql: string) => SqliteStatement, table: string)
   };
 }
 
-export type SqliteEvents = CommitTarget['events'] & {
-  query(query: StoredEventQuery): EventPage;
-};
-
-/** The position and {@link COLUMNS}. */
+/** The position and {@link EVENT_COLUMNS}. */
 type EventRow = readonly [
   position: number,
   type: string,
@@ -108,61 +104,33 @@ type PositionRow = readonly [position: number];
 
 const HEAD =
   'type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind, change_id, reason';
-const COLUMNS = `${HEAD}, data, before`;
+/** The columns of an event, without its position. */
+export const EVENT_COLUMNS = `${HEAD}, data, before`;
 
-/** Synchronous. The caller runs the transactions. */
-export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEvents {
+/** Returns a function that reads events. Synchronous: the caller runs the transactions. */
+export function eventReader(database: SqliteDatabase, prefix: string): (query: StoredEventQuery) => EventPage {
   const table = `${prefix}events`;
-  const insert = prepare(
-    database,
-    `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
   const statements = statementsByText(database);
   const leadOf = leadFinder(statements, table);
 
-  return {
-    append(events, revisions) {
-      for (const event of events) {
-        const { type, at, actor, subject, project, environment, changeSet, reason, data, before, write } = event;
-        const { actorTokenId, actorTokenKind } = event;
-        // Named one by one: a call that spreads lists takes longer than the insertion.
-        insert.run(
-          type,
-          at,
-          actor,
-          subject.kind,
-          subject.id,
-          revisions[write],
-          project,
-          environment,
-          actorTokenId,
-          actorTokenKind,
-          changeSet,
-          reason,
-          data,
-          before,
-        );
-      }
-    },
-    query(query) {
-      const conditions = conditionsOf(query);
-      const lead = leadOf(conditions);
-      const { sql: where, parameters } = whereOf(conditions, lead, query);
-      const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
-      const columns = query.withoutData ? `${HEAD}, 'null', 'null'` : COLUMNS;
-      // The plus makes SQLite read the index of times and sort, instead of reading all events by position.
-      const order = `ORDER BY ${lead?.index === 'time' ? '+' : ''}position ${direction}`;
-      const bounds = [...parameters, query.limit, query.offset ?? 0];
-      const select = (list: string) =>
-        statements(`SELECT ${list} FROM ${table} ${where} ${order} LIMIT ? OFFSET ?`).all(...bounds);
-      const isBounded = query.maxBytes !== undefined && !query.withoutData;
-      const rows = isBounded
-        ? readUpTo(query.maxBytes, select('position') as PositionRow[])
-        : (select(`position, ${columns}`) as EventRow[]);
-      const events = Array.from(rows, toStoredEvent);
-      if (!query.total) return { events };
-      return { events, total: count(whereOf(conditions, lead ?? conditions[0], query)) };
-    },
+  return (query) => {
+    const conditions = conditionsOf(query);
+    const lead = leadOf(conditions);
+    const { sql: where, parameters } = whereOf(conditions, lead, query);
+    const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
+    const columns = query.withoutData ? `${HEAD}, 'null', 'null'` : EVENT_COLUMNS;
+    // The plus makes SQLite read the index of times and sort, instead of reading all events by position.
+    const order = `ORDER BY ${lead?.index === 'time' ? '+' : ''}position ${direction}`;
+    const bounds = [...parameters, query.limit, query.offset ?? 0];
+    const select = (list: string) =>
+      statements(`SELECT ${list} FROM ${table} ${where} ${order} LIMIT ? OFFSET ?`).all(...bounds);
+    const isBounded = query.maxBytes !== undefined && !query.withoutData;
+    const rows = isBounded
+      ? readUpTo(query.maxBytes, select('position') as PositionRow[])
+      : (select(`position, ${columns}`) as EventRow[]);
+    const events = Array.from(rows, toStoredEvent);
+    if (!query.total) return { events };
+    return { events, total: count(whereOf(conditions, lead ?? conditions[0], query)) };
   };
 
   /** Reads row by row, so that the data of events beyond the page is not read. */
@@ -170,7 +138,9 @@ export function sqliteEvents(database: SqliteDatabase, prefix: string): SqliteEv
     const rows: EventRow[] = [];
     let bytes = 0;
     for (const [position] of positions) {
-      const row = statements(`SELECT position, ${COLUMNS} FROM ${table} WHERE position = ?`).get(position) as EventRow;
+      const row = statements(`SELECT position, ${EVENT_COLUMNS} FROM ${table} WHERE position = ?`).get(
+        position,
+      ) as EventRow;
       const [data, before] = row.slice(-2) as [string, string];
       bytes += Buffer.byteLength(data) + Buffer.byteLength(before);
       if (bytes > maxBytes && rows.length > 0) break;

@@ -3,8 +3,7 @@ import { LIMITS } from '../../validation/limits.js';
 import type { Applications, Sighting } from '../metrics-composition.js';
 import type { ApplicationRegistration, InstanceSighting, StoredApplication, StoredInstance } from '../metrics-port.js';
 import { repeatInSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
-import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
-import { createRowMerger } from './metrics-batches.js';
+import { createRowMerger, prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { sqliteUsage } from './metrics-usage.js';
 
 export interface SqliteInstances {

@@ -1,11 +1,9 @@
 import { LIMITS } from '../../validation/limits.js';
-import { boundedSum, counterSecond, lastSecondUntil } from '../counts.js';
+import { boundedSum, boundsOfMerging, counterSecond, lastSecondUntil, minuteOf } from '../counters.js';
 import { addToSums, type Counters, type FlagSums } from '../metrics-composition.js';
 import type { FlagCount } from '../metrics-port.js';
 import { SLICE_ROWS, type SlicedWork } from '../slices.js';
-import { boundsOfMerging, minuteOf } from '../unknown-counters.js';
-import { prepare, preparePluck, prepareRaw, prepareRows, type SqliteDatabase } from './database.js';
-import { createRowMerger } from './metrics-batches.js';
+import { createRowMerger, prepare, preparePluck, prepareRaw, prepareRows, type SqliteDatabase } from './database.js';
 
 /** Rows that one slice sums up. It also completes the second in which it ends. */
 const SUMMED_ROWS = 10_000;

@@ -1,9 +1,8 @@
-import { boundedSum } from '../counts.js';
+import { boundedSum } from '../counters.js';
 import type { FlagCount, FlagUsage, TimedUsage, UsageQuery, UsageReport, VariantCount } from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
 import { addVariants, hourOf } from '../timed-usage.js';
-import { prepare, preparePluck, prepareRaw, prepareRows, type SqliteDatabase } from './database.js';
-import { createRowMerger } from './metrics-batches.js';
+import { createRowMerger, prepare, preparePluck, prepareRaw, prepareRows, type SqliteDatabase } from './database.js';
 import { parseVariantText, type SqliteTimedUsage, sqliteTimedUsage, toVariantText } from './timed-usage.js';
 
 const LIMIT = Number.MAX_SAFE_INTEGER;

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import { isFlagsError } from '../../errors.js';
+import { createDroppedCount, createMerging } from '../counters.js';
 import { composeMetrics, type FlagSums, type LastSeen, sortedSums } from '../metrics-composition.js';
-import type { MetricsStorage, TimedUsage } from '../metrics-port.js';
+import type { MetricsStorage, TimedUsage, UsageReport } from '../metrics-port.js';
 import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
-import { createDroppedCount, createMerging } from '../unknown-counters.js';
 import {
   type Connection,
   inSnapshot,
@@ -14,7 +15,6 @@ import {
   type SqliteDatabase,
 } from './database.js';
 import { sqliteApplications } from './metrics-applications.js';
-import { createReportBatcher } from './metrics-batches.js';
 import { sqliteCounters } from './metrics-counters.js';
 import { sqliteUnknownNames } from './unknown-names.js';
 import type { WriteQueue } from './write-queue.js';
@@ -73,7 +73,7 @@ function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
   };
 }
 
-export interface SqliteMetricsOptions {
+interface SqliteMetricsOptions {
   readonly connection: Connection;
   /** The connection's queue. */
   readonly writeQueue: WriteQueue;
@@ -143,4 +143,72 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
     dropped,
     close: () => undefined,
   };
+}
+
+/** Merges reports that arrive while an earlier transaction runs into one write, which adds up their counts. */
+interface ReportBatcher {
+  /** Resolves when the reports are committed; rejects if none of them was recorded. */
+  add(reports: readonly UsageReport[]): Promise<void>;
+}
+
+/**
+ * Writes reports in one transaction.
+ *
+ * @param takeReports returns the reports to write; called in each attempt, after the transaction has begun
+ * @param onBusy called if the transaction could not begin and another attempt follows
+ */
+type WriteReports = (takeReports: () => readonly UsageReport[], onBusy: () => void) => Promise<void>;
+
+interface Batch {
+  readonly calls: (readonly UsageReport[])[];
+  /** Number of counts in its reports. */
+  size: number;
+  readonly written: Promise<void>;
+}
+
+/** Bounds of one batch, and so of the time that one transaction blocks the event loop and other processes. */
+const MAX_CALLS = 256;
+const MAX_COUNTS = 2000;
+
+/**
+ * A batch accepts calls until its first attempt. It has the deadline of its first call, so a later call must not join a
+ * batch that is already waiting for a lock.
+ */
+function createReportBatcher(write: WriteReports): ReportBatcher {
+  let open: Batch | undefined;
+
+  function openBatch(): Batch {
+    const calls: Batch['calls'] = [];
+    const close = () => {
+      if (open?.calls === calls) open = undefined;
+    };
+    const takeReports = () => {
+      close();
+      return calls.flat();
+    };
+    return { calls, size: 0, written: write(takeReports, close).finally(close) };
+  }
+
+  return {
+    async add(reports) {
+      if (open === undefined || open.calls.length === MAX_CALLS || open.size >= MAX_COUNTS) open = openBatch();
+      const { calls, written } = open;
+      calls.push(reports);
+      open.size += countsIn(reports);
+      try {
+        await written;
+      } catch (error) {
+        // A FlagsError would hit every call of the batch. Any other error may come from one call alone.
+        if (calls.length === 1 || isFlagsError(error)) throw error;
+        await write(
+          () => reports,
+          () => undefined,
+        );
+      }
+    },
+  };
+}
+
+function countsIn(reports: readonly UsageReport[]): number {
+  return reports.reduce((sum, { counts, unknown = [] }) => sum + counts.length + unknown.length, 0);
 }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Awaitable } from '../../common.types.js';
 import { FlagsError } from '../../errors.js';
-import { applyCommit, type PreparedCommit, prepareCommit } from '../commit.js';
+import { applyCommit, type CommitTarget, type PreparedCommit, prepareCommit } from '../commit.js';
 import type { CommitResult, Storage } from '../port.js';
 import { backUp } from './backup.js';
+import { eventAppender, type SqliteDocuments, sqliteDocuments } from './commit-target.js';
 import {
   assertOpen,
   type Connection,
@@ -13,17 +14,15 @@ import {
   type SqliteDatabase,
 } from './database.js';
 import { assertMigrated, createFileCheck, createVersionCheck, migrate, olderSchema } from './database-file.js';
-import { type SqliteDocuments, sqliteDocuments } from './documents.js';
-import { type SqliteEvents, sqliteEvents } from './events.js';
+import { eventReader } from './events.js';
 import { sqliteMetrics } from './metrics.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
 import { createLogCleaner, logSizeReader } from './write-ahead-log.js';
 import { createWriteQueue } from './write-queue.js';
 
-interface Target {
+interface Target extends CommitTarget {
   readonly documents: SqliteDocuments;
-  readonly events: SqliteEvents;
 }
 
 /** Most commits write one document that is as expected: they take one statement. Others are checked first. */
@@ -172,7 +171,7 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
 
 function storageOn(opened: Opened): SqliteStorage {
   const { connection, assertFile, release } = opened;
-  const { writeQueue, documents, events, dataVersion, metrics, backups, logCleaner, walBytes } = partsOn(opened);
+  const { writeQueue, target, readEvents, dataVersion, metrics, backups, logCleaner, walBytes } = partsOn(opened);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
@@ -193,19 +192,19 @@ function storageOn(opened: Opened): SqliteStorage {
 
   return {
     metrics,
-    get: (key) => read(() => documents.get(key)),
-    list: (query) => read(() => documents.list(query)),
+    get: (key) => read(() => target.documents.get(key)),
+    list: (query) => read(() => target.documents.list(query)),
     dataVersion: () => read(dataVersion),
     walBytes,
     events: (query) =>
       read(() => {
         // A feed must return the events of other processes, which do not write to a removed file. A log may still be read.
         if (query.order === 'oldest-first') assertFile();
-        return query.total ? inSnapshot(connection.database, () => events.query(query)) : events.query(query);
+        return query.total ? inSnapshot(connection.database, () => readEvents(query)) : readEvents(query);
       }),
     async commit(commit) {
       const prepared = prepareCommit(commit);
-      return writeQueue.run(() => applyToSqlite(prepared, { documents, events }), { bytes: sizeOf(prepared) });
+      return writeQueue.run(() => applyToSqlite(prepared, target), { bytes: sizeOf(prepared) });
     },
     async backup(path) {
       assertOpen();
@@ -236,8 +235,8 @@ function partsOn({ connection, assertFile, tablePrefix }: Opened) {
   });
   return {
     writeQueue,
-    documents: sqliteDocuments(database, tablePrefix),
-    events: sqliteEvents(database, tablePrefix),
+    target: { documents: sqliteDocuments(database, tablePrefix), events: eventAppender(database, tablePrefix) },
+    readEvents: eventReader(database, tablePrefix),
     dataVersion: dataVersionReader(database),
     metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }),
     backups: createBackups(connection),

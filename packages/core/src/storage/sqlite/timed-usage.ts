@@ -1,5 +1,5 @@
 import { LIMITS } from '../../validation/limits.js';
-import { boundedSum } from '../counts.js';
+import { boundedSum } from '../counters.js';
 import type { Retention, TimedUsage, TimedUsageKey, TimedUsageQuery, VariantCount } from '../metrics-port.js';
 import { SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { addVariants, DAY, firstKept, HOUR, mergeTimedUsage, startOf } from '../timed-usage.js';

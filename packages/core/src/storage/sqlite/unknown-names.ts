@@ -1,9 +1,16 @@
 import { LIMITS } from '../../validation/limits.js';
-import { boundedSum, counterSecond, lastSecondUntil } from '../counts.js';
+import {
+  addSecond,
+  boundedSum,
+  counterSecond,
+  createRanks,
+  lastSecondUntil,
+  rankOf,
+  type SecondCount,
+} from '../counters.js';
 import { addToSums, type UnknownNames } from '../metrics-composition.js';
 import type { FlagCount, FlagUsage, UsageReport } from '../metrics-port.js';
 import { SLICE_ROWS } from '../slices.js';
-import { addSecond, createRanks, rankOf, type SecondCount } from '../unknown-counters.js';
 import { prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { sqliteUsagePages } from './metrics-usage.js';
 

@@ -4,8 +4,7 @@ import { CASE_TIMEOUT, currentTestRunner, type MetricsRule, raiseMochaTimeout } 
 import { applicationRules, instanceRules, registrationRules } from './applications.js';
 import { countRules, nameRules, usageRules, windowRules } from './counting.js';
 import { counterLimitRules, limitRules, unknownNameRules } from './limits.js';
-import { readingRules } from './reading.js';
-import { batchRules, concurrencyRules } from './recording.js';
+import { batchRules, concurrencyRules, readingRules } from './recording.js';
 import { closingRules, copyRules, forgettingRules, lastSeenRules, pruningRules } from './retention.js';
 import { timedUsageRules } from './timed-usage.js';
 

@@ -1,5 +1,5 @@
 import { findDriverVersion } from '../../../src/storage/sqlite/driver-version.cjs';
-import { driverRefusal } from '../../../src/storage/sqlite/load-driver.js';
+import { driverRefusal } from '../../../src/storage/sqlite/open-database.js';
 
 describe('driverRefusal', () => {
   it.each([

@@ -1,6 +1,7 @@
 import type { CommitTarget, PreparedWrite } from '../commit.js';
 import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '../port.js';
 import { prepare, preparePluck, prepareRaw, type SqliteDatabase, statementsByText } from './database.js';
+import { EVENT_COLUMNS } from './events.js';
 
 export type SqliteDocuments = CommitTarget['documents'] & {
   /**
@@ -107,4 +108,37 @@ function toListing({ kind, parent, part, after, limit }: ListQuery, table: strin
 
 function toListedDocument(kind: string, [id, parent, revision, content]: ListedRow): ListedDocument {
   return { key: { kind, id }, parent, revision, content: JSON.parse(content) };
+}
+
+/** Returns the part of a commit's target that appends events. Synchronous. The caller runs the transactions. */
+export function eventAppender(database: SqliteDatabase, prefix: string): CommitTarget['events'] {
+  const insert = prepare(
+    database,
+    `INSERT INTO ${prefix}events (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return {
+    append(events, revisions) {
+      for (const event of events) {
+        const { type, at, actor, subject, project, environment, changeSet, reason, data, before, write } = event;
+        const { actorTokenId, actorTokenKind } = event;
+        // Named one by one: a call that spreads lists takes longer than the insertion.
+        insert.run(
+          type,
+          at,
+          actor,
+          subject.kind,
+          subject.id,
+          revisions[write],
+          project,
+          environment,
+          actorTokenId,
+          actorTokenKind,
+          changeSet,
+          reason,
+          data,
+          before,
+        );
+      }
+    },
+  };
 }
