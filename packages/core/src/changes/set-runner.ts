@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
-import { hasHistory } from '../history/past-state.js';
+import { hasHistory } from '../history/event-log.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { type KeyedUpdate, nameOf, type Versioned, withCheckpoints } from './documents.js';

@@ -24,8 +24,8 @@ import { cloneJson, deepFreeze } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import { toTimestamp } from '../validation/primitives.js';
 import { invalidInput } from '../validation/validator.js';
+import { stateAt } from './event-log.js';
 import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
-import { stateAt } from './past-state.js';
 
 type AsOf = Parameters<ChangeHistoryOperations['asOf']>[0];
 

@@ -10,8 +10,8 @@ import type { EventFilter, Storage, StoredEvent } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import { compareByEvents, compareStates, type Difference } from './differences.decide.js';
+import { type EventGroup, foldEvents, holdsDocument, readSet, stateAt, walkBackSets } from './event-log.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
-import { type EventGroup, foldEvents, holdsDocument, readSet, stateAt, walkBackSets } from './past-state.js';
 
 /** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */
 export async function history(engine: Engine, ref: HistoryRef = {}, page: PageQuery = {}): Promise<Page<HistoryEntry>> {

@@ -16,16 +16,8 @@ import type { DocumentKey, StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { isSameJson } from '../validation/json.js';
 import { compareByEvents } from './differences.decide.js';
+import { type EventGroup, foldEvents, hasHistory, holdsDocument, readSet, stateAt, walkBackSets } from './event-log.js';
 import { type Merge, mergeFlag, mergeProject, mergeSegment, type Versions } from './merge.decide.js';
-import {
-  type EventGroup,
-  foldEvents,
-  hasHistory,
-  holdsDocument,
-  readSet,
-  stateAt,
-  walkBackSets,
-} from './past-state.js';
 import { restoreLayout } from './restore.decide.js';
 import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type KeyedUpdate, nameOf } from '../changes/documents.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
-import { hasHistory, stateAt } from '../history/past-state.js';
+import { hasHistory, stateAt } from '../history/event-log.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 
 export interface PollingOptions {

@@ -8,25 +8,20 @@ import type { FlagsSchema } from '../schema/schema.types.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
 import { invalidInput } from '../validation/validator.js';
-import {
-  createOverrides,
-  lazyFork,
-  loadCommits,
-  type Origin,
-  type Overrides,
-  recordingStorage,
-  withOverrides,
-} from './overrides.js';
+import { lazyFork, loadCommits, type Origin, recordingStorage } from './fork.js';
 import type { TestFlags, TestFlagsOptions, TestValues, TypedTestFlags, TypedTestValues } from './test-flags.types.js';
 import {
   assertTestValues,
   combine,
+  createOverrides,
+  type Overrides,
   possibleValues,
   runAll,
   type SeedDocument,
   seedDocument,
   seedFlag,
   throwUnknownFlag,
+  withOverrides,
 } from './test-values.js';
 
 /**

@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Aggregate } from '../changes/documents.js';
 import { FlagsError } from '../errors.js';
 import type { FlagDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import { reasonOf } from '../evaluation/problem.js';
+import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { evolveFlag, type FlagEvent, type FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
@@ -12,6 +14,7 @@ import { setVariants } from '../flags/variants.decide.js';
 import type { Settings } from '../flags.js';
 import { closestNames } from '../misuse.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
+import type { Replica } from '../replica/replica.js';
 import { describedVariants } from '../schema/payload.js';
 import type { FlagDeclaration, FlagsSchema } from '../schema/schema.types.js';
 import type { DocumentPut } from '../storage/port.js';
@@ -123,7 +126,7 @@ function toPayload(value: unknown): Payload {
 }
 
 /** Returns the definition of a flag that has a value for everybody. */
-export function forceValue(definition: FlagDefinition, value: TestValue): FlagDefinition {
+function forceValue(definition: FlagDefinition, value: TestValue): FlagDefinition {
   if (value === false) return { ...definition, enabled: false };
   const on = { ...definition, enabled: true, strategies: [], dependencies: [] };
   const chosen = variantOf(value);
@@ -214,4 +217,62 @@ function throwIfFailed(failures: readonly Failure[], total: number): void {
     message,
     { cause: failures[0]?.error },
   );
+}
+
+/** The overrides of the running asynchronous context. */
+export const running = new AsyncLocalStorage<ReadonlyMap<object, TestValues>>();
+
+/** Values of flags that hold within functions. */
+export interface Overrides {
+  readonly run: <Result>(values: TestValues, body: () => Result) => Result;
+  /** Returns the snapshot with the overridden flags. */
+  readonly apply: (snapshot: Snapshot) => Snapshot;
+}
+
+export function createOverrides(): Overrides {
+  const key = {};
+  const compiled = new WeakMap<Snapshot, WeakMap<TestValues, Snapshot>>();
+
+  function compile(snapshot: Snapshot, values: TestValues): Snapshot {
+    const flags = Object.entries(values).flatMap(([name, value]) => {
+      const definition = snapshot.definition(name);
+      return definition ? [forceValue(definition, value)] : [];
+    });
+    return snapshot.with({ flags });
+  }
+
+  return {
+    run(values, body) {
+      const outer = running.getStore();
+      return running.run(new Map([...(outer ?? []), [key, { ...outer?.get(key), ...values }]]), body);
+    },
+    apply(snapshot) {
+      const values = running.getStore()?.get(key);
+      if (values === undefined) return snapshot;
+      const known = compiled.get(snapshot) ?? new WeakMap<TestValues, Snapshot>();
+      compiled.set(snapshot, known);
+      const forced = known.get(values) ?? compile(snapshot, values);
+      known.set(values, forced);
+      return forced;
+    },
+  };
+}
+
+/** Returns a replica whose snapshots have the overridden flags. */
+export function withOverrides(replica: Replica, { apply }: Overrides): Replica {
+  const { standard, snapshotOf } = replica.state;
+  const state = {
+    ...replica.state,
+    standard: {
+      ...standard,
+      get snapshot() {
+        return apply(standard.snapshot);
+      },
+    },
+    snapshotOf: (environment: string) => {
+      const snapshot = snapshotOf(environment);
+      return snapshot && apply(snapshot);
+    },
+  };
+  return { ...replica, state };
 }

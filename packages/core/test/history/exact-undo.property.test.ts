@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import { hasHistory, stateAt } from '../../src/history/past-state.js';
+import { hasHistory, stateAt } from '../../src/history/event-log.js';
 import type { Storage } from '../../src/storage/port.js';
 import { operations } from '../properties/random-operations.js';
 import { applicable } from '../properties/random-sets.js';

@@ -1,6 +1,6 @@
 import { dependenciesOf, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import { edgeId } from '../../src/flags/flag-documents.js';
-import { hasHistory, stateAt } from '../../src/history/past-state.js';
+import { hasHistory, stateAt } from '../../src/history/event-log.js';
 import type { Flags } from '../../src/index.js';
 import type { SegmentRegistry, SegmentState } from '../../src/segments/segment.js';
 import type { Storage } from '../../src/storage/port.js';
