@@ -2,15 +2,19 @@ import type { Parameters } from '../flags/strategy.types.js';
 import { LIMITS } from '../validation/limits.js';
 import {
   type CompiledFlag,
-  type CompiledSegment,
   type CompiledStrategy,
-  compileSegment,
   type FlagSource,
   NONE,
   readDependencies,
   type SegmentUse,
 } from './compiled-flag.js';
-import { type ConstraintScope, compileConstraint, type Now } from './constraints.js';
+import {
+  type CompiledSegment,
+  type ConstraintScope,
+  compileConstraint,
+  compileSegment,
+  type Now,
+} from './constraints.js';
 import { allOf, always, never, type Predicate } from './context.js';
 import { HASH_COST, strategyCost } from './cost.js';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition, VariantDefinition } from './definitions.types.js';

@@ -1,11 +1,11 @@
 import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../validation/limits.js';
-import { always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
-import { patternWeight } from './cost.js';
-import type { ConstraintDefinition, EvaluationOperator } from './definitions.types.js';
+import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
+import { constraintsCost, patternWeight } from './cost.js';
+import type { ConstraintDefinition, EvaluationOperator, SegmentDefinition } from './definitions.types.js';
 import type { EvaluationContext, EvaluationProblemCode } from './evaluated.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
-import { notices, toNumber, toText, toTexts } from './problem.js';
+import { notices, type ProblemReporter, reasonOf, toList, toNumber, toText, toTexts } from './problem.js';
 import { compareSemver, isSemver } from './semver.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
 
@@ -247,4 +247,36 @@ function compilePattern(flags: number, pattern: string): RE2Set | undefined {
   } catch {
     return undefined;
   }
+}
+
+export interface CompiledSegment {
+  readonly id: number;
+  readonly constraints: readonly CompiledConstraint[];
+  readonly holds: Predicate;
+  /** The cost of all constraints. The constraints of a too costly segment are not evaluated. */
+  readonly cost: number;
+}
+
+/** Compiles a segment. An unreadable segment never holds. */
+export function compileSegment(definition: SegmentDefinition, now: Now, problems: ProblemReporter): CompiledSegment {
+  const { id: segment } = definition;
+  try {
+    const definitions = toList(definition.constraints, 'constraints of a segment');
+    const cost = constraintsCost(definitions);
+    if (cost > LIMITS.flagCost) return rejectTooCostly(segment, problems);
+    const constraints = definitions.map((constraint) =>
+      compileConstraint(constraint, { now, problem: (code, message) => problems.report({ code, segment, message }) }),
+    );
+    return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), cost };
+  } catch (error) {
+    const message = `The segment ${segment} cannot be read and never holds: ${reasonOf(error)}.`;
+    problems.report({ code: 'broken_segment', segment, message });
+    return { id: segment, constraints: [], holds: never, cost: 0 };
+  }
+}
+
+function rejectTooCostly(segment: number, problems: ProblemReporter): CompiledSegment {
+  const message = `The segment ${segment} never holds: its regular expressions and lists could take too long together. Use fewer or simpler ones.`;
+  problems.report({ code: 'too_costly', segment, message });
+  return { id: segment, constraints: [], holds: never, cost: 0 };
 }

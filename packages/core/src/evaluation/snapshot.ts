@@ -1,8 +1,12 @@
 import { FlagCompiler, type Segments } from './compile-flag.js';
 import {
+  type Compile,
   type CompiledFlag,
   type CompiledStrategy,
   type FlagSource,
+  FlagTable,
+  SegmentUsers,
+  type TableEntry,
   variantOf,
   winningStrategy,
 } from './compiled-flag.js';
@@ -16,7 +20,6 @@ import type {
   Impression,
 } from './evaluated.types.js';
 import { explainFlag, explainUnknown, tryRead } from './explain.js';
-import { type Compile, FlagTable, SegmentUsers, type TableEntry } from './flag-table.js';
 import { notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { SnapshotChange, SnapshotOptions, StrategyRollout } from './snapshot.types.js';
 import { UsageCounters } from './usage.js';
