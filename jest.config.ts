@@ -33,6 +33,8 @@ const IN_FULL = [
   'examples/server/test/faults/locked-file',
   'packages/core/test/schema/type-check-cost',
   'packages/core/test/security/own-expressions',
+  'packages/core/test/storage/faulty-storage',
+  'packages/express/test/docs/writing-a-storage',
   'packages/express/test/openapi/validity',
   'packages/postgres/test/server/server',
 ];

@@ -1,3 +1,4 @@
+import { extent } from '../../../../test/extent.js';
 import type { ClientRegistration, Flags, Page, PageQuery } from '../../src/index.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT } from './references.js';
@@ -156,7 +157,7 @@ onEveryStorage((start) => {
         applications.map((application) => ({ flag, application })),
       );
       expect(pairs.length).toBeGreaterThan(1000);
-      for (const limit of [41, 1000]) {
+      for (const limit of extent({ short: [41, 1000], full: [7, 1000] })) {
         expect(await all((page) => flags.listSeenFlags(page), limit)).toEqual(await flags.listSeenFlags());
         expect(await all((page) => flags.listApplications({}, page), limit)).toEqual(await flags.listApplications());
         expect(await all((page) => flags.listApplicationsByFlag(page), limit)).toEqual(pairs);

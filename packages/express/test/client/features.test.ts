@@ -1,3 +1,4 @@
+import { extent } from '../../../../test/extent.js';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
@@ -175,11 +176,13 @@ function documentsOf(one: Flags): ClientDocuments {
   return createClientDocuments(one, createResponseCaches()('client'));
 }
 
-describe('one change among 1,000 flags', () => {
+const MANY = extent({ short: 1_000, full: 10_000 });
+
+describe(`one change among ${MANY} flags`, () => {
   it('has one flag hashed anew', async () => {
     const many = await createFlags({ storage: memoryStorage() });
     await Promise.all(
-      Array.from({ length: 1_000 }, (_, n) => many.createFlag({ project: 'default' }, { name: `flag-${n}` })),
+      Array.from({ length: MANY }, (_, n) => many.createFlag({ project: 'default' }, { name: `flag-${n}` })),
     );
     const before = many.configuration(ALL).flags;
     for (const flag of before) flagDigest(flag);

@@ -42,7 +42,7 @@ async function open(): Promise<Visit> {
 }
 
 describeInBrowser('two people on one flag', () => {
-  it('shows a change of one to the other', async () => {
+  inFull('shows a change of one to the other', async () => {
     await ada.page.getByRole('switch', { name: `${flag} in development` }).click();
     await bob.page.locator(`[aria-label="${flag} in development"][aria-checked=true]`).waitFor();
     await bob.page.getByText('enabled the flag').first().waitFor();

@@ -97,7 +97,7 @@ describeInBrowser('the keyboard alone', () => {
     expect(await rollout()).toEqual([25, 0]);
   });
 
-  it('creates a flag, and comes back to what opened a dialog', async () => {
+  inFull('creates a flag, and comes back to what opened a dialog', async () => {
     const page = await open();
     // The palette has the actions that the page offers when it opens.
     await page.getByRole('button', { name: 'New flag', disabled: false }).waitFor();

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
-import { inFull } from '../../../../test/extent.js';
+import { extent, inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
@@ -103,7 +103,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 404/);
   });
 
-  it('412: refuses what somebody else has changed meanwhile, and shows the newest state', async () => {
+  inFull('412: refuses what somebody else has changed meanwhile, and shows the newest state', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('switch', { name: 'checkout in production' }).click();
     await page.route('**/event-stream', (route) => route.abort());
@@ -179,7 +179,8 @@ describeInBrowser('what may go wrong', () => {
 });
 
 describeInBrowser('pages elsewhere', () => {
-  it.each(['cookies of the host', 'no authentication'])('cannot write with %s from another port', async (kind) => {
+  const kinds = ['cookies of the host', ...extent({ short: [], full: ['no authentication'] })];
+  it.each(kinds)('cannot write with %s from another port', async (kind) => {
     const open_ = kind === 'no authentication' ? await startHost() : undefined;
     if (open_) await seed(open_);
     const target = open_ ?? host;
