@@ -48,6 +48,8 @@ const press = (name: string | RegExp) => (page: Page) => page.getByRole('button'
 
 const type = (key: string) => async (page: Page) => {
   await page.getByRole('switch').first().waitFor();
+  // Keys are dead while a dialog is open.
+  await page.locator('dialog:modal').waitFor({ state: 'hidden' });
   await page.keyboard.press(key);
 };
 
