@@ -1,7 +1,7 @@
-import { extent } from '../../../../test/extent.js';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
+import { extent } from '../../../../test/extent.js';
 import { createResponseCaches } from '../../../http/src/caching.js';
 import { type ClientDocuments, createClientDocuments } from '../../../http/src/client/documents.js';
 import { flagDigest, type View } from '../../../http/src/client/view.js';
