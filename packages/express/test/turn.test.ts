@@ -1,4 +1,4 @@
-import { coalescePerTick, runInTurn } from '../../http/src/turns.js';
+import { coalescePerTick, runInTurn } from '../../http/src/event-loop.js';
 
 describe('a turn', () => {
   it('ends after all that has come in already, at once for all who wait for it', async () => {

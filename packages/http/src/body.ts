@@ -4,10 +4,10 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Awaitable } from '@flags/core';
 import { permissionOf, readOrCheck } from './auth.js';
 import { HttpError } from './errors.js';
+import { nextTurn } from './event-loop.js';
 import type { Principal } from './permissions.js';
 import type { FlagsRequest } from './request.js';
 import type { Route } from './route.js';
-import { nextTurn } from './turns.js';
 
 /** API input has only a few levels. Deeper JSON would overflow the stack of recursive functions. */
 export const MAX_DEPTH = 32;

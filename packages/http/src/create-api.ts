@@ -3,6 +3,7 @@ import { describeNonFlags } from '@flags/core/integration';
 import { createGate, type Gate, type GateOptions, openGate } from './auth.js';
 import type { Endpoint } from './endpoint.js';
 import { errorReply, HttpError, invalidInput, toErrorObject } from './errors.js';
+import { coalescePerTick } from './event-loop.js';
 import { type Actor, assertOptions, type FlagsApiOptions, type SessionApiOptions } from './options.js';
 import { type Cors, createCors, createHostCheck, type HostCheck } from './origin.js';
 import type { Access } from './permissions.js';
@@ -10,7 +11,6 @@ import { type FlagsReply, type Reply, toFlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
 import type { Route } from './route.js';
 import { createEndpoints, ROUTES } from './routes/all-routes.js';
-import { coalescePerTick } from './turns.js';
 
 /**
  * The HTTP API of an engine, independent of any framework. Adapters such as `toNodeHandler` and `toFetchHandler` call

@@ -6,6 +6,7 @@ import { entityTag, namesTag, type ResponseCache, revisionsIn, versionTag } from
 import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { invalidInput } from './errors.js';
+import { nextTurn } from './event-loop.js';
 import { collectChunks } from './json-chunks.js';
 import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
@@ -14,7 +15,6 @@ import { type FlagsRequest, urlOf } from './request.js';
 import type { AdminFacts, Route, RouteBody, RouteResult } from './route.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
-import { nextTurn } from './turns.js';
 import type { ShownUser, UserId } from './users.js';
 import { flagDetailToWire } from './wire/flag.js';
 

@@ -1,5 +1,5 @@
+import { createPace, nextTurn } from './event-loop.js';
 import type { ReplySink } from './request.js';
-import { createPace, nextTurn } from './turns.js';
 
 /** The target length of a piece, in characters. One piece per item would cost more than the items. */
 const PIECE_LENGTH = 8 * 1024;

@@ -8,9 +8,9 @@ import type {
   StrategyDefinition,
 } from '@flags/core';
 import type { ResponseCache } from '../caching.js';
+import { createPace, nextTurn } from '../event-loop.js';
 import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { ownBytes, type Serialized } from '../reply.js';
-import { createPace, nextTurn } from '../turns.js';
 import {
   type Contents,
   clientConstraintToWire,

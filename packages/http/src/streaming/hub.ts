@@ -1,8 +1,8 @@
 import { type Flags, FlagsError } from '@flags/core';
 import type { ResponseCache } from '../caching.js';
 import { keyOf, type View } from '../client/view.js';
+import { runInTurn } from '../event-loop.js';
 import type { ReplySink } from '../request.js';
-import { runInTurn } from '../turns.js';
 import {
   type Admission,
   type Channel,

@@ -1,6 +1,6 @@
 import type { Flags } from '@flags/core';
+import { clearImmediate, runInTurn, setImmediate } from '../event-loop.js';
 import type { ReplySink } from '../request.js';
-import { clearImmediate, runInTurn, setImmediate } from '../turns.js';
 import { type Frame, HEARTBEAT } from './frames.js';
 
 /** The maximum bytes per write. Each accepted write shows that the client still reads. */
