@@ -148,10 +148,10 @@ interface GateParts<A extends Actor> {
 
 function createGateOf<A extends Actor, Native>(
   identify: Identify<A, Native>,
-  { flags, checkOrigin, authorize = () => true }: GateParts<A>,
+  { flags, checkOrigin, authorize }: GateParts<A>,
 ): Gate<Native> {
   async function check(actor: A, action: Action, project: string | null): Promise<void> {
-    if ((await callHost(() => authorize(actor, action, project))) === true) return;
+    if (!authorize || (await callHost(() => authorize(actor, action, project))) === true) return;
     // The message omits the project: the caller may not see which project owns a flag or segment.
     throw new HttpError('forbidden', `${actor.name} may not ${action} here. Ask for the permission.`);
   }
@@ -230,7 +230,7 @@ export async function checkPermission(
   { flags, params, principal }: { readonly flags: Flags; readonly params: Params; readonly principal: Principal },
 ): Promise<string | null> {
   if (route.permissionBy === 'anyProject') return firstPermittedProject(permissionOf(route), principal, flags);
-  const project = await permissionProject(route, flags, params);
+  const project = params.projectId ?? (route.projectOf ? await projectOf(route.projectOf, flags, params) : null);
   if (route.permissionBy === undefined && !route.isOpen) await principal.check(permissionOf(route), project);
   return project;
 }
@@ -249,11 +249,10 @@ export async function firstPermittedProject(
   return null;
 }
 
-/** Returns the project of the permission check; null for the instance. */
-async function permissionProject(route: Route, flags: Flags, params: Params): Promise<string | null> {
-  if (params.projectId !== undefined) return params.projectId;
+/** Resolves to the project that a path without one is about; to null for the instance, or if there is no such thing. */
+async function projectOf(find: NonNullable<Route['projectOf']>, flags: Flags, params: Params): Promise<string | null> {
   try {
-    return (await route.projectOf?.(flags, params)) ?? null;
+    return (await find(flags, params)) ?? null;
   } catch (error) {
     if (isFlagsError(error) && ERROR_KINDS[error.code]?.status < 500) return null;
     throw error;

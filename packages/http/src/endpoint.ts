@@ -1,4 +1,4 @@
-import type { FlagRef, Flags } from '@flags/core';
+import type { Awaitable, FlagRef, Flags } from '@flags/core';
 import { createValidator, type InputSchemas } from '@flags/core/integration';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
@@ -19,6 +19,7 @@ import type { ShownUser, UserId } from './users.js';
 import { flagDetailToWire } from './wire/flag.js';
 
 const NO_STORE = { 'cache-control': 'no-store' };
+const NO_HEADERS = {};
 
 /** The dependencies that all endpoints share. */
 export interface EndpointParts {
@@ -98,7 +99,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const { projectId = project, featureName } = params;
     const flag = result.flag ?? (projectId && featureName ? { project: projectId, flag: featureName } : undefined);
     const etag = flag && (await tagOfFlag(flags, flag, result.revision ?? revision));
-    return withTag(await bodyReply(route, result), etag);
+    return bodyReply(route, result, etag === undefined ? NO_HEADERS : { etag });
   }
 
   const readDataVersion = () => flags.dataVersion(route.cacheBy ?? route.streamed);
@@ -130,8 +131,8 @@ function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): 
     await nextTurn();
     const freshReply = await answer(exchange);
     if (freshReply.slices) return freshReply;
-    const { text = '', ...reply } = freshReply;
-    const ready = { ...reply, bytes: reply.bytes ?? ownBytes(text) };
+    const { status, headers, text = '', bytes = ownBytes(text) } = freshReply;
+    const ready = { status, headers, bytes };
     cache.set(key, exchange.dataVersion, ready);
     return ready;
   }
@@ -184,19 +185,30 @@ async function replyTo(request: FlagsRequest, route: Route, { result, dataVersio
   const knownTag = serialized?.etag ?? result.etag;
   if (knownTag !== undefined && matchesClientTag(request, knownTag))
     return notModified({ etag: knownTag, ...varyOf(route) });
-  const answer = serialized ? serializedReply(serialized) : await bodyReply(route, result);
+  const answer = serialized ? serializedReply(serialized) : await bodyReply(route, result, NO_HEADERS);
   if (route.method !== 'GET' && !route.conditional && revision === undefined) return answer;
-  const link = next === undefined ? {} : { link: linkToNext(request.originalUrl, next) };
   const etag = knownTag ?? tagOf(answer, { request, dataVersion, result });
-  const headers = { ...answer.headers, ...link, ...varyOf(route), ...(etag !== undefined && { etag }) };
+  const headers: Record<string, string> = Object.assign({}, answer.headers, varyOf(route));
+  if (next !== undefined) headers.link = linkToNext(request.originalUrl, next);
+  if (etag !== undefined) headers.etag = etag;
   return { ...answer, headers };
 }
 
-async function bodyReply({ reply: { status, isSecret } }: Route, result: RouteResult): Promise<Reply> {
-  const { body, chunks, isWhole } = result;
-  const headers = isSecret ? NO_STORE : {};
+function bodyReply(
+  { reply: { status, isSecret } }: Route,
+  { body, chunks, isWhole }: RouteResult,
+  given: Reply['headers'],
+): Awaitable<Reply> {
+  const headers = isSecret ? { ...given, ...NO_STORE } : given;
   if (!chunks) return jsonReply({ status, body, headers });
-  const text = await collectChunks(chunks, isWhole ? Number.POSITIVE_INFINITY : undefined);
+  return chunksReply(collectChunks(chunks, isWhole ? Number.POSITIVE_INFINITY : undefined), { status, headers });
+}
+
+async function chunksReply(
+  collecting: ReturnType<typeof collectChunks>,
+  { status, headers }: Pick<Reply, 'status' | 'headers'>,
+): Promise<Reply> {
+  const text = await collecting;
   return { status, headers: { ...headers, ...JSON_TYPE }, ...(typeof text === 'string' ? { text } : { slices: text }) };
 }
 
@@ -226,17 +238,13 @@ async function tagOfFlag(flags: Flags, ref: FlagRef, revision: number | undefine
   }
 }
 
-function withTag(reply: Reply, etag: string | undefined): Reply {
-  return etag === undefined ? reply : { ...reply, headers: { ...reply.headers, etag } };
-}
-
 /** Returns 304 without a body when `If-None-Match` names the tag of the reply. */
-async function toConditionalReply(request: FlagsRequest, { method, conditional }: Route, reply: Reply): Promise<Reply> {
+function toConditionalReply(request: FlagsRequest, { method, conditional }: Route, reply: Reply): Awaitable<Reply> {
   const { etag, link, vary } = reply.headers;
   if (reply.status !== 200 || etag === undefined || !(method === 'GET' || conditional)) return reply;
   if (!matchesClientTag(request, etag)) return reply;
-  await discard(reply);
-  return notModified({ etag, ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) });
+  const headers = { etag, ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) };
+  return discard(reply).then(() => notModified(headers));
 }
 
 function matchesClientTag({ headers }: FlagsRequest, etag: string): boolean {

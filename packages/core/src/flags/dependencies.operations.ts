@@ -26,6 +26,7 @@ export async function listChildren({ list }: DocumentReader, parent: string): Pr
 /** Lists the names of the flags that depend on a flag and are not archived, in name order. */
 export async function listLiveChildren(documents: DocumentReader, parent: string): Promise<readonly string[]> {
   const names = await listChildren(documents, parent);
+  if (names.length === 0) return names;
   const children = await Promise.all(names.map((name) => documents.read(flagDocuments, name)));
   return names.filter((_, i) => children[i]?.state.archived === false);
 }

@@ -137,7 +137,8 @@ export async function readLastSeen(
  */
 export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Promise<string | null> {
   if (typeof flag !== 'string') return null;
-  return (await readLastSeen(metrics, [{ name: flag }]))(flag);
+  const time = (await metrics.lastSeen([flag])).get(flag);
+  return time === undefined ? null : new Date(time).toISOString();
 }
 
 /** Converts a stored flag to the public type. */
