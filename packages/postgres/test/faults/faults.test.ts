@@ -1,7 +1,7 @@
 import type { Storage } from '@flags/core';
 import { Pool } from 'pg';
 import { until } from '../../../../test/until.js';
-import { type PostgresStorageSettings, postgresStorage } from '../../src/index.js';
+import { postgresStorage } from '../../src/index.js';
 import { ownDatabase, ownServer } from '../own-database.js';
 import { change, flag, subjectsAfter } from '../samples.js';
 
@@ -17,9 +17,9 @@ function poolOf(options: ConstructorParameters<typeof Pool>[0]): Pool {
 }
 
 let schemas = 0;
-function open(pool: Pool, settings: PostgresStorageSettings = {}): Promise<Storage> {
+function open(pool: Pool): Promise<Storage> {
   schemas += 1;
-  return postgresStorage({ pool, schema: `fault_${schemas}`, listen: false, ...settings });
+  return postgresStorage({ pool, schema: `fault_${schemas}`, listen: false });
 }
 
 afterAll(() => Promise.all(pools.map((pool) => pool.end())));
@@ -81,7 +81,10 @@ describe('a fault', () => {
 
   it('says that the pool has no connection to spare, and returns the one that comes too late', async () => {
     const pool = poolOf({ max: 1 });
-    const storage = await open(pool, { connectTimeout: 50 });
+    // The first storage creates the tables, and leaves a connection in the pool: the second one needs to wait for neither.
+    await open(pool);
+    const schema = `fault_${schemas}`;
+    const storage = await postgresStorage({ pool, schema, listen: false, connectTimeout: 500 });
     const client = await pool.connect();
     await expect(storage.get(flag('checkout'))).rejects.toMatchObject(UNAVAILABLE);
     client.release();
@@ -165,7 +168,7 @@ describe('a server that goes away', () => {
   });
 
   it('does not keep callers waiting when it says nothing any more', async () => {
-    const times = { connectTimeout: 1_000, queryTimeout: 100 };
+    const times = { connectTimeout: 1_000, queryTimeout: 500 };
     const storage = await postgresStorage({ connectionString: own.url(), listen: false, ...times });
     await storage.get(flag('before'));
     await own.server().suspend();

@@ -19,7 +19,7 @@ describe('a node that stalls before its COMMIT', () => {
     const place = { schema: 'stalled', listen: false };
     other = await postgresStorage({ connectionString: database.url(), ...place });
     await other.commit(change('checkout'));
-    stalling = await postgresStorage({ pool: stallingPool(), ...place, queryTimeout: 300 });
+    stalling = await postgresStorage({ pool: stallingPool(), ...place, queryTimeout: 1_000 });
   });
   afterAll(async () => {
     await Promise.all([stalling.close(), other.close()]);

@@ -78,7 +78,7 @@ describe('listening', () => {
       asked += 1;
       return new Promise(() => undefined);
     });
-    const storage = await postgresStorage({ pool, schema: 'silent', connectTimeout: 50 });
+    const storage = await postgresStorage({ pool, schema: 'silent', connectTimeout: 500 });
     storage.watch?.(() => undefined);
     await until(() => asked === 2);
     await storage.close();
