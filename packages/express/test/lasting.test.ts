@@ -4,6 +4,7 @@ import express from 'express';
 import request from 'supertest';
 import { createResponseCaches } from '../../http/src/caching.js';
 import { createClientDocuments } from '../../http/src/client/documents.js';
+import { type Actor, createFlagsApi, type FlagsApi } from '../../http/src/index.js';
 import { createFlagsRouter } from '../src/index.js';
 import { createSqliteFile } from './contract/sqlite-file.js';
 import { createHostApp, FLAGS } from './host-app.js';
@@ -45,6 +46,38 @@ describe.each(PATHS)('the answer of %s', (path) => {
     await request(app).get(path).expect(200);
     isAllowed = false;
     await request(app).get(path).expect(403);
+  });
+});
+
+describe('an answer that is made anew after a change', () => {
+  /** The passes of the event loop until a flag is sent. */
+  async function passesUntilSent(api: FlagsApi<unknown>): Promise<number> {
+    let isSent = false;
+    let passes = 0;
+    const path = `${FLAGS}/checkout`;
+    const headers = { host: 'localhost' };
+    const neutral = { method: 'GET', path, originalUrl: path, rawQuery: '', headers, host: 'localhost', native: {} };
+    void api
+      .handle({ ...neutral, hasBody: false, ip: () => '127.0.0.1', readBody: async () => undefined })
+      .finally(() => {
+        isSent = true;
+      });
+    for (; !isSent; passes++) await new Promise((resolve) => setImmediate(resolve));
+    return passes;
+  }
+
+  it.each([
+    ['needs no turn of its own if it was short', '', 0],
+    ['waits for a turn if it was long', 'x'.repeat(20_000), 1],
+  ])('%s', async (_, description, turns) => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout', description });
+    const api = createFlagsApi<Actor, unknown>(flags, { auth: 'none' });
+    await passesUntilSent(api);
+    const cached = await passesUntilSent(api);
+    await flags.updateFlag({ project: 'default', flag: 'checkout' }, { stale: true });
+    expect(await passesUntilSent(api)).toBe(cached + turns);
+    await flags.close();
   });
 });
 

@@ -79,7 +79,10 @@ interface Cacheable {
 /** Responses by key, each valid for one data version. A newer version replaces the response. */
 export interface ResponseCache<Response extends Cacheable> {
   get(key: string, version: string): Response | undefined;
+  /** Returns the bytes of the cached response of any version; undefined if there is none. */
+  lastBytes(key: string): number | undefined;
   set(key: string, version: string, response: Response): void;
+  delete(key: string): void;
 }
 
 interface Entry {
@@ -117,6 +120,9 @@ export function createResponseCaches(
       entries.set(entryKey, entry);
       return entry.response as Response;
     },
+
+    delete: (key) => remove(`${name} ${key}`),
+    lastBytes: (key) => entries.get(`${name} ${key}`)?.response.bytes?.length,
 
     set(key, version, response) {
       const entryKey = `${name} ${key}`;
