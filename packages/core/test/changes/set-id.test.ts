@@ -8,7 +8,7 @@ it('is a UUID of version 7 with the time in milliseconds', () => {
   expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(TIME);
 });
 
-it('differs each time', () => {
+it('differs each time, also after the random bytes were renewed', () => {
   const ids = Array.from({ length: 1_000 }, () => newSetId(TIME));
   expect(new Set(ids).size).toBe(ids.length);
 });
