@@ -35,7 +35,11 @@ function reportWrites(rowOf: (sql: string) => Row): readonly RowWrite[] {
   const perFlag = Array.from({ length: COUNTED }, (_, at) => `flag-{n}-${at}`).flatMap((flag) => [
     upsert('flags_counters', { ...rowOf('SELECT * FROM flags_counters'), flag }, ['second', 'flag']),
     upsert('flags_last_seen', { ...rowOf('SELECT * FROM flags_last_seen'), flag }, ['flag']),
-    upsert('flags_usage', { ...rowOf('SELECT * FROM flags_usage'), flag }, ['application', 'flag']),
+    upsert('flags_usage_now', { ...rowOf('SELECT * FROM flags_usage_now'), flag }, [
+      'application',
+      'flag',
+      'environment',
+    ]),
   ]);
   return [
     ...perFlag,
