@@ -81,6 +81,27 @@ describe('an answer that is made anew after a change', () => {
   });
 });
 
+describe('a list of more than a megabyte', () => {
+  it('is made once and sent until something changes', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const { app, flags } = await createHostApp({ flags: { storage } });
+    const names = Array.from({ length: 4_000 }, (_, number) => `${'long-'.repeat(18)}${number}`);
+    await Promise.all(names.map((name) => flags.createFlag({ project: 'default' }, { name })));
+    const first = await request(app).get(FLAGS).expect(200);
+    expect(first.text.length).toBeGreaterThan(1024 * 1024);
+    const reads = readsOf(storage);
+    const second = await request(app).get(FLAGS).expect(200);
+    expect(readsOf(storage)).toBe(reads);
+    expect(second.text).toBe(first.text);
+    expect(second.headers.etag).toBe(first.headers.etag);
+
+    await flags.createFlag({ project: 'default' }, { name: 'another' });
+    const { body } = await request(app).get(FLAGS).expect(200);
+    expect(body.features).toHaveLength(names.length + 1);
+    expect(readsOf(storage)).toBeGreaterThan(reads);
+  });
+});
+
 describe('an answer that is kept', () => {
   it('shows every change that was acknowledged, by another process on the same file too', async () => {
     const file = await createSqliteFile();

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
 import { type Change, memoryStorage } from '@flags/core';
 import request from 'supertest';
-import { collectChunks, jsonArray, jsonMap, jsonObject } from '../../http/src/json-chunks.js';
+import { collectChunks, jsonArray, jsonMap, jsonObject, writeSlices } from '../../http/src/json-chunks.js';
 import { writeToNode } from '../../http/src/node-handler.js';
 import { toFlagsReply } from '../../http/src/reply.js';
 import { createHostApp, FLAGS } from './host-app.js';
@@ -38,6 +39,33 @@ describe('JSON that is made in pieces', () => {
     for await (const piece of jsonArray(Array(10_000).keys(), (one) => one)) pieces.push(piece);
     expect(pieces.length).toBeLessThan(10);
     expect(JSON.parse(pieces.join(''))).toHaveLength(10_000);
+  });
+});
+
+describe('a long text that is written', () => {
+  async function* slices(count: number) {
+    for (let number = 0; number < count; number++) yield 'x'.repeat(1024 * 1024);
+  }
+
+  /** What is kept of a text of so many MiB. */
+  async function keptOf(megabytes: number, sink = new Writable({ write: (_chunk, _encoding, done) => done() })) {
+    const kept: string[] = [];
+    await writeSlices(sink, { first: ['x'], rest: slices(megabytes), onWhole: (text) => kept.push(text) });
+    return kept.map(({ length }) => length);
+  }
+
+  it('is given to its cache as a whole, unless it is longer than 4 MiB', async () => {
+    expect(await keptOf(2)).toEqual([1 + 2 * 1024 * 1024]);
+    expect(await keptOf(4)).toEqual([]);
+  });
+
+  it('is kept one at a time, also after a client went away', async () => {
+    expect(await Promise.all([keptOf(2), keptOf(2)])).toEqual([[1 + 2 * 1024 * 1024], []]);
+    const gone = new Writable({ write: () => undefined });
+    const writing = keptOf(2, gone);
+    gone.destroy();
+    expect(await writing).toEqual([]);
+    expect(await keptOf(2)).toHaveLength(1);
   });
 });
 

@@ -66,7 +66,7 @@ interface ResponseCacheLimits {
   readonly entryBytes: number;
 }
 
-const LIMITS: ResponseCacheLimits = { bytes: 16 * 1024 * 1024, entryBytes: 2 * 1024 * 1024 };
+const LIMITS: ResponseCacheLimits = { bytes: 16 * 1024 * 1024, entryBytes: 5 * 1024 * 1024 };
 
 /** The estimated bytes of an entry beside its body and key: headers and map entry. */
 const ENTRY_OVERHEAD = 1024;

@@ -134,14 +134,15 @@ function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): 
     // A reply that was short before a change is short after it, and needs no turn of its own.
     if ((cache.lastBytes(key) ?? Number.POSITIVE_INFINITY) > SHORT_REPLY) await nextTurn();
     const freshReply = await answer(exchange);
-    if (freshReply.slices) {
-      cache.delete(key);
-      return freshReply;
-    }
-    const { status, headers, text = '', bytes = ownBytes(text) } = freshReply;
-    const ready = { status, headers, bytes };
-    cache.set(key, exchange.dataVersion, ready);
-    return ready;
+    const { status, headers, slices, text = '', bytes = ownBytes(text) } = freshReply;
+    const keep = (ready: Reply) => {
+      cache.set(key, exchange.dataVersion, ready);
+      return ready;
+    };
+    if (!slices) return keep({ status, headers, bytes });
+    cache.delete(key);
+    const onWhole = (whole: string) => void keep({ status, headers, bytes: ownBytes(whole) });
+    return { status, headers, slices: { ...slices, onWhole } };
   }
 
   return async (exchange) => {

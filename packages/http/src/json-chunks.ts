@@ -96,7 +96,13 @@ export const COLLECTED_LENGTH = 1024 * 1024;
 export interface StartedText {
   readonly first: readonly string[];
   readonly rest: AsyncGenerator<string, void>;
+  /** Called with the whole text after it is written, so that it can be cached. Not called for every text. */
+  readonly onWhole?: (text: string) => void;
 }
+
+/** The maximum length of a text that is kept while it is written, in characters. One at a time, to bound the memory. */
+const KEPT_LENGTH = 4 * 1024 * 1024;
+let isKeeping = false;
 
 /** Returns the whole text up to a length, else a started text. Yields to the event loop between slices. */
 export async function collectChunks(chunks: JsonChunks, longest = COLLECTED_LENGTH): Promise<string | StartedText> {
@@ -131,18 +137,47 @@ async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
  * Stops when the client disconnects. An error destroys the connection, so that the client cannot mistake a truncated
  * body for a complete one.
  */
-export async function writeSlices(sink: ReplySink, { first, rest }: StartedText): Promise<void> {
+export async function writeSlices(sink: ReplySink, { first, rest, onWhole }: StartedText): Promise<void> {
   const write = createSliceWriter(sink);
+  const kept = onWhole && startKeeping();
   try {
-    for (const slice of first) if (!(await write(slice))) return;
-    for await (const slice of rest) if (!(await write(slice))) return;
+    for (const slice of first) {
+      kept?.add(slice);
+      if (!(await write(slice))) return;
+    }
+    for await (const slice of rest) {
+      kept?.add(slice);
+      if (!(await write(slice))) return;
+    }
     sink.end();
+    const text = kept?.text();
+    if (text !== undefined) onWhole?.(text);
   } catch (error) {
     sink.destroy();
     throw error;
   } finally {
+    kept?.end();
     await rest.return();
   }
+}
+
+/** Collects the slices of a text, up to a length. Returns undefined while another text is collected. */
+function startKeeping() {
+  if (isKeeping) return undefined;
+  isKeeping = true;
+  let slices: string[] | undefined = [];
+  let length = 0;
+  return {
+    add(slice: string): void {
+      length += slice.length;
+      if (length > KEPT_LENGTH) slices = undefined;
+      slices?.push(slice);
+    },
+    text: () => slices?.join(''),
+    end(): void {
+      isKeeping = false;
+    },
+  };
 }
 
 /** Creates a function that writes one slice. It resolves to false when the client has disconnected. */
