@@ -42,8 +42,10 @@ export function addVariants(
   return sortedVariants(sums);
 }
 
+const NO_COUNTS: ReadonlyMap<string, number> = new Map();
+
 /** Returns the counts of variants in code-point order. */
-export function sortedVariants(counts: ReadonlyMap<string, number>): readonly VariantCount[] {
+export function sortedVariants(counts: ReadonlyMap<string, number> = NO_COUNTS): readonly VariantCount[] {
   const variants = [...counts].map(([variant, count]) => ({ variant, count }));
   return variants.sort((one, other) => compareCodePoints(one.variant, other.variant));
 }

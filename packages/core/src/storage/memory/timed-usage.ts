@@ -18,7 +18,8 @@ interface Counts {
   readonly environment: string;
   yes: number;
   no: number;
-  readonly variants: Map<string, number>;
+  /** Most flags have no variants, and need no map. */
+  variants: Map<string, number> | undefined;
 }
 
 type Series = Omit<TimedUsageKey, 'flag'>;
@@ -46,7 +47,7 @@ export function memoryTimedUsage() {
       const all = flags.get(flag) ?? new Map<string, Counts>();
       const known = all.get(key);
       if (known === undefined) {
-        const created = { application, environment, yes, no, variants: new Map<string, number>() };
+        const created = { application, environment, yes, no, variants: undefined };
         flags.set(flag, all.set(key, created));
         size += 1;
         countVariants(created, variants);
@@ -54,11 +55,14 @@ export function memoryTimedUsage() {
       }
       known.yes = boundedSum(known.yes, yes);
       known.no = boundedSum(known.no, no);
-      if (variants.length > 0) countVariants(known, variants);
+      countVariants(known, variants);
     }
   }
 
-  function countVariants({ variants }: Counts, counts: readonly VariantCount[]): void {
+  function countVariants(counted: Counts, counts: readonly VariantCount[]): void {
+    if (counts.length === 0) return;
+    const variants = counted.variants ?? new Map<string, number>();
+    counted.variants = variants;
     size -= variants.size;
     for (const { variant, count } of counts) variants.set(variant, boundedSum(variants.get(variant) ?? 0, count));
     size += variants.size;
@@ -69,7 +73,7 @@ export function memoryTimedUsage() {
     const removed = [...(flags?.get(flag)?.values() ?? [])];
     flags?.delete(flag);
     if (flags?.size === 0) periods.delete(start);
-    size -= removed.reduce((sum, { variants }) => sum + 1 + variants.size, 0);
+    size -= removed.reduce((sum, { variants }) => sum + 1 + (variants?.size ?? 0), 0);
     return removed;
   }
 
