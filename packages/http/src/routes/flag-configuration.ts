@@ -26,6 +26,15 @@ function environmentListToWire(settings: Settings) {
   return { version: 1, environments };
 }
 
+/** The refusals of every change in one environment of a flag. */
+const ENVIRONMENT_ERRORS: readonly ErrorCode[] = [
+  'project_not_found',
+  'flag_not_found',
+  'environment_not_found',
+  'flag_archived',
+  'revision_mismatch',
+];
+
 export const environmentRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -49,14 +58,7 @@ export const environmentRoutes: readonly Route[] = [
     access: 'admin',
     changes: 'flag',
     reply: { status: 200 },
-    errors: [
-      'project_not_found',
-      'flag_not_found',
-      'environment_not_found',
-      'environment_has_no_strategies',
-      'flag_archived',
-      'revision_mismatch',
-    ],
+    errors: ['environment_has_no_strategies', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
     async handle({ flags, params, context }) {
       await flags.enable(environmentRef(params), context);
@@ -72,21 +74,13 @@ export const environmentRoutes: readonly Route[] = [
     access: 'admin',
     changes: 'flag',
     reply: { status: 200 },
-    errors: ['project_not_found', 'flag_not_found', 'environment_not_found', 'flag_archived', 'revision_mismatch'],
+    errors: ENVIRONMENT_ERRORS,
     ifMatch: 'flag',
     async handle({ flags, params, context }) {
       await flags.disable(environmentRef(params), context);
       return {};
     },
   }),
-];
-
-const STRATEGY_ERRORS: readonly ErrorCode[] = [
-  'project_not_found',
-  'flag_not_found',
-  'environment_not_found',
-  'flag_archived',
-  'revision_mismatch',
 ];
 
 export const strategyRoutes: readonly Route[] = [
@@ -100,7 +94,7 @@ export const strategyRoutes: readonly Route[] = [
     body: { required: true, schema: ({ strategy }) => strategy, checkedBy: 'core' },
     changes: 'flag',
     reply: { status: 200, schema: 'Strategy' },
-    errors: ['invalid_input', ...STRATEGY_ERRORS],
+    errors: ['invalid_input', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
     handle: async ({ flags, params, body, check, context }) => ({
       body: strategyToWire(
@@ -118,7 +112,7 @@ export const strategyRoutes: readonly Route[] = [
     body: { required: true, schema: ({ strategyReplacement }) => strategyReplacement, checkedBy: 'core' },
     changes: 'flag',
     reply: { status: 200, schema: 'Strategy' },
-    errors: ['invalid_input', 'strategy_not_found', ...STRATEGY_ERRORS],
+    errors: ['invalid_input', 'strategy_not_found', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
     handle: async ({ flags, params, body, check, context }) => ({
       body: strategyToWire(
@@ -136,7 +130,7 @@ export const strategyRoutes: readonly Route[] = [
     body: { required: true, schema: ({ jsonPatch }) => jsonPatch, checkedBy: 'core' },
     changes: 'flag',
     reply: { status: 200, schema: 'Strategy' },
-    errors: ['invalid_input', 'invalid_patch', 'patch_test_failed', 'strategy_not_found', ...STRATEGY_ERRORS],
+    errors: ['invalid_input', 'invalid_patch', 'patch_test_failed', 'strategy_not_found', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
     handle: async ({ flags, params, body, check, context }) => ({
       body: strategyToWire(
@@ -153,7 +147,7 @@ export const strategyRoutes: readonly Route[] = [
     access: 'admin',
     changes: 'flag',
     reply: { status: 200 },
-    errors: ['strategy_not_found', ...STRATEGY_ERRORS],
+    errors: ['strategy_not_found', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
     async handle({ flags, params, context }) {
       await flags.removeStrategy(strategyRef(params), context);
