@@ -47,7 +47,7 @@ describe('a long text that is written', () => {
     for (let number = 0; number < count; number++) yield 'x'.repeat(1024 * 1024);
   }
 
-  /** What is kept of a text of so many MiB. */
+  /** Writes a text of so many MiB, and returns the lengths of the texts that the cache gets. */
   async function keptOf(megabytes: number, sink = new Writable({ write: (_chunk, _encoding, done) => done() })) {
     const kept: string[] = [];
     await writeSlices(sink, { first: ['x'], rest: slices(megabytes), onWhole: (text) => kept.push(text) });

@@ -103,7 +103,8 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   }
 
   const readDataVersion = () => flags.dataVersion(route.cacheBy ?? route.streamed);
-  // A long list needs a long storage read. Simultaneous requests therefore read in turn, and long ones in different event-loop passes.
+  // A long list needs a long storage read. Simultaneous requests therefore read in turn, and long ones in different
+  // event-loop passes.
   const answerStreamed: Endpoint = async (exchange) => {
     await nextTurn();
     return answer({ ...exchange, dataVersion: await readDataVersion() });
@@ -131,7 +132,7 @@ function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): 
   const inFlight = new Map<string, Promise<Reply>>();
 
   async function make(key: string, exchange: Exchange & { readonly dataVersion: string }): Promise<Reply> {
-    // A reply that was short before a change is short after it, and needs no turn of its own.
+    // A reply that was short before a change is almost always short after it. It is made without a turn of its own.
     if ((cache.lastBytes(key) ?? Number.POSITIVE_INFINITY) > SHORT_REPLY) await nextTurn();
     const freshReply = await answer(exchange);
     const { status, headers, slices, text = '', bytes = ownBytes(text) } = freshReply;

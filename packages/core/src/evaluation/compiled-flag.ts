@@ -143,7 +143,7 @@ export type TableEntry = CompiledFlag | UncompiledFlag;
 interface UncompiledFlag {
   readonly candidates?: undefined;
   readonly definition: FlagDefinition;
-  /** Ids of the segments that its strategies use. */
+  /** The ids of the segments in the strategies of the flag. */
   readonly segments: ReadonlySet<number>;
 }
 

@@ -46,7 +46,7 @@ function toOverview(flag: FlagState, environment: string): EnvironmentOverview {
   };
 }
 
-/** The built-in strategies with a percentage, each with the name of the parameter that holds it. */
+/** Maps each built-in strategy with a percentage to the name of its parameter for the percentage. */
 const PERCENTAGES: ReadonlyMap<string, string> = new Map([
   ['flexibleRollout', 'rollout'],
   ['gradualRolloutRandom', 'percentage'],

@@ -159,7 +159,7 @@ function isFlat(schema: JsonSchema): boolean {
   });
 }
 
-/** A member without rules only tells the readers of the schema that the member exists. */
+/** Returns whether a schema has no rules. Such a schema documents a member, and accepts every value. */
 function isWithoutRules(schema: object): boolean {
   return Object.keys(schema).length === 0;
 }

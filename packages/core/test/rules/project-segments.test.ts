@@ -97,7 +97,7 @@ onEveryStorage((start) => {
       await expect(flags.patchStrategy(strategy, patch, { onSegmentUse })).rejects.toBe(refusal);
       await flags.patchStrategy(strategy, [{ op: 'remove', path: '/segments/0' }], { onSegmentUse });
       expect((await flags.getFlag(SHOP)).revision).toBe(revision + 1);
-      // What is refused on the documents in memory is decided again on the stored ones, and asked again.
+      // After a refusal, the engine decides again on the stored documents, and calls `onSegmentUse` a second time.
       expect(asked.filter(({ segment }, index) => segment !== asked[index - 1]?.segment)).toEqual([
         { segment: 1, project: 'shop' },
         { segment: 2, project: null },

@@ -84,7 +84,7 @@ export function memoryEvents({ peek }: Required<Pick<Storage, 'peek'>>): MemoryE
   };
 }
 
-/** Returns whether the data of the event is the text of a document that this commit creates. */
+/** Returns whether this commit creates the document of the event, and the data of the event is the text of that document. */
 function isCreation({ data }: PreparedEvent, write: PreparedWrite | undefined): boolean {
   if (!write?.content || write.content === 'unchanged') return false;
   return write.expected === 0 && write.content.body === data;

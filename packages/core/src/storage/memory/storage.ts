@@ -182,7 +182,7 @@ function memoryDocuments(): MemoryDocuments {
   };
 }
 
-/** Maximum length of a run, and so of the ids that one insertion moves. */
+/** Maximum number of ids in a run. One insertion moves at most this many ids. */
 const LONGEST_RUN = 512;
 
 /** A set of ids in code-point order. */

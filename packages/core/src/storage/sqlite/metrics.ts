@@ -166,7 +166,7 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
-/** Bounds of one batch, and so of the time that one transaction blocks the event loop and other processes. */
+/** Limits of one batch. They bound how long one transaction blocks the event loop and other processes. */
 const MAX_CALLS = 256;
 const MAX_COUNTS = 2000;
 
