@@ -4,7 +4,6 @@ import {
   type CompiledFlag,
   type CompiledStrategy,
   type FlagSource,
-  NONE,
   readDependencies,
   type SegmentUse,
 } from './compiled-flag.js';
@@ -19,7 +18,17 @@ import { allOf, always, never, type Predicate } from './context.js';
 import { HASH_COST, strategyCost } from './cost.js';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition, VariantDefinition } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
-import { type ProblemReporter, readKey, reasonOf, SILENT, toList, toOptionalText, toText } from './problem.js';
+import {
+  mapList,
+  NONE,
+  type ProblemReporter,
+  readKey,
+  reasonOf,
+  SILENT,
+  toList,
+  toOptionalText,
+  toText,
+} from './problem.js';
 import { STRATEGY_TESTS, type StrategyContext, type StrategyTest } from './strategies.js';
 import { FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
@@ -62,8 +71,8 @@ class FlagCompilation {
 
   private newStrategy(definition: StrategyDefinition): CompiledStrategy {
     const scope: ConstraintScope = { now: this.parts.now, problem: (code, message) => this.report(code, message) };
-    const constraints = toList(definition.constraints, 'constraints').map((one) => compileConstraint(one, scope));
-    const segments = toList(definition.segments, 'segments').map((id) => this.segmentUse(id));
+    const constraints = mapList(definition.constraints, 'constraints', (one) => compileConstraint(one, scope));
+    const segments = mapList(definition.segments, 'segments', (id) => this.segmentUse(id));
     const parameters = definition.parameters ?? {};
     const test = this.test(toText(definition.name, 'name of a strategy'), parameters);
     const conditions = constraints.map(({ holds }) => holds);

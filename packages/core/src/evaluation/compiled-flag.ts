@@ -3,7 +3,7 @@ import type { CompiledConstraint, CompiledSegment } from './constraints.js';
 import type { Predicate } from './context.js';
 import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluated.types.js';
-import { notices, toList, toText } from './problem.js';
+import { mapList, notices, toList, toText } from './problem.js';
 import type { StrategyTest } from './strategies.js';
 import type { FlagCounter } from './usage.js';
 import { type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
@@ -56,12 +56,8 @@ export interface FlagSource {
   get(name: string): CompiledFlag | undefined;
 }
 
-/** One empty list, because an instance may have tens of thousands of flags. */
-export const NONE: readonly never[] = Object.freeze([]);
-
 export function readDependencies({ dependencies }: FlagDefinition): readonly DependencyDefinition[] {
-  const list = toList(dependencies, 'dependencies');
-  return list.length === 0 ? NONE : list.map(readDependency);
+  return mapList(dependencies, 'dependencies', readDependency);
 }
 
 function readDependency({ feature, enabled, variants }: DependencyDefinition): DependencyDefinition {

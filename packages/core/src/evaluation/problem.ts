@@ -48,6 +48,19 @@ export function toList<Item>(value: readonly Item[] | null | undefined, what: st
   return value;
 }
 
+/** One empty list, because an instance may have tens of thousands of flags. */
+export const NONE: readonly never[] = Object.freeze([]);
+
+/** Converts the items of a list. An absent list counts as empty. */
+export function mapList<Item, Result>(
+  value: readonly Item[] | null | undefined,
+  what: string,
+  convert: (item: Item) => Result,
+): readonly Result[] {
+  const list = toList(value, what);
+  return list.length === 0 ? NONE : list.map(convert);
+}
+
 /** Returns a list of text without empty entries. Numbers and booleans are converted. */
 export function toTexts(value: readonly string[] | null | undefined, what: string): string[] {
   const entries: readonly unknown[] = toList(value, what);

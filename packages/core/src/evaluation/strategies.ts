@@ -149,52 +149,53 @@ interface RolloutSettings {
   readonly withoutId: 'random' | 'off';
 }
 
-interface Rollout {
+/** A class, because an instance may have tens of thousands of rollouts: closures would take twice the memory. */
+class Rollout implements StrategyTest {
+  readonly holds: Predicate;
+  readonly groupId: string;
   readonly id: FieldReader;
   readonly prefix: HashedPrefix;
   /** Buckets below this number are in the rollout. */
   readonly threshold: number;
-  readonly bucketWithoutId: () => number;
-}
+  /** Decides for a missing id; undefined if a missing id means off. */
+  readonly random: (() => number) | undefined;
 
-function rolloutTest(settings: RolloutSettings, { random, idEncoding }: StrategyContext): StrategyTest {
-  const rollout: Rollout = {
-    id: settings.id,
-    prefix: hashPrefix(`${settings.groupId}:`, SEED, idEncoding),
-    threshold: settings.percentage > 0 ? Math.min(Math.floor(settings.percentage), BUCKETS) : 0,
-    bucketWithoutId: settings.withoutId === 'random' ? () => Math.floor(random() * BUCKETS) : () => BUCKETS,
-  };
-  return {
-    holds: rolloutPredicate(rollout, settings),
-    explain: (context) => explainRollout(rollout, settings, context),
-  };
+  constructor({ groupId, percentage, id, withoutId }: RolloutSettings, { random, idEncoding }: StrategyContext) {
+    this.groupId = groupId;
+    this.id = id;
+    this.prefix = hashPrefix(`${groupId}:`, SEED, idEncoding);
+    this.threshold = percentage > 0 ? Math.min(Math.floor(percentage), BUCKETS) : 0;
+    this.random = withoutId === 'random' ? random : undefined;
+    this.holds = rolloutPredicate(this);
+  }
+
+  explain(context: EvaluationContext): RolloutExplanation {
+    const id = this.id(context);
+    const bucket = bucketOf(this, id);
+    return {
+      holds: bucket < this.threshold,
+      groupId: this.groupId,
+      ...(id && { id }),
+      ...(bucket < BUCKETS && { bucket: bucket + 1 }),
+      random: !id && this.random !== undefined,
+      rollout: this.threshold,
+    };
+  }
 }
 
 /** Skips hashing if the result cannot depend on it. */
-function rolloutPredicate(rollout: Rollout, settings: RolloutSettings): Predicate {
+function rolloutPredicate(rollout: Rollout): Predicate {
   const { id, threshold } = rollout;
   if (threshold === 0) return never;
   if (threshold < BUCKETS) return (context) => bucketOf(rollout, id(context)) < threshold;
-  return settings.withoutId === 'random' ? always : (context) => Boolean(id(context));
+  return rollout.random ? always : (context) => Boolean(id(context));
 }
 
 /** Returns 0–99, or 100 if a missing id means off. */
-function bucketOf(rollout: Rollout, id: string | undefined): number {
-  // Integers on both paths: a float on one of them would make the engine compare floats.
-  return id ? ((hashWith(rollout.prefix, id) >>> 0) % BUCKETS) | 0 : rollout.bucketWithoutId() | 0;
-}
-
-function explainRollout(rollout: Rollout, settings: RolloutSettings, context: EvaluationContext): RolloutExplanation {
-  const id = rollout.id(context);
-  const bucket = bucketOf(rollout, id);
-  return {
-    holds: bucket < rollout.threshold,
-    groupId: settings.groupId,
-    ...(id && { id }),
-    ...(bucket < BUCKETS && { bucket: bucket + 1 }),
-    random: !id && settings.withoutId === 'random',
-    rollout: rollout.threshold,
-  };
+function bucketOf({ prefix, random }: Rollout, id: string | undefined): number {
+  // Integers on all paths: a float on one of them would make the engine compare floats.
+  if (id) return ((hashWith(prefix, id) >>> 0) % BUCKETS) | 0;
+  return random ? (random() * BUCKETS) | 0 : BUCKETS;
 }
 
 const noId: FieldReader = () => undefined;
@@ -203,7 +204,7 @@ const flexibleRollout: StrategyTestFactory = (parameters, strategyContext) => {
   const stickiness = toOptionalText(parameters.stickiness, 'stickiness') || 'default';
   const withoutId = stickiness === 'default' || stickiness === 'random' ? 'random' : 'off';
   const percentage = toNumber(parameters.rollout);
-  return rolloutTest(
+  return new Rollout(
     { groupId: groupOf(parameters), percentage, id: stickyId(stickiness), withoutId },
     strategyContext,
   );
@@ -214,13 +215,13 @@ const gradualRolloutSessionId: StrategyTestFactory = gradualRollout(sessionId);
 
 const gradualRolloutRandom: StrategyTestFactory = (parameters, strategyContext) => {
   const percentage = toNumber(parameters.percentage);
-  return rolloutTest({ groupId: '', percentage, id: noId, withoutId: 'random' }, strategyContext);
+  return new Rollout({ groupId: '', percentage, id: noId, withoutId: 'random' }, strategyContext);
 };
 
 function gradualRollout(id: FieldReader): StrategyTestFactory {
   return (parameters, strategyContext) => {
     const percentage = toNumber(parameters.percentage);
-    return rolloutTest({ groupId: groupOf(parameters), percentage, id, withoutId: 'off' }, strategyContext);
+    return new Rollout({ groupId: groupOf(parameters), percentage, id, withoutId: 'off' }, strategyContext);
   };
 }
 

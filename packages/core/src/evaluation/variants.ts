@@ -2,7 +2,7 @@ import { type FieldReader, fieldReader, userSessionOrAddress } from './context.j
 import type { VariantDefinition } from './definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluated.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
-import { toList, toText } from './problem.js';
+import { NONE, toList, toText } from './problem.js';
 import type { StrategyContext } from './strategies.js';
 import type { FlagCounter, VariantCounter } from './usage.js';
 
@@ -75,7 +75,7 @@ export function compileVariants(
   if (totalWeight >= MAX_TOTAL) throw new TypeError('weights of variants add up to too much');
   const prefix = hashPrefix(`${groupId}:`, SEED, strategyContext.idEncoding);
   return {
-    overrides,
+    overrides: overrides.length > 0 ? overrides : NONE,
     groupId,
     stickiness,
     id: stickyId(stickiness),

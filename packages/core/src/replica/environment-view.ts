@@ -1,7 +1,7 @@
 import { compareCodePoints, lowerBound } from '../collections.js';
-import { NONE } from '../evaluation/compiled-flag.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type { FlagConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
+import { NONE } from '../evaluation/problem.js';
 import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
 import type { SnapshotChange, SnapshotOptions } from '../evaluation/snapshot.types.js';
 import { UsageCounters } from '../evaluation/usage.js';
