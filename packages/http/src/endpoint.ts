@@ -7,7 +7,7 @@ import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { invalidInput } from './errors.js';
 import { nextTurn } from './event-loop.js';
-import { collectChunks } from './json-chunks.js';
+import { CACHED_LENGTH, COLLECTED_LENGTH, collectChunks } from './json-chunks.js';
 import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
@@ -136,14 +136,13 @@ function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): 
     if ((cache.lastBytes(key) ?? Number.POSITIVE_INFINITY) > SHORT_REPLY) await nextTurn();
     const freshReply = await answer(exchange);
     const { status, headers, slices, text = '', bytes = ownBytes(text) } = freshReply;
-    const keep = (ready: Reply) => {
-      cache.set(key, exchange.dataVersion, ready);
-      return ready;
-    };
-    if (!slices) return keep({ status, headers, bytes });
-    cache.delete(key);
-    const onWhole = (whole: string) => void keep({ status, headers, bytes: ownBytes(whole) });
-    return { status, headers, slices: { ...slices, onWhole } };
+    if (slices) {
+      cache.delete(key);
+      return freshReply;
+    }
+    const ready = { status, headers, bytes };
+    cache.set(key, exchange.dataVersion, ready);
+    return ready;
   }
 
   return async (exchange) => {
@@ -204,13 +203,14 @@ async function replyTo(request: FlagsRequest, route: Route, { result, dataVersio
 }
 
 function bodyReply(
-  { reply: { status, isSecret } }: Route,
+  { reply: { status, isSecret }, cacheBy }: Route,
   { body, chunks, isWhole }: RouteResult,
   given: Reply['headers'],
 ): Awaitable<Reply> {
   const headers = isSecret ? { ...given, ...NO_STORE } : given;
   if (!chunks) return jsonReply({ status, body, headers });
-  return chunksReply(collectChunks(chunks, isWhole ? Number.POSITIVE_INFINITY : undefined), { status, headers });
+  const longest = cacheBy === undefined ? COLLECTED_LENGTH : CACHED_LENGTH;
+  return chunksReply(collectChunks(chunks, isWhole ? Number.POSITIVE_INFINITY : longest), { status, headers });
 }
 
 async function chunksReply(

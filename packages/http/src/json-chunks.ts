@@ -92,30 +92,46 @@ const SLICE_LENGTH = 64 * 1024;
  */
 export const COLLECTED_LENGTH = 1024 * 1024;
 
+/** The maximum length of a reply that is buffered for the response cache, in characters. */
+export const CACHED_LENGTH = 4 * COLLECTED_LENGTH;
+
 /** A long text with its first slices generated. Call `rest.return()` if nobody writes it. */
 export interface StartedText {
   readonly first: readonly string[];
   readonly rest: AsyncGenerator<string, void>;
-  /** Called with the whole text after it is written, so that it can be cached. Not called for every text. */
-  readonly onWhole?: (text: string) => void;
 }
 
-/** The maximum length of a text that is kept while it is written, in characters. One at a time, to bound the memory. */
-const KEPT_LENGTH = 4 * 1024 * 1024;
-let isKeeping = false;
-
-/** Returns the whole text up to a length, else a started text. Yields to the event loop between slices. */
+/**
+ * Returns the whole text up to a length, else a started text. Yields to the event loop between slices. Buffers texts over
+ * {@link COLLECTED_LENGTH} one at a time, to bound the memory.
+ */
 export async function collectChunks(chunks: JsonChunks, longest = COLLECTED_LENGTH): Promise<string | StartedText> {
-  const rest = slicesOf(chunks);
   const first: string[] = [];
+  const rest = slicesOf(chunks);
   let length = 0;
-  for (let slice = await rest.next(); !slice.done; slice = await rest.next()) {
-    first.push(slice.value);
-    length += slice.value.length;
-    if (length > longest) return { first, rest };
-    if (first.length > 1) await nextTurn();
-  }
-  return first.join('');
+  /** Returns whether the text has ended. */
+  const collect = async (limit: number): Promise<boolean> => {
+    while (length <= limit) {
+      if (first.length > 1) await nextTurn();
+      const slice = await rest.next();
+      if (slice.done) return true;
+      first.push(slice.value);
+      length += slice.value.length;
+    }
+    return false;
+  };
+  const isShort = await collect(Math.min(longest, COLLECTED_LENGTH));
+  const isWhole = isShort || (longest > COLLECTED_LENGTH && (await runAlone(() => collect(longest))));
+  return isWhole ? first.join('') : { first, rest };
+}
+
+let latest: Promise<unknown> = Promise.resolve();
+
+/** Runs a task after all earlier ones have ended. */
+function runAlone<T>(task: () => Promise<T>): Promise<T> {
+  const running = latest.then(task);
+  latest = running.catch(() => undefined);
+  return running;
 }
 
 /** Joins short chunks and splits long ones. Each slice takes one event-loop turn. */
@@ -137,47 +153,18 @@ async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
  * Stops when the client disconnects. An error destroys the connection, so that the client cannot mistake a truncated
  * body for a complete one.
  */
-export async function writeSlices(sink: ReplySink, { first, rest, onWhole }: StartedText): Promise<void> {
+export async function writeSlices(sink: ReplySink, { first, rest }: StartedText): Promise<void> {
   const write = createSliceWriter(sink);
-  const kept = onWhole && startKeeping();
   try {
-    for (const slice of first) {
-      kept?.add(slice);
-      if (!(await write(slice))) return;
-    }
-    for await (const slice of rest) {
-      kept?.add(slice);
-      if (!(await write(slice))) return;
-    }
+    for (const slice of first) if (!(await write(slice))) return;
+    for await (const slice of rest) if (!(await write(slice))) return;
     sink.end();
-    const text = kept?.text();
-    if (text !== undefined) onWhole?.(text);
   } catch (error) {
     sink.destroy();
     throw error;
   } finally {
-    kept?.end();
     await rest.return();
   }
-}
-
-/** Collects the slices of a text, up to a length. Returns undefined while another text is collected. */
-function startKeeping() {
-  if (isKeeping) return undefined;
-  isKeeping = true;
-  let slices: string[] | undefined = [];
-  let length = 0;
-  return {
-    add(slice: string): void {
-      length += slice.length;
-      if (length > KEPT_LENGTH) slices = undefined;
-      slices?.push(slice);
-    },
-    text: () => slices?.join(''),
-    end(): void {
-      isKeeping = false;
-    },
-  };
 }
 
 /** Creates a function that writes one slice. It resolves to false when the client has disconnected. */

@@ -23,12 +23,14 @@ import type { ChangeOperation, Engine, Lifetime, PreparedChange } from './engine
 import { preview } from './preview.operations.js';
 import { SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
+const MINUTE = 60_000;
+
 /** Returns the data version. It covers metrics, so it is undefined if another storage holds the metrics. */
 async function dataVersion(engine: Engine, subject: DataVersionScope = 'flags'): Promise<string | undefined> {
   const { storage, now } = engine;
   if (!storage.dataVersion || engine.metrics !== storage.metrics) return undefined;
   const stored = await storage.dataVersion();
-  return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / 1000)}`;
+  return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / MINUTE)}`;
 }
 
 type OtherMembers = 'settings' | 'as' | 'closing' | 'close' | 'subscribe' | 'asOf' | keyof EvaluationOperations;
