@@ -1,6 +1,7 @@
 import type { Engine } from '../changes/engine.js';
 import { dependenciesOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import { findProject, flagDocuments } from '../flags/flag-documents.js';
+import type { Strategy } from '../flags/strategy.types.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { timeSlice } from '../time-slice.js';
@@ -115,11 +116,16 @@ function toFlagDefinition(flag: FlagState, { environments, nameOf }: FlagContext
         name,
         {
           enabled,
-          strategies: strategies.map(({ segments, ...strategy }): DefinedStrategy => {
-            return { ...strategy, ...(segments && { segments: segments.map(nameOf) }) };
-          }),
+          strategies: strategies.map((strategy) => toStrategyDefinition(strategy, nameOf)),
         },
       ]),
     ),
   };
+}
+
+/** Most strategies have no segments, and need no copy. */
+function toStrategyDefinition(strategy: Strategy, nameOf: FlagContext['nameOf']): DefinedStrategy {
+  const { segments } = strategy;
+  if (!segments?.length) return strategy;
+  return { ...strategy, segments: segments.map(nameOf) };
 }
