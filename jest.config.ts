@@ -1,6 +1,8 @@
 /** @jest-config-loader esbuild-register */
 import { randomInt } from 'node:crypto';
 import type { Config } from 'jest';
+/** Checks of our own sources and of the tests' own tools, and long waits: npm test leaves them out, .ci/run has them. */
+import IN_FULL from './test/in-full.json';
 
 /** Random inputs are the same in every run, but in the full form, which is there to find others. */
 const isFull = process.env.FLAGS_FAULTS === 'full';
@@ -28,16 +30,6 @@ const WITH_PROCESSES = [
 ];
 const WITH_PROCESSES_ON_POSTGRES = ['packages/postgres/test/faults/(converging|feed|kill|nodes)'];
 
-/** Checks of our own sources and of the tests' own tools, and long waits: the short form leaves them out. */
-const IN_FULL = [
-  'examples/server/test/faults/locked-file',
-  'packages/core/test/schema/type-check-cost',
-  'packages/core/test/security/own-expressions',
-  'packages/core/test/storage/faulty-storage',
-  'packages/express/test/docs/writing-a-storage',
-  'packages/express/test/openapi/validity',
-  'packages/postgres/test/server/server',
-];
 const LEFT_OUT = ['/node_modules/', ...below(isFull ? [] : IN_FULL)];
 
 /** Test files below any of the paths, which are regular expressions. */
