@@ -1,6 +1,6 @@
 import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
-import { assertEnvironment, throwEnvironmentNotFound } from '../flags/flag-documents.js';
+import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';
 import { sortInSlices, timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
@@ -70,14 +70,12 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     configuration(options) {
       const environment = options?.environment ?? settings.environment;
-      assertEnvironment(engine, environment);
-      return live.configurationOf(environment) ?? { version: 0, flags: [], segments: [] };
+      return live.configurationOf(environment) ?? throwEnvironmentNotFound(engine, environment);
     },
 
     async loadConfiguration(options) {
       const environment = options?.environment ?? settings.environment;
-      assertEnvironment(engine, environment);
-      return (await live.loadConfiguration(environment)) ?? { version: 0, flags: [], segments: [] };
+      return (await live.loadConfiguration(environment)) ?? throwEnvironmentNotFound(engine, environment);
     },
 
     onConfigurationChange: (listener: () => void) => changes.add(listener),
