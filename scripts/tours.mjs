@@ -93,11 +93,9 @@ await flags.updateFlag(PRODUCTION, { description: 'Changed, so that client featu
 flags.isEnabled('warm');
 
 const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
-const listedIn = (title) => {
-  const section = page.split(/^### /m).find((part) => part.startsWith(title)) ?? '';
-  const [block = ''] = section.match(/^```\n[\s\S]*?^```/m) ?? [];
-  return block.match(/packages\/\S+\.ts/g) ?? [];
-};
+const sectionOf = (title) => page.split(/^### /m).find((part) => part.startsWith(title)) ?? '';
+const filesIn = (text) => text.match(/packages\/\S+\.ts/g) ?? [];
+const listIn = (section) => section.match(/^```\n[\s\S]*?^```/m)?.[0] ?? '';
 
 for (const [title, run] of Object.entries(TOURS)) {
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -105,12 +103,16 @@ for (const [title, run] of Object.entries(TOURS)) {
   atCommit = undefined;
   await run();
   const files = atCommit ?? takeFiles();
-  const listed = listedIn(title);
+  const list = listIn(sectionOf(title));
+  const listed = filesIn(list);
   const differences = [
     ...[...files.keys()].filter((file) => !listed.includes(file)).map((file) => `  not listed: ${file}`),
     ...listed.filter((file) => !files.has(file)).map((file) => `  does not run: ${file}`),
   ];
-  console.log(`${title}: ${files.size} files`);
+  const [, fromRoute] = list.split(/^the route$/m);
+  const counted = `${title}: ${files.size} files${fromRoute ? `, ${filesIn(fromRoute).length} of them from the route on` : ''}`;
+  if (!page.includes(`\n### ${counted}\n`)) differences.push(`  the title is not: ### ${counted}`);
+  console.log(counted);
   if (process.argv.includes('--print')) for (const [file, names] of files) console.log(`  ${file}: ${names.join(' ')}`);
   else if (differences.length > 0) {
     console.log(differences.join('\n'));
