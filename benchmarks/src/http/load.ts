@@ -16,7 +16,9 @@ export interface Load {
   /** What to send next. */
   readonly next: () => SentRequest;
   readonly status: number;
-  readonly seconds: number;
+  readonly seconds?: number;
+  /** The number of requests, instead of a time. */
+  readonly requests?: number;
 }
 
 const CONNECTIONS = 10;
@@ -26,13 +28,14 @@ const CONNECTIONS = 10;
  *
  * @throws Error when any answer has another status, or none comes
  */
-export async function load({ server, next, status, seconds }: Load): Promise<Round> {
+export async function load({ server, next, status, seconds, requests }: Load): Promise<Round> {
   const processorTime = await server.processorTime();
   const began = performance.now();
   const result = await autocannon({
     url: server.origin,
     connections: CONNECTIONS,
-    duration: seconds,
+    ...(seconds !== undefined && { duration: seconds }),
+    ...(requests !== undefined && { amount: requests }),
     sampleInt: 100,
     requests: [{ setupRequest: (defaults) => ({ ...defaults, ...next() }) }],
   });

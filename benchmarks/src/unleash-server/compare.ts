@@ -38,6 +38,12 @@ export async function compare(sides: readonly Side[], scenario: Scenario, pace: 
   return rounds;
 }
 
+/** Sends a number of requests to one side, at whatever speed it answers. */
+export async function sendRequests(side: Side, scenario: Scenario, requests: number): Promise<void> {
+  const { server, next } = await prepare(side, scenario);
+  await load({ server, next, status: scenario.status, requests });
+}
+
 /** Does it once, and sees what comes of it. */
 async function prepare({ server, admin, client }: Side, scenario: Scenario) {
   const token = scenario.token === 'admin' ? admin : client;

@@ -14,26 +14,50 @@ export async function installUnleash(folder: string, version: string): Promise<I
   return await install(folder, { 'unleash-server': version });
 }
 
-/** Installs what the reference server needs into an empty folder: our packages as they are published, and their company. */
+/** Dependencies of the server that only its build from sources needs. */
+const BUILD_ONLY = /^(@types\/.*|esbuild|typescript|preact|@preact\/signals)$/;
+
+type Versions = Readonly<Record<string, string>>;
+
+/** Installs what the reference server needs into an empty folder: our packages as they are published, and their dependencies. */
 export async function installFlags(folder: string): Promise<Installation> {
-  const { dependencies } = JSON.parse(await readFile(join(repository, 'examples/server/package.json'), 'utf8')) as {
-    dependencies: Readonly<Record<string, string>>;
-  };
-  const wanted = Object.entries(dependencies).map(async ([name, version]) => [
-    name,
-    version.startsWith('workspace:') ? await pack(name, folder) : version,
-  ]);
-  const installed = await install(join(folder, 'server'), Object.fromEntries(await Promise.all(wanted)));
+  const dependencies = await dependenciesOf(join(repository, 'examples/server'));
+  const others = Object.entries(dependencies).filter(
+    ([name, version]) => !version.startsWith('workspace:') && !BUILD_ONLY.test(name),
+  );
+  const own = [...(await workspacePackages(dependencies))];
+  const packed = await Promise.all(own.map(async (name) => [name, await pack(name, folder)] as const));
+  const installed = await install(join(folder, 'server'), Object.fromEntries([...others, ...packed]));
   return { ...installed, bytes: installed.bytes + (await compiledDriver()) };
+}
+
+async function dependenciesOf(folder: string): Promise<Versions> {
+  const { dependencies = {} } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+    dependencies?: Versions;
+  };
+  return dependencies;
+}
+
+/** Returns the names of the packages of this workspace among the dependencies, and among theirs. */
+async function workspacePackages(dependencies: Versions, known = new Set<string>()): Promise<ReadonlySet<string>> {
+  for (const [name, version] of Object.entries(dependencies)) {
+    if (!version.startsWith('workspace:') || known.has(name)) continue;
+    known.add(name);
+    await workspacePackages(await dependenciesOf(folderOf(name)), known);
+  }
+  return known;
+}
+
+function folderOf(name: string): string {
+  return join(repository, 'packages', name.replace('@flags/', ''));
 }
 
 /** Our package's tarball. */
 async function pack(name: string, folder: string): Promise<string> {
-  const source = join(repository, 'packages', name.replace('@flags/', ''));
   const destination = join(folder, name.replace('/', '-'));
   await mkdir(destination, { recursive: true });
   await run('npx', ['--yes', '--prefer-offline', 'pnpm@12.21.0', 'pack', '--pack-destination', destination], {
-    cwd: source,
+    cwd: folderOf(name),
   });
   const [tarball = ''] = await readdir(destination);
   return `file:${join(destination, tarball)}`;

@@ -1,9 +1,9 @@
 import type { Round } from '../http/load.js';
 import { median } from '../rounds.js';
-import { compare, type Pace, type Side } from './compare.js';
+import { compare, type Pace, type Side, sendRequests } from './compare.js';
 import type { Contender, Installation } from './contender.js';
 import { authorized, createClientToken, fill, get } from './content.js';
-import { type RunningServer, startProgram } from './program.js';
+import { type Memory, type RunningServer, startProgram } from './program.js';
 import { SCENARIOS, type Scenario } from './scenarios.js';
 
 /** What it takes to have a server. */
@@ -13,10 +13,10 @@ export interface Costs extends Installation {
   readonly firstStart: number;
   /** Milliseconds from a later start, with 1,000 flags, to the first answer to an SDK. */
   readonly start: number;
-  /** Bytes, after that answer. */
-  readonly memoryAtStart: number;
-  /** Bytes, after all load. */
-  readonly memoryAfterLoad: number;
+  /** After that answer. */
+  readonly memoryAtStart: Memory;
+  /** After the comparison, in which a faster server answers more requests. */
+  readonly memoryAfterLoad: Memory;
 }
 
 export interface Compared {
@@ -27,6 +27,8 @@ export interface Compared {
 
 export interface Measured {
   readonly costs: readonly Costs[];
+  /** The memory of each server after the same load. */
+  readonly memories: readonly Memory[];
   readonly compared: readonly Compared[];
 }
 
@@ -42,16 +44,15 @@ export interface Entry {
   readonly installation: Installation;
 }
 
-interface Started {
-  readonly start: number;
-  readonly memoryAtStart: number;
-}
+type Started = Pick<Costs, 'start' | 'memoryAtStart'>;
 
 const SMALL = 100;
 const LARGE = 1000;
 const STARTS = 3;
+/** The requests that every server answers before its memory is read. They switch every flag on, and off again. */
+export const REQUESTS_OF_EACH_KIND = 2000;
 
-export async function measure(entries: readonly Entry[], pace: Pace): Promise<Measured> {
+export async function measure(entries: readonly Entry[], pace: Pace): Promise<Omit<Measured, 'memories'>> {
   const entrants: Entrant[] = [];
   try {
     for (const entry of entries) entrants.push(await enter(entry));
@@ -67,6 +68,26 @@ export async function measure(entries: readonly Entry[], pace: Pace): Promise<Me
   } finally {
     for (const { server } of entrants) await server.stop();
   }
+}
+
+/** Starts the servers one after the other. Returns the memory of each after 1,000 flags and {@link REQUESTS_OF_EACH_KIND} requests of each kind. */
+export async function measureMemory(entries: readonly Entry[]): Promise<readonly Memory[]> {
+  const memories: Memory[] = [];
+  for (const entry of entries) {
+    const entrant = await enter(entry);
+    try {
+      await fillAll([entrant], 0, LARGE);
+      for (const scenario of SCENARIOS.filter(({ flags }) => flags === LARGE)) {
+        await sendRequests(sideOf(entrant), scenario, REQUESTS_OF_EACH_KIND);
+      }
+      const memory = await entrant.server.memory();
+      console.error(entry.contender.name, Math.round(memory.resident / 1e6), Math.round(memory.live / 1e6), 'MB');
+      memories.push(memory);
+    } finally {
+      await entrant.server.stop();
+    }
+  }
+  return memories;
 }
 
 async function enter(entry: Entry): Promise<Entrant> {
@@ -87,9 +108,7 @@ async function fillAll(entrants: readonly Entrant[], from: number, to: number): 
 }
 
 async function compareAll(entrants: readonly Entrant[], flags: number, pace: Pace): Promise<Compared[]> {
-  const sides = entrants.map(
-    ({ server, contender, client }): Side => ({ server, admin: contender.adminToken, client }),
-  );
+  const sides = entrants.map(sideOf);
   const compared: Compared[] = [];
   for (const scenario of SCENARIOS.filter((one) => one.flags === flags)) {
     const rounds = await compare(sides, scenario, pace);
@@ -100,6 +119,10 @@ async function compareAll(entrants: readonly Entrant[], flags: number, pace: Pac
   return compared;
 }
 
+function sideOf({ server, contender, client }: Entrant): Side {
+  return { server, admin: contender.adminToken, client };
+}
+
 /** In turns. */
 async function restartAll(entrants: readonly Entrant[]): Promise<readonly Started[]> {
   const starts = entrants.map((): Started[] => []);
@@ -108,18 +131,25 @@ async function restartAll(entrants: readonly Entrant[]): Promise<readonly Starte
   }
   return starts.map((each) => ({
     start: median(each.map(({ start }) => start)),
-    memoryAtStart: median(each.map(({ memoryAtStart }) => memoryAtStart)),
+    memoryAtStart: {
+      resident: median(each.map(({ memoryAtStart }) => memoryAtStart.resident)),
+      live: median(each.map(({ memoryAtStart }) => memoryAtStart.live)),
+    },
   }));
 }
 
 async function restart(entrant: Entrant): Promise<Started> {
   await entrant.server.stop();
   entrant.server = await startProgram(entrant.contender, authorized(get('/api/client/features'), entrant.client));
-  return { start: entrant.server.startup, memoryAtStart: await entrant.server.residentMemory() };
+  return { start: entrant.server.startup, memoryAtStart: await entrant.server.memory() };
 }
 
-async function costs({ contender, installation, server, firstStart }: Entrant, started?: Started): Promise<Costs> {
-  const { start = Number.NaN, memoryAtStart = Number.NaN } = started ?? {};
-  const memoryAfterLoad = await server.residentMemory();
+const UNKNOWN: Memory = { resident: Number.NaN, live: Number.NaN };
+
+async function costs(
+  { contender, installation, server, firstStart }: Entrant,
+  { start, memoryAtStart }: Started = { start: Number.NaN, memoryAtStart: UNKNOWN },
+): Promise<Costs> {
+  const memoryAfterLoad = await server.memory();
   return { contender, ...installation, firstStart, start, memoryAtStart, memoryAfterLoad };
 }

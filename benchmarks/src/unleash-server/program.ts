@@ -1,11 +1,17 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { exchange, type SentRequest } from '../http/exchange.js';
 import type { Contender } from './contender.js';
+
+/** The memory of a process, in bytes. */
+export interface Memory {
+  readonly resident: number;
+  /** The JavaScript heap after a collection of all garbage. */
+  readonly live: number;
+}
 
 /** A contender that answers. */
 export interface RunningServer {
@@ -14,11 +20,12 @@ export interface RunningServer {
   readonly startup: number;
   /** Microseconds of processor time that its process has used, without that of a database beside it; NaN but on Linux. */
   processorTime(): Promise<number>;
-  /** Bytes of its process, without those of a database beside it. */
-  residentMemory(): Promise<number>;
+  /** Its process alone, without a database beside it. Collects garbage after it has read the resident memory. */
+  memory(): Promise<Memory>;
   stop(): Promise<void>;
 }
 
+const PROBE = new URL('memory-probe.js', import.meta.url).href;
 const PATIENCE = 120_000;
 const GRACE = 5_000;
 const MICROSECONDS_PER_TICK = 10_000;
@@ -28,9 +35,9 @@ export async function startProgram(contender: Contender, first: SentRequest): Pr
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const started = performance.now();
-  const child = spawn(process.execPath, [contender.program], {
+  const child = spawn(process.execPath, ['--expose-gc', '--import', PROBE, contender.program], {
     env: { ...process.env, NODE_ENV: 'production', ...contender.environment(port) },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const end = once(child, 'exit');
   const kill = () => child.kill('SIGKILL');
@@ -48,7 +55,13 @@ export async function startProgram(contender: Contender, first: SentRequest): Pr
   }
   const startup = performance.now() - started;
   const pid = child.pid ?? Number.NaN;
-  return { origin, startup, processorTime: () => processorTime(pid), residentMemory: () => residentMemory(pid), stop };
+  const memory = async () => {
+    const told = once(child, 'message');
+    child.send('memory');
+    const [answer] = await told;
+    return answer as Memory;
+  };
+  return { origin, startup, processorTime: () => processorTime(pid), memory, stop };
 }
 
 async function answers(origin: string, request: SentRequest): Promise<boolean> {
@@ -74,9 +87,4 @@ async function processorTime(pid: number): Promise<number> {
   // What comes before is the name of the program, which may hold anything.
   const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(line) ?? [];
   return (Number(user) + Number(system)) * MICROSECONDS_PER_TICK;
-}
-
-async function residentMemory(pid: number): Promise<number> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout) * 1024;
 }

@@ -3,6 +3,7 @@ import { table } from '../markdown.js';
 import { median } from '../rounds.js';
 import type { Contender } from './contender.js';
 import type { Costs, Measured } from './measure.js';
+import type { Memory } from './program.js';
 
 export function speedTable(measured: Measured): string {
   return figureTable('requests/s', measured, ({ requestsPerSecond }) => requestsPerSecond);
@@ -29,8 +30,15 @@ export function processorTable(measured: Measured): string {
   return figureTable('processor time, µs', measured, ({ processorTime }) => processorTime);
 }
 
-export function costTable(costs: readonly Costs[]): string {
-  const row = (title: string, value: (costs: Costs) => number) => [title, ...costs.map((one) => figure(value(one)))];
+export function costTable({ costs, memories }: Measured): string {
+  const row = (title: string, value: (costs: Costs, at: number) => number) => [
+    title,
+    ...costs.map((one, at) => figure(value(one, at))),
+  ];
+  const memoryRows = (when: string, memory: (costs: Costs, at: number) => Memory | undefined) => [
+    row(`resident memory after ${when}, MB`, (one, at) => (memory(one, at)?.resident ?? Number.NaN) / 1e6),
+    row(`live heap after ${when}, MB`, (one, at) => (memory(one, at)?.live ?? Number.NaN) / 1e6),
+  ];
   return table(
     ['', ...costs.map(({ contender }) => contender.name)],
     [
@@ -38,8 +46,9 @@ export function costTable(costs: readonly Costs[]): string {
       row('installed, MB', ({ bytes }) => bytes / 1e6),
       row('first start to first answer, ms', ({ firstStart }) => firstStart),
       row('start with 1,000 flags, ms', ({ start }) => start),
-      row('resident memory after it, MB', ({ memoryAtStart }) => memoryAtStart / 1e6),
-      row('resident memory after all load, MB', ({ memoryAfterLoad }) => memoryAfterLoad / 1e6),
+      ...memoryRows('that start', ({ memoryAtStart }) => memoryAtStart),
+      ...memoryRows('the same load', (_, at) => memories[at]),
+      ...memoryRows('the comparison', ({ memoryAfterLoad }) => memoryAfterLoad),
     ],
   );
 }
