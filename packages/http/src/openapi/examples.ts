@@ -237,7 +237,7 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
   EventStream:
     'id:42\ndata:{"id":12,"type":"feature-stale-on","createdBy":"ada@example.org","project":"default","featureName":"checkout"}\n\n',
   Session: {
-    version: '0.1.0',
+    version: '0.2.0',
     auth: 'session',
     actor: 'ada@example.org',
     environments: [{ name: 'production', displayName: 'Production' }],

@@ -4,7 +4,7 @@ import type { Action, Principal } from '../permissions.js';
 import { type AdminAction, type Route, route } from '../route.js';
 
 /** The version of this package. The package cannot read its `package.json`, because it runs as ESM and CommonJS. */
-export const VERSION = '0.1.0';
+export const VERSION = '0.2.0';
 
 /** Returns the actions that callers of the admin API need permission for. */
 export function adminActionsOf(routes: readonly Route[]): readonly AdminAction[] {
