@@ -13,8 +13,8 @@ export interface Costs extends Installation {
   readonly firstStart: number;
   /** Milliseconds from a later start, with 1,000 flags, to the first answer to an SDK. */
   readonly start: number;
-  /** After that answer. */
-  readonly memoryAtStart: Memory;
+  /** Bytes, after that answer. A collection of garbage would change what follows. */
+  readonly memoryAtStart: number;
   /** After the comparison, in which a faster server answers more requests. */
   readonly memoryAfterLoad: Memory;
 }
@@ -131,24 +131,19 @@ async function restartAll(entrants: readonly Entrant[]): Promise<readonly Starte
   }
   return starts.map((each) => ({
     start: median(each.map(({ start }) => start)),
-    memoryAtStart: {
-      resident: median(each.map(({ memoryAtStart }) => memoryAtStart.resident)),
-      live: median(each.map(({ memoryAtStart }) => memoryAtStart.live)),
-    },
+    memoryAtStart: median(each.map(({ memoryAtStart }) => memoryAtStart)),
   }));
 }
 
 async function restart(entrant: Entrant): Promise<Started> {
   await entrant.server.stop();
   entrant.server = await startProgram(entrant.contender, authorized(get('/api/client/features'), entrant.client));
-  return { start: entrant.server.startup, memoryAtStart: await entrant.server.memory() };
+  return { start: entrant.server.startup, memoryAtStart: await entrant.server.residentMemory() };
 }
-
-const UNKNOWN: Memory = { resident: Number.NaN, live: Number.NaN };
 
 async function costs(
   { contender, installation, server, firstStart }: Entrant,
-  { start, memoryAtStart }: Started = { start: Number.NaN, memoryAtStart: UNKNOWN },
+  { start, memoryAtStart }: Started = { start: Number.NaN, memoryAtStart: Number.NaN },
 ): Promise<Costs> {
   const memoryAfterLoad = await server.memory();
   return { contender, ...installation, firstStart, start, memoryAtStart, memoryAfterLoad };

@@ -1,11 +1,10 @@
 /**
- * Loaded before a server. Answers every message with the memory of the process: resident as it is, and the live heap after a
- * collection of all garbage. Needs `--expose-gc`.
+ * Loaded before a server. Answers `resident` with the resident memory of the process, in bytes, and `live` with the heap that a
+ * collection of all garbage leaves. Needs `--expose-gc`.
  */
-process.on('message', () => {
-  const resident = process.memoryUsage.rss();
-  globalThis.gc?.();
-  const { heapUsed } = process.memoryUsage();
-  process.send?.({ resident, live: heapUsed });
+process.on('message', (asked) => {
+  if (asked === 'live') globalThis.gc?.();
+  const { rss, heapUsed } = process.memoryUsage();
+  process.send?.(asked === 'live' ? heapUsed : rss);
 });
 process.channel?.unref();

@@ -20,7 +20,9 @@ export interface RunningServer {
   readonly startup: number;
   /** Microseconds of processor time that its process has used, without that of a database beside it; NaN but on Linux. */
   processorTime(): Promise<number>;
-  /** Its process alone, without a database beside it. Collects garbage after it has read the resident memory. */
+  /** Bytes of its process, without those of a database beside it. */
+  residentMemory(): Promise<number>;
+  /** Collects all garbage after it has read the resident memory. */
   memory(): Promise<Memory>;
   stop(): Promise<void>;
 }
@@ -55,13 +57,15 @@ export async function startProgram(contender: Contender, first: SentRequest): Pr
   }
   const startup = performance.now() - started;
   const pid = child.pid ?? Number.NaN;
-  const memory = async () => {
+  const ask = async (figure: 'resident' | 'live') => {
     const told = once(child, 'message');
-    child.send('memory');
+    child.send(figure);
     const [answer] = await told;
-    return answer as Memory;
+    return answer as number;
   };
-  return { origin, startup, processorTime: () => processorTime(pid), memory, stop };
+  const residentMemory = () => ask('resident');
+  const memory = async () => ({ resident: await ask('resident'), live: await ask('live') });
+  return { origin, startup, processorTime: () => processorTime(pid), residentMemory, memory, stop };
 }
 
 async function answers(origin: string, request: SentRequest): Promise<boolean> {

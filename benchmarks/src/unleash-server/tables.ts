@@ -46,7 +46,7 @@ export function costTable({ costs, memories }: Measured): string {
       row('installed, MB', ({ bytes }) => bytes / 1e6),
       row('first start to first answer, ms', ({ firstStart }) => firstStart),
       row('start with 1,000 flags, ms', ({ start }) => start),
-      ...memoryRows('that start', ({ memoryAtStart }) => memoryAtStart),
+      row('resident memory after that start, MB', ({ memoryAtStart }) => memoryAtStart / 1e6),
       ...memoryRows('the same load', (_, at) => memories[at]),
       ...memoryRows('the comparison', ({ memoryAfterLoad }) => memoryAfterLoad),
     ],

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
 import type { Flags } from '@flags/core';
 import { createFlagsRouter, type FlagsRouter } from '@flags/express';
 import { pino } from 'pino';
@@ -26,6 +27,10 @@ interface Running {
 
 /** How long, in milliseconds, the last lines of the log may wait for their reader before the process ends. */
 const LOG_PATIENCE = 500;
+
+// By default V8 lets the heap grow to several times its live objects before it collects the garbage among them. Half as much
+// again takes a quarter less memory after a load, at the same speed: see docs/benchmarks.md, Servers.
+setFlagsFromString('--heap-growing-percent=50');
 
 const output = openLogOutput();
 const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
