@@ -49,7 +49,7 @@ type Started = Pick<Costs, 'start' | 'memoryAtStart'>;
 const SMALL = 100;
 const LARGE = 1000;
 const STARTS = 3;
-/** The requests that every server answers before its memory is read. They switch every flag on, and off again. */
+/** Requests of each kind, without conditional ones, before the memory is read. They switch every flag on, and off again. */
 export const REQUESTS_OF_EACH_KIND = 2000;
 
 export async function measure(entries: readonly Entry[], pace: Pace): Promise<Omit<Measured, 'memories'>> {
@@ -77,7 +77,7 @@ export async function measureMemory(entries: readonly Entry[]): Promise<readonly
     const entrant = await enter(entry);
     try {
       await fillAll([entrant], 0, LARGE);
-      for (const scenario of SCENARIOS.filter(({ flags }) => flags === LARGE)) {
+      for (const scenario of SCENARIOS.filter(({ flags, conditional }) => flags === LARGE && !conditional)) {
         await sendRequests(sideOf(entrant), scenario, REQUESTS_OF_EACH_KIND);
       }
       const memory = await entrant.server.memory();
