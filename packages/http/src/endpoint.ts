@@ -240,7 +240,7 @@ function tagOf(
  */
 async function tagOfFlag(flags: Flags, ref: FlagRef, revision: number | undefined): Promise<string | undefined> {
   try {
-    const flag = await flags.getFlag(ref);
+    const flag = await flags.getFlag(ref, { revision });
     return flag.revision === revision ? entityTag(JSON.stringify(flagDetailToWire(flag)), revision) : undefined;
   } catch {
     return undefined;

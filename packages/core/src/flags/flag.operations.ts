@@ -2,7 +2,7 @@ import type { Versioned } from '../changes/documents.js';
 import type { Engine, PreparedChange } from '../changes/engine.js';
 import type { FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
 import type { DocumentKey } from '../storage/port.js';
-import { cloneJson } from '../validation/json.js';
+import { cloneJson, copyJson } from '../validation/json.js';
 import { clonePatch } from '../validation/json-patch.js';
 import { pickMembers } from '../validation/validator.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
@@ -49,14 +49,30 @@ export async function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag
   };
 }
 
-export async function getFlag(engine: Engine, ref: FlagRef): Promise<FlagDetail> {
-  const { settings, metrics, read } = engine;
-  const found = await findFlag(read, ref);
+export async function getFlag(
+  engine: Engine,
+  ref: FlagRef,
+  { revision }: { readonly revision?: number | undefined } = {},
+): Promise<FlagDetail> {
+  const { settings, metrics, read, replica } = engine;
+  const known = revision === undefined ? undefined : findKnown(engine, ref, revision);
+  const found = known ?? (await findFlag(read, ref));
   const [children, lastSeenAt] = await Promise.all([
-    listLiveChildren(engine, ref.flag),
+    known && !replica.index.hasDependencies() ? [] : listLiveChildren(engine, ref.flag),
     readLastSeenAt(metrics, ref.flag),
   ]);
   return toDetail(toFlag(found, lastSeenAt), found.state, { settings, children });
+}
+
+/** Returns a copy of the flag in memory, if it is at this revision. */
+function findKnown(
+  { replica }: Engine,
+  { project, flag }: FlagRef,
+  revision: number,
+): Versioned<FlagState> | undefined {
+  const known = replica.documents.get(keyOf(flag)) as Versioned<FlagState> | undefined;
+  if (known?.revision !== revision || known.state.project !== project) return undefined;
+  return { revision, state: copyJson(known.state) as FlagState };
 }
 
 export async function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): Promise<PreparedChange<Flag>> {

@@ -98,6 +98,14 @@ export interface LabelChanges {
   readonly remove?: readonly string[];
 }
 
+export interface GetFlagOptions {
+  /**
+   * The revision that a change in this process has just written. If the flag in memory is at this revision, the result
+   * comes from there, and the storage is read for `lastSeenAt` and children alone. Otherwise it has no effect.
+   */
+  readonly revision?: number | undefined;
+}
+
 export interface FlagOperations {
   /**
    * Creates a flag, off in every environment.
@@ -118,7 +126,7 @@ export interface FlagOperations {
    * @example
    * const { environments, revision } = await flags.getFlag({ project: 'default', flag: 'checkout' });
    */
-  getFlag(ref: FlagRef): Promise<FlagDetail>;
+  getFlag(ref: FlagRef, options?: GetFlagOptions): Promise<FlagDetail>;
 
   /**
    * Changes a flag's description, type, staleness, impression data, labels or owner. Records no event if nothing

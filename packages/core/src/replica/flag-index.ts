@@ -1,5 +1,5 @@
 import type { Versioned } from '../changes/documents.js';
-import { environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { dependenciesOf, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import type { EnvironmentOverview, FlagOverview } from '../flags/flag-search.types.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import type { Settings } from '../flags.js';
@@ -74,6 +74,8 @@ export interface FlagIndex {
   update(name: string, state: FlagState | undefined, revision: number): void;
   /** Returns a frozen list in name order (code points). Later changes create another list. */
   list(): readonly IndexedFlag[];
+  /** Whether any flag that is not archived depends on another. */
+  hasDependencies(): boolean;
 }
 
 /** @param findLive returns the flag that evaluation holds, unless it is archived */
@@ -82,6 +84,7 @@ export function createFlagIndex(
   findLive: (name: string) => Versioned<FlagState> | undefined,
 ): FlagIndex {
   const flags = new Map<string, IndexedFlag>();
+  const dependent = new Set<string>();
   // Their entries are made for the next list, because not every change has one.
   const changed = new Set<string>();
   const order = createNameOrder(
@@ -95,6 +98,8 @@ export function createFlagIndex(
 
   return {
     update(name, state, revision) {
+      if (state && !state.archived && dependenciesOf(state).length > 0) dependent.add(name);
+      else dependent.delete(name);
       if (state && !state.archived) {
         changed.add(name);
       } else {
@@ -112,5 +117,6 @@ export function createFlagIndex(
       changed.clear();
       return order.list();
     },
+    hasDependencies: () => dependent.size > 0,
   };
 }

@@ -39,7 +39,65 @@ const CHANGES: readonly [string, Change][] = [
   ['archiveFlag', (flags, _, context) => flags.archiveFlag(CHECKOUT, context)],
 ];
 
-onEveryStorage((start) => {
+onEveryStorage((start, share) => {
+  describe('a flag read at the revision that a change has written', () => {
+    it.each(CHANGES)('is the stored one: %s', async (_, change) => {
+      const { flags, strategy } = await checkoutIn(start);
+      await flags.reportMetrics({
+        appName: 'web',
+        bucket: {
+          start: new Date().toISOString(),
+          stop: new Date().toISOString(),
+          toggles: { checkout: { yes: 1, no: 0 } },
+        },
+      });
+      let revision: number | undefined;
+      const onRevision = (written: number) => {
+        revision = written;
+      };
+      await change(flags, strategy, { onRevision });
+      const flag = await flags.getFlag(CHECKOUT, { revision });
+      expect(flag).toEqual(await flags.getFlag(CHECKOUT));
+      expect(JSON.stringify(flag)).toBe(JSON.stringify(await flags.getFlag(CHECKOUT)));
+    });
+
+    it('has its children', async () => {
+      const { flags } = await checkoutIn(start);
+      await flags.createFlag(DEFAULT, { name: 'child' });
+      await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'checkout' });
+      let revision: number | undefined;
+      const onRevision = (written: number) => {
+        revision = written;
+      };
+      await flags.updateFlag(CHECKOUT, { description: 'changed' }, { onRevision });
+      expect((await flags.getFlag(CHECKOUT, { revision })).children).toEqual(['child']);
+      await flags.archiveFlag({ ...DEFAULT, flag: 'child' });
+      expect((await flags.getFlag(CHECKOUT, { revision })).children).toEqual([]);
+    });
+
+    it('is read from the storage at any other revision, or in another project', async () => {
+      const open = await share();
+      const [one, other] = [await open(), await open({ pollInterval: 0 })];
+      await one.createFlag(DEFAULT, { name: 'checkout' });
+      const { revision } = await one.updateFlag(CHECKOUT, { description: 'one' });
+      await other.updateFlag(CHECKOUT, { description: 'other' });
+      expect((await one.getFlag(CHECKOUT, { revision: revision + 1 })).description).toBe('other');
+      await one.createProject({ id: 'mine', name: 'Mine' });
+      await expect(one.getFlag({ project: 'mine', flag: 'checkout' }, { revision })).rejects.toMatchObject({
+        code: 'flag_not_found',
+      });
+    });
+
+    it('belongs to the caller', async () => {
+      const { flags } = await checkoutIn(start);
+      await flags.enable(PRODUCTION);
+      const { revision } = await flags.getFlag(CHECKOUT);
+      const flag = await flags.getFlag(CHECKOUT, { revision });
+      for (const { strategies } of flag.environments) (strategies as unknown[]).length = 0;
+      expect(await flags.getFlag(CHECKOUT, { revision })).toEqual(await flags.getFlag(CHECKOUT));
+    });
+  });
+
   describe('a change that names the revision it has seen', () => {
     it.each(CHANGES)('takes effect while that is the present one: %s', async (_, change) => {
       const { flags, strategy } = await checkoutIn(start);
