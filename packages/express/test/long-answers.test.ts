@@ -43,6 +43,8 @@ describe('JSON that is made in pieces', () => {
 
 describe('a long text that is buffered', () => {
   const LONGEST = 4 * 1024 * 1024;
+  /** In MiB. */
+  const SLICE = 1 / 16;
 
   async function* slices(count: number, onSlice: () => Promise<void> | void = () => undefined) {
     for (let number = 0; number < count; number++) {
@@ -51,11 +53,34 @@ describe('a long text that is buffered', () => {
     }
   }
 
-  it('is whole, unless it is longer than the limit', async () => {
+  it('is whole up to the limit', async () => {
     expect(await collectChunks(slices(4), LONGEST)).toHaveLength(LONGEST);
-    const started = await collectChunks(slices(6), LONGEST);
+  });
+
+  /** Returns the length of the beginning that a started text keeps in memory, and of all of it. */
+  async function lengthsOf(started: Awaited<ReturnType<typeof collectChunks>>) {
     if (typeof started === 'string') throw new Error('whole');
-    expect((await textOf(started.rest)).length + started.first.join('').length).toBe(6 * 1024 * 1024);
+    const beginning = started.first.join('').length;
+    return [beginning, beginning + (await textOf(started.rest)).length].map((length) => length / 1024 / 1024);
+  }
+
+  it('is streamed when it is longer, and others for a minute from 1 MiB on', async () => {
+    const clock = jest.spyOn(performance, 'now');
+    const now = performance.now() - 600_000;
+    clock.mockReturnValue(now);
+    try {
+      const both = [collectChunks(slices(6), LONGEST), collectChunks(slices(6), LONGEST)];
+      const [first, second] = await Promise.all(both);
+      expect(await lengthsOf(first ?? '')).toEqual([4 + SLICE, 6]);
+      expect(await lengthsOf(second ?? '')).toEqual([1 + SLICE, 6]);
+      clock.mockReturnValue(now + 59_000);
+      expect(await lengthsOf(await collectChunks(slices(3), LONGEST))).toEqual([1 + SLICE, 3]);
+      expect(await collectChunks(slices(3), Number.POSITIVE_INFINITY)).toHaveLength(3 * 1024 * 1024);
+      clock.mockReturnValue(now + 61_000);
+      expect(await collectChunks(slices(3), LONGEST)).toHaveLength(3 * 1024 * 1024);
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('waits for the one before it', async () => {

@@ -120,10 +120,21 @@ export async function collectChunks(chunks: JsonChunks, longest = COLLECTED_LENG
     }
     return false;
   };
+  const collectLong = async (): Promise<boolean> => {
+    if (Number.isFinite(longest) && performance.now() - exceededAt < PAUSE_MILLISECONDS) return false;
+    const isWhole = await collect(longest);
+    if (!isWhole) exceededAt = performance.now();
+    return isWhole;
+  };
   const isShort = await collect(Math.min(longest, COLLECTED_LENGTH));
-  const isWhole = isShort || (longest > COLLECTED_LENGTH && (await runAlone(() => collect(longest))));
+  const isWhole = isShort || (longest > COLLECTED_LENGTH && (await runAlone(collectLong)));
   return isWhole ? first.join('') : { first, rest };
 }
+
+/** The time for which texts are streamed from {@link COLLECTED_LENGTH} on after one has exceeded its limit. */
+const PAUSE_MILLISECONDS = 60_000;
+/** Slow clients keep the beginnings of started texts in memory, so few of them may be as long as {@link CACHED_LENGTH}. */
+let exceededAt = Number.NEGATIVE_INFINITY;
 
 let latest: Promise<unknown> = Promise.resolve();
 
