@@ -123,11 +123,7 @@ class FlagCompilation {
     return this.variants(definitions, String(parameters.groupId), stickiness);
   }
 
-  private variants(
-    definitions: readonly VariantDefinition[],
-    groupId: string,
-    stickiness: string,
-  ): CompiledVariants | undefined {
+  private variants(definitions: readonly VariantDefinition[], groupId: string, stickiness: string) {
     const { counter } = this.flag;
     const { strategyContext } = this.parts;
     return compileVariants(definitions, { groupId, stickiness, counter, strategyContext });
