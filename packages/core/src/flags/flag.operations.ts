@@ -8,7 +8,7 @@ import { pickMembers } from '../validation/validator.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import type { FlagState } from './flag.js';
-import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
+import type { Flag, FlagChanges, FlagDetail, GetFlagOptions, LabelChanges, NewFlag } from './flag.types.js';
 import {
   findFlag,
   findProject,
@@ -49,11 +49,7 @@ export async function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag
   };
 }
 
-export async function getFlag(
-  engine: Engine,
-  ref: FlagRef,
-  { revision }: { readonly revision?: number | undefined } = {},
-): Promise<FlagDetail> {
+export async function getFlag(engine: Engine, ref: FlagRef, { revision }: GetFlagOptions = {}): Promise<FlagDetail> {
   const { settings, metrics, read, replica } = engine;
   const known = revision === undefined ? undefined : findKnown(engine, ref, revision);
   const found = known ?? (await findFlag(read, ref));

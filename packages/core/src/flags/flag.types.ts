@@ -98,6 +98,7 @@ export interface LabelChanges {
   readonly remove?: readonly string[];
 }
 
+/** Options of {@link FlagOperations.getFlag}. */
 export interface GetFlagOptions {
   /**
    * The revision that a change in this process has just written. If the flag in memory is at this revision, the result

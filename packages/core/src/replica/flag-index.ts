@@ -98,10 +98,10 @@ export function createFlagIndex(
 
   return {
     update(name, state, revision) {
-      if (state && !state.archived && dependenciesOf(state).length > 0) dependent.add(name);
-      else dependent.delete(name);
+      dependent.delete(name);
       if (state && !state.archived) {
         changed.add(name);
+        if (dependenciesOf(state).length > 0) dependent.add(name);
       } else {
         changed.delete(name);
         if (state) enter(name, { state, revision });
