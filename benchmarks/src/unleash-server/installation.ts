@@ -14,7 +14,7 @@ export async function installUnleash(folder: string, version: string): Promise<I
   return await install(folder, { 'unleash-server': version });
 }
 
-/** Dependencies of the server that only its build from sources needs. */
+/** Matches the dependencies that the server needs only when it is built from source. */
 const BUILD_ONLY = /^(@types\/.*|esbuild|typescript|preact|@preact\/signals)$/;
 
 type Versions = Readonly<Record<string, string>>;

@@ -84,8 +84,10 @@ ${costTable(measured)}
 Production installs by npm: Unleash with its user interface, the reference server with both database drivers and its logger.
 PostgreSQL's own size and memory come in addition. A start ends with the first successful response. The first start creates the tables in
 an empty database. Later starts are medians of three, until \`GET /api/client/features\` succeeds. The live heap is what a collection of
-all garbage leaves. Of the rest, about 45 MB are the Node program, and most is garbage that V8 has not collected yet. The reference server asks V8
-to collect when the heap has grown by half (\`--heap-growing-percent=50\`). By default V8 lets it grow to several times its size. For the same load, each server has a database of its own, creates 1,000 flags, and answers ${REQUESTS_OF_EACH_KIND.toLocaleString('en')} requests of each kind. In
-the comparison, a faster server answers more requests, and so has more flags, strategies and events at its end.
+all garbage leaves. Of the rest, about 45 MB are the Node program, and most is garbage that V8 has not collected yet. The reference server
+asks V8 to collect when the heap has grown by half (\`--heap-growing-percent=50\`). By default V8 lets it grow to several times its size.
+
+For the same load, each server has a database of its own, creates 1,000 flags, and answers ${REQUESTS_OF_EACH_KIND.toLocaleString('en')} requests of each kind.
+In the comparison, a faster server answers more requests, and so has more flags, strategies and events at its end.
 `;
 }

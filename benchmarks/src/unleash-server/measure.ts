@@ -49,7 +49,7 @@ type Started = Pick<Costs, 'start' | 'memoryAtStart'>;
 const SMALL = 100;
 const LARGE = 1000;
 const STARTS = 3;
-/** Requests of each kind, without conditional ones, before the memory is read. They switch every flag on, and off again. */
+/** The number of requests of each kind before the memory is read. Conditional requests are left out. */
 export const REQUESTS_OF_EACH_KIND = 2000;
 
 export async function measure(entries: readonly Entry[], pace: Pace): Promise<Omit<Measured, 'memories'>> {
@@ -70,7 +70,7 @@ export async function measure(entries: readonly Entry[], pace: Pace): Promise<Om
   }
 }
 
-/** Starts the servers one after the other. Returns the memory of each after 1,000 flags and {@link REQUESTS_OF_EACH_KIND} requests of each kind. */
+/** Starts the servers one after the other, and returns the memory of each after the same requests. */
 export async function measureMemory(entries: readonly Entry[]): Promise<readonly Memory[]> {
   const memories: Memory[] = [];
   for (const entry of entries) {

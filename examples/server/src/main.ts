@@ -28,8 +28,8 @@ interface Running {
 /** How long, in milliseconds, the last lines of the log may wait for their reader before the process ends. */
 const LOG_PATIENCE = 500;
 
-// By default V8 lets the heap grow to several times its live objects before it collects the garbage among them. Half as much
-// again takes a quarter less memory after a load, at the same speed: see docs/benchmarks.md, Servers.
+// By default, V8 lets the heap grow to several times the size of its live objects before it collects garbage. With a limit of
+// 50 % the server takes a quarter less memory under load, at the same speed. See "Servers" in docs/benchmarks.md.
 setFlagsFromString('--heap-growing-percent=50');
 
 const output = openLogOutput();

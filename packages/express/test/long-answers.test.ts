@@ -57,7 +57,7 @@ describe('a long text that is buffered', () => {
     expect(await collectChunks(slices(4), LONGEST)).toHaveLength(LONGEST);
   });
 
-  /** Returns the length of the beginning that a started text keeps in memory, and of all of it. */
+  /** Returns two lengths in MiB: of the slices that are buffered, and of the whole text. */
   async function lengthsOf(started: Awaited<ReturnType<typeof collectChunks>>) {
     if (typeof started === 'string') throw new Error('whole');
     const beginning = started.first.join('').length;

@@ -92,7 +92,7 @@ const SLICE_LENGTH = 64 * 1024;
  */
 export const COLLECTED_LENGTH = 1024 * 1024;
 
-/** The maximum length of a reply that is buffered for the response cache, in characters. */
+/** The maximum length of a list that the response cache stores, in characters. Longer lists are streamed. */
 export const CACHED_LENGTH = 4 * COLLECTED_LENGTH;
 
 /** A long text with its first slices generated. Call `rest.return()` if nobody writes it. */
@@ -131,9 +131,9 @@ export async function collectChunks(chunks: JsonChunks, longest = COLLECTED_LENG
   return isWhole ? first.join('') : { first, rest };
 }
 
-/** The time for which texts are streamed from {@link COLLECTED_LENGTH} on after one has exceeded its limit. */
+/** After a text has exceeded its limit, longer texts than {@link COLLECTED_LENGTH} are streamed for this time. */
 const PAUSE_MILLISECONDS = 60_000;
-/** Slow clients keep the beginnings of started texts in memory, so few of them may be as long as {@link CACHED_LENGTH}. */
+/** The time of the last text that exceeded its limit. A slow client keeps all slices of such a text that are buffered. */
 let exceededAt = Number.NEGATIVE_INFINITY;
 
 let latest: Promise<unknown> = Promise.resolve();
