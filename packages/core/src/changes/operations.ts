@@ -17,6 +17,7 @@ import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
 import * as tokens from '../tokens/token.operations.js';
 import { verifyToken } from '../tokens/token-verification.operations.js';
+import { copyJson } from '../validation/json.js';
 import * as changeSets from './change-sets.operations.js';
 import type { DocumentReader } from './documents.js';
 import type { ChangeOperation, Engine, Lifetime, PreparedChange } from './engine.js';
@@ -143,7 +144,7 @@ async function runChange(
   const change = split(...input);
   const preparing = prepare(engine, change);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
-  if (!change.context) return prepared.result((await engine.run([prepared], undefined)).documents);
+  if (!change.context) return resultOf(prepared, (await engine.run([prepared], undefined)).documents);
   const { actor, onSegmentUse, onRevision, ifRevision } = change.context;
   const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
   const { documents } = await engine.run([single], {
@@ -151,7 +152,12 @@ async function runChange(
     ...(onSegmentUse && { onSegmentUse }),
   });
   if (onRevision) await reportRevision(prepared, documents, onRevision);
-  return prepared.result(documents);
+  return resultOf(prepared, documents);
+}
+
+/** Returns a copy, which callers may change. The documents may be those that the storage keeps in memory. */
+async function resultOf({ result }: PreparedChange, documents: DocumentReader): Promise<unknown> {
+  return copyJson(await result(documents));
 }
 
 /** The documents are those after the commit, so this reads no storage. */

@@ -93,6 +93,12 @@ function lockNames(changes: readonly PreparedChange[]): readonly string[] {
 
 type Outcome = CommittedSet | 'lost';
 
+/** Reads the frozen documents of a storage that keeps them in this process, because a copy costs as much as a change. */
+function shareDocuments(storage: Storage): Pick<Storage, 'get' | 'list'> {
+  const list: Storage['list'] = (query) => storage.list(query);
+  return { list, get: (key) => (storage.peek ? storage.peek(key) : storage.get(key)) };
+}
+
 /**
  * Decides on the replica's copies of the documents, which saves round trips to the database. Only a successful commit
  * proves that the copies were current. After a refusal, or a decision without events, the caller decides again on the
@@ -138,7 +144,7 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
   const { changes, context } = set;
   let decided: DecidedSet;
   try {
-    decided = await decideSet(changes, context, environment.storage);
+    decided = await decideSet(changes, context, shareDocuments(environment.storage));
   } catch (error) {
     if (await isRepetition(environment.storage, set.context.id)) return toRepetition(set);
     throw error;

@@ -63,13 +63,17 @@ export function constraintCost(constraint: ConstraintDefinition): number {
   return COMPARISON_COST + (constraint.caseInsensitive ? LOWER_CASE_COST : 0) + operatorCost(constraint);
 }
 
+/** The costs of lists that exceed {@link UNCACHED_COST}. Lists of constraints are immutable. */
 const knownCosts = new WeakMap<readonly ConstraintDefinition[], number>();
 
-/** Cached per list, because lists of constraints are immutable. */
+/** A cheaper list is estimated faster than it is cached. */
+const UNCACHED_COST = 20;
+
 export function constraintsCost(constraints: readonly ConstraintDefinition[]): number {
-  const cost =
-    knownCosts.get(constraints) ?? constraints.reduce((sum, constraint) => sum + constraintCost(constraint), 0);
-  knownCosts.set(constraints, cost);
+  const known = knownCosts.get(constraints);
+  if (known !== undefined) return known;
+  const cost = constraints.reduce((sum, constraint) => sum + constraintCost(constraint), 0);
+  if (cost > UNCACHED_COST) knownCosts.set(constraints, cost);
   return cost;
 }
 

@@ -99,6 +99,8 @@ export interface PreparedWrite {
 export interface PreparedContent {
   readonly body: string;
   readonly summary: string;
+  /** The value of the body, if the caller has made the text of it. The caller may change the value later. */
+  readonly value?: unknown;
 }
 
 export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | OptionalText> {
@@ -172,7 +174,9 @@ function prepareWrite(write: DocumentWrite): PreparedWrite {
   const { expected } = write;
   if ('deleted' in write) return { key, expected, parent: null, content: null };
   if ('touch' in write) return { key, expected, parent: null, content: 'unchanged' };
-  const content = { body: write.text ?? toJson(write.body), summary: toJson(write.summary) };
+  const summary = toJson(write.summary);
+  const content =
+    write.text === undefined ? { body: toJson(write.body), summary } : { body: write.text, summary, value: write.body };
   return { key, expected, parent: write.parent, content };
 }
 

@@ -115,7 +115,8 @@ export interface Storage {
 
   /**
    * Optional, for storages that keep documents in this process. Returns a document as the storage keeps it, deeply
-   * frozen. The engine shares it with the storage, so that each document is in memory once.
+   * frozen. The engine shares it with the storage, so that each document is in memory once, and decides changes on it. A
+   * storage that wraps another one leaves `peek` out, or wraps it as it wraps `get`.
    *
    * @example
    * const stored = storage.peek?.({ kind: 'flag', id: 'checkout' });

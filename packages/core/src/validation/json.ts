@@ -158,6 +158,8 @@ function internObject(members: Record<string, unknown>, known: Members | undefin
 }
 
 function mergeValue(value: unknown, known: unknown, twin: unknown): unknown {
+  // JSON has no negative zero.
+  if (value === 0) return 0;
   if (typeof value !== 'object' || value === null) return value;
   if (value === twin) return known;
   if (Array.isArray(value)) return mergeArray(value, arrayOf(known), arrayOf(twin));

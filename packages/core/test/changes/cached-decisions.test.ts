@@ -25,6 +25,10 @@ function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) 
       asked.reads += 1;
       return memory.get(key);
     },
+    peek: (key) => {
+      asked.reads += 1;
+      return memory.peek?.(key);
+    },
     commit: (commit) => {
       asked.commits += 1;
       return memory.commit(commit);

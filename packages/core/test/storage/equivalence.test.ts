@@ -13,13 +13,16 @@ const revisions = fc.integer({ min: 0, max: 4 });
 const writes: fc.Arbitrary<DocumentWrite> = fc.oneof(
   {
     weight: 3,
-    arbitrary: fc.record({
-      key: keys,
-      expected: revisions,
-      parent: fc.option(parents),
-      body: fc.jsonValue(),
-      summary: fc.jsonValue(),
-    }),
+    arbitrary: fc
+      .record({
+        key: keys,
+        expected: revisions,
+        parent: fc.option(parents),
+        body: fc.jsonValue(),
+        summary: fc.jsonValue(),
+        hasText: fc.boolean(),
+      })
+      .map(({ hasText, ...put }) => (hasText ? { ...put, text: JSON.stringify(put.body) } : put)),
   },
   { weight: 1, arbitrary: fc.record({ key: keys, expected: revisions, deleted: fc.constant(true as const) }) },
 );

@@ -56,6 +56,43 @@ describe('memoryStorage', () => {
     expect(storage.peek?.({ kind: 'flag', id: 'b' })).toBeUndefined();
   });
 
+  it('copies only the changed parts of a body that comes with its text', async () => {
+    const storage = memoryStorage();
+    const key = { kind: 'flag', id: 'a' };
+    const put = { key, parent: null, summary: {} };
+    await storage.commit({ writes: [{ ...put, expected: 0, body: { same: [1], list: [{ a: 1 }] } }], events: [] });
+    const before = storage.peek?.(key)?.body as { same: number[] };
+    const item: { a: number; b?: number } = { a: -0 };
+    const body = { ...before, list: [item], absent: undefined };
+    await storage.commit({ writes: [{ ...put, expected: 1, body, text: JSON.stringify(body) }], events: [] });
+    item.b = 2;
+    const after = storage.peek?.(key)?.body as typeof body;
+    expect(after).toStrictEqual({ same: [1], list: [{ a: 0 }] });
+    expect(after.same).toBe(before.same);
+    expect(() => after.list.push(item)).toThrow(TypeError);
+  });
+
+  it('gives results of changes that callers may change', async () => {
+    const storage = memoryStorage();
+    const flags = await createFlags({ storage });
+    const ref = { project: 'default', flag: 'checkout' };
+    const place = { ...ref, environment: 'production' };
+    await flags.createFlag(ref, { name: 'checkout' });
+    await flags.setVariants(ref, [{ name: 'red' }, { name: 'blue' }]);
+    const { strategies } = await flags.configureEnvironment(place, {
+      enabled: true,
+      strategies: [{ name: 'default' }],
+    });
+    const variants = await flags.patchVariants(ref, [{ op: 'replace', path: '/0/name', value: 'green' }]);
+    for (const list of [strategies, variants] as unknown[][]) list.push('changed by the caller');
+    Object.assign(strategies[0] as object, { name: 'changed by the caller' });
+    Object.assign(variants[1] as object, { name: 'changed by the caller' });
+    const { environments, variants: stored } = await flags.getFlag(ref);
+    expect(stored.map(({ name }) => name)).toEqual(['green', 'blue']);
+    expect(environments.find(({ name }) => name === 'production')?.strategies).toMatchObject([{ name: 'default' }]);
+    await flags.close();
+  });
+
   it('keeps the data of a creation when the document changes', async () => {
     const storage = memoryStorage();
     const key = { kind: 'flag', id: 'a' };

@@ -1,6 +1,6 @@
 import { lowerBound } from '../../collections.js';
 import { FlagsError } from '../../errors.js';
-import { copyJson, internJson } from '../../validation/json.js';
+import { copyJson, deepFreeze, internJson, mergeJson } from '../../validation/json.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
 import { withChangeHook } from '../metrics-composition.js';
 import type { DocumentKey, ListedDocument, ListQuery, Storage, StoredDocument } from '../port.js';
@@ -136,11 +136,15 @@ function memoryDocuments(): MemoryDocuments {
   }
 
   /** Reuses equal parts of the body before, which evaluation has compiled. */
-  function toContent({ body, summary }: PreparedContent, before: Content | null | undefined): Content {
+  function toContent({ body, value, summary }: PreparedContent, before: Content | null | undefined): Content {
     // `JSON.stringify` may return a text in many pieces, which take more memory. Measuring joins the pieces.
     Buffer.byteLength(summary);
     if (summary !== lastSummary) lastSummary = summary;
-    return { body: internJson(JSON.parse(body), before?.body), summary: lastSummary };
+    const known = before?.body;
+    // The engine's value shares its unchanged parts with the body before, so only the changed parts are copied.
+    const own =
+      known && value ? deepFreeze(mergeJson(value, { known, twin: known })) : internJson(JSON.parse(body), known);
+    return { body: own, summary: lastSummary };
   }
 
   return {
