@@ -73,6 +73,12 @@ export function createReader(storage: Pick<Storage, 'get' | 'list'>): DocumentRe
   return { read: createRead(storage), list: async (query) => storage.list(query) };
 }
 
+/** Reads the frozen documents of a storage that keeps them in this process, because a copy costs as much as a change. */
+export function shareDocuments(storage: Storage): Pick<Storage, 'get' | 'list'> {
+  const list: Storage['list'] = (query) => storage.list(query);
+  return { list, get: (key) => (storage.peek ? storage.peek(key) : storage.get(key)) };
+}
+
 /** Throws `invalid_input` for a reference that is not a string. */
 export function assertText(kind: string, id: unknown): void {
   if (typeof id !== 'string') throw invalidInput([{ message: `must name a ${kind}, as a string`, path: `/${kind}` }]);

@@ -4,7 +4,7 @@ import type { Feed } from '../events/feed.js';
 import { hasHistory } from '../history/event-log.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import { type KeyedUpdate, nameOf, type Versioned, withCheckpoints } from './documents.js';
+import { type KeyedUpdate, nameOf, shareDocuments, type Versioned, withCheckpoints } from './documents.js';
 import { type CommittedSet, type DecidedSet, newSetId, type PreparedChange, type SetContext } from './engine.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
 import { assertDocumentSize, isLarge, type StateSize } from './size-limits.js';
@@ -92,12 +92,6 @@ function lockNames(changes: readonly PreparedChange[]): readonly string[] {
 }
 
 type Outcome = CommittedSet | 'lost';
-
-/** Reads the frozen documents of a storage that keeps them in this process, because a copy costs as much as a change. */
-function shareDocuments(storage: Storage): Pick<Storage, 'get' | 'list'> {
-  const list: Storage['list'] = (query) => storage.list(query);
-  return { list, get: (key) => (storage.peek ? storage.peek(key) : storage.get(key)) };
-}
 
 /**
  * Decides on the replica's copies of the documents, which saves round trips to the database. Only a successful commit
