@@ -9,8 +9,9 @@ const isFull = process.env.FLAGS_FAULTS === 'full';
 process.env.FLAGS_SEED ??= String(isFull ? randomInt(2 ** 31) : 1);
 if (isFull) console.error(`FLAGS_SEED=${process.env.FLAGS_SEED}`);
 
-// Workers inherit it. Tests create many objects that are soon garbage: with more room for them, V8 copies fewer.
-process.execArgv.push('--max-semi-space-size=64');
+// Workers and their processes inherit both. Tests create many objects that are soon garbage: with more room for them, V8
+// copies fewer. And they cause most of our warnings on purpose; those about warnings listen to the event.
+process.execArgv.push('--max-semi-space-size=64', '--disable-warning=FlagsWarning');
 
 /** The SQLite of Node instead of better-sqlite3, for tests on Node 22.16 and newer. */
 const NODE_DRIVER = {

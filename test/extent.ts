@@ -1,3 +1,6 @@
+/** Whether this is the long form of the tests, `npm run test:faults`. */
+export const isFull = process.env.FLAGS_FAULTS === 'full';
+
 /**
  * The value for this run of the fault tests: `full` under `npm run test:faults`, else `short`.
  *
@@ -5,10 +8,10 @@
  * const ROUNDS = extent({ short: 5, full: 100 });
  */
 export function extent<T>({ short, full }: { readonly short: T; readonly full: T }): T {
-  return process.env.FLAGS_FAULTS === 'full' ? full : short;
+  return isFull ? full : short;
 }
 
 /** Declares a test of the full form alone. A test of the short form covers the same feature more briefly. */
 export function inFull(name: string, run: () => Promise<void>): void {
-  if (process.env.FLAGS_FAULTS === 'full') it(name, run);
+  if (isFull) it(name, run);
 }
