@@ -1,14 +1,15 @@
 import { v4 as randomId } from 'uuid';
 import { createReader, type Versioned } from './changes/documents.js';
+import type { Engine, PreparedChange } from './changes/engine.js';
 import {
   type ActorIdentity,
   attribute,
+  bindChanges,
+  bindReadsAndReports,
+  createActorInterfaces,
   createLifetime,
-  type Engine,
-  type PreparedChange,
   toIdentity,
-} from './changes/engine.js';
-import { bindChanges, bindReadsAndReports, createActorInterfaces } from './changes/operations.js';
+} from './changes/operations.js';
 import { createSetRunner } from './changes/set-runner.js';
 import { StateSize } from './changes/size-limits.js';
 import { FlagsError } from './errors.js';

@@ -51,7 +51,9 @@ describe('idle connections to the event stream', () => {
     const [first = 0] = peaks;
     const kib = (bytes: number) => Math.round(bytes / KIBIBYTE);
     if (isFull) {
-      console.info(`${count} streams: ${kib((first - empty) / count)} KiB each; peaks ${peaks.map(kib).join(', ')} KiB.`);
+      console.info(
+        `${count} streams: ${kib((first - empty) / count)} KiB each; peaks ${peaks.map(kib).join(', ')} KiB.`,
+      );
     }
     await checkMemory(async () => {
       expect(first - empty).toBeLessThan(count * PER_STREAM + NOISE);

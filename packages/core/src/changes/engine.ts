@@ -1,6 +1,5 @@
 import { randomFillSync } from 'node:crypto';
 import type { Awaitable, ChangeContext } from '../common.types.js';
-import { FlagsError } from '../errors.js';
 import type { Feed } from '../events/feed.js';
 import type { Settings } from '../flags.js';
 import type { MetricsRetention } from '../metrics/retention.js';
@@ -8,9 +7,7 @@ import type { Replica } from '../replica/replica.js';
 import type { PayloadReader } from '../schema/payload.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import type { Token } from '../tokens/token.types.js';
 import type { TokenVerifier } from '../tokens/token-verification.operations.js';
-import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
 import type { DocumentChange, DocumentReader } from './documents.js';
 import type { ExpectedRevision } from './refusals.js';
@@ -38,7 +35,7 @@ export interface Engine extends DocumentReader, TokenVerifier {
 }
 
 /** A context that may lack an actor. */
-type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
+export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
 
 /** The context of a change set. */
 export interface SetContext extends Pick<ChangeContext, 'onSegmentUse'> {
@@ -147,85 +144,6 @@ export function ofBoth<Ref, Input>(prepare: Prepare<[Ref, Input]>, ref: ChangeOp
     split: (given, input, context) => ({ ref: given, input, context: context as ChangeContext | undefined }),
     ref,
   };
-}
-
-/** The actor of changes: a name, and the API token if the actor uses one. */
-export interface ActorIdentity {
-  /** Of any type, because callers without types may pass anything. The first change validates the name. */
-  readonly name: unknown;
-  readonly token?: Pick<Token, 'id' | 'kind'>;
-}
-
-/** Converts an actor's name or an API token to an identity. */
-export function toIdentity(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): ActorIdentity {
-  if (typeof actor !== 'object' || actor === null) return { name: actor };
-  const { name, id, kind } = actor;
-  return typeof id === 'string' && typeof kind === 'string' ? { name, token: { id, kind } } : { name };
-}
-
-/** Adds the engine's actor to the context of a change set, unless the context names another one. */
-export function attribute(context: UnattributedContext | undefined, { name, token }: ActorIdentity): SetContext {
-  const actor: unknown = context?.actor ?? name;
-  const actorToken = context?.actor === undefined ? token : undefined;
-  if (typeof actor !== 'string' || actor === '') {
-    throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
-  }
-  const attributed = actorToken ? { actor, actorToken } : { actor };
-  return context ? { ...context, ...attributed } : attributed;
-}
-
-/** Tracks the running operations, and whether the engine is open. */
-export interface Lifetime {
-  /** Aborts as soon as `end` is called. */
-  readonly closing: AbortSignal;
-  /** Runs an operation unless the engine is closed. The operation must be async: it must not throw before it returns. */
-  track<T>(operation: () => Promise<T>): Promise<T>;
-  /** Throws `closed` if the engine is closed. */
-  assertOpen(): void;
-  /** Refuses new operations, waits for running ones, then calls `release`. Later calls return the first promise. */
-  end(release: () => Promise<void>): Promise<void>;
-}
-
-export function createLifetime(): Lifetime {
-  const closing = new AbortController();
-  let running = 0;
-  let whenIdle: () => void = () => undefined;
-  let ending: Promise<void> | undefined;
-
-  function assertOpen(): void {
-    if (ending) throw closedError();
-  }
-
-  function leave(): void {
-    running -= 1;
-    if (running === 0) whenIdle();
-  }
-
-  return {
-    closing: closing.signal,
-    assertOpen,
-    track(operation) {
-      if (ending) return Promise.reject(closedError());
-      running += 1;
-      const result = operation();
-      void result.then(leave, leave);
-      return result;
-    },
-    end(release) {
-      if (ending) return ending;
-      const idle = new Promise<void>((resolve) => {
-        whenIdle = resolve;
-      });
-      ending = idle.then(release);
-      if (running === 0) whenIdle();
-      closing.abort();
-      return ending;
-    },
-  };
-}
-
-function closedError(): FlagsError {
-  return new FlagsError('closed', 'This instance is closed; create another one.');
 }
 
 const BYTES = 16;

@@ -1,5 +1,6 @@
 import { exportDefinitions } from '../definitions/export.operations.js';
 import { importDefinitions } from '../definitions/import.operations.js';
+import { FlagsError } from '../errors.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import { listEvents } from '../events/event.operations.js';
 import * as dependencies from '../flags/dependencies.operations.js';
@@ -16,11 +17,13 @@ import * as members from '../projects/members.operations.js';
 import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
 import * as tokens from '../tokens/token.operations.js';
+import type { Token } from '../tokens/token.types.js';
 import { verifyToken } from '../tokens/token-verification.operations.js';
 import { copyJson } from '../validation/json.js';
+import { invalidInput } from '../validation/validator.js';
 import * as changeSets from './change-sets.operations.js';
 import type { DocumentReader } from './documents.js';
-import type { ChangeOperation, Engine, Lifetime, PreparedChange } from './engine.js';
+import type { ChangeOperation, Engine, PreparedChange, SetContext, UnattributedContext } from './engine.js';
 import { preview } from './preview.operations.js';
 import { SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
@@ -188,4 +191,83 @@ function bind(table: Readonly<Record<string, AnyOperation>>, engine: Engine, lif
 /** A closed engine refuses every operation; `close()` waits for running ones. */
 function bindOperation(operation: AnyOperation, engine: Engine, lifetime: Lifetime): AnyMethod {
   return (...input) => lifetime.track(() => operation(engine, ...input));
+}
+
+/** The actor of changes: a name, and the API token if the actor uses one. */
+export interface ActorIdentity {
+  /** Of any type, because callers without types may pass anything. The first change validates the name. */
+  readonly name: unknown;
+  readonly token?: Pick<Token, 'id' | 'kind'>;
+}
+
+/** Converts an actor's name or an API token to an identity. */
+export function toIdentity(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): ActorIdentity {
+  if (typeof actor !== 'object' || actor === null) return { name: actor };
+  const { name, id, kind } = actor;
+  return typeof id === 'string' && typeof kind === 'string' ? { name, token: { id, kind } } : { name };
+}
+
+/** Adds the engine's actor to the context of a change set, unless the context names another one. */
+export function attribute(context: UnattributedContext | undefined, { name, token }: ActorIdentity): SetContext {
+  const actor: unknown = context?.actor ?? name;
+  const actorToken = context?.actor === undefined ? token : undefined;
+  if (typeof actor !== 'string' || actor === '') {
+    throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
+  }
+  const attributed = actorToken ? { actor, actorToken } : { actor };
+  return context ? { ...context, ...attributed } : attributed;
+}
+
+/** Tracks the running operations, and whether the engine is open. */
+export interface Lifetime {
+  /** Aborts as soon as `end` is called. */
+  readonly closing: AbortSignal;
+  /** Runs an operation unless the engine is closed. The operation must be async: it must not throw before it returns. */
+  track<T>(operation: () => Promise<T>): Promise<T>;
+  /** Throws `closed` if the engine is closed. */
+  assertOpen(): void;
+  /** Refuses new operations, waits for running ones, then calls `release`. Later calls return the first promise. */
+  end(release: () => Promise<void>): Promise<void>;
+}
+
+export function createLifetime(): Lifetime {
+  const closing = new AbortController();
+  let running = 0;
+  let whenIdle: () => void = () => undefined;
+  let ending: Promise<void> | undefined;
+
+  function assertOpen(): void {
+    if (ending) throw closedError();
+  }
+
+  function leave(): void {
+    running -= 1;
+    if (running === 0) whenIdle();
+  }
+
+  return {
+    closing: closing.signal,
+    assertOpen,
+    track(operation) {
+      if (ending) return Promise.reject(closedError());
+      running += 1;
+      const result = operation();
+      void result.then(leave, leave);
+      return result;
+    },
+    end(release) {
+      if (ending) return ending;
+      const idle = new Promise<void>((resolve) => {
+        whenIdle = resolve;
+      });
+      ending = idle.then(release);
+      if (running === 0) whenIdle();
+      closing.abort();
+      return ending;
+    },
+  };
+}
+
+function closedError(): FlagsError {
+  return new FlagsError('closed', 'This instance is closed; create another one.');
 }

@@ -1,5 +1,6 @@
 import { assertText, createRead, nameOf, type Read } from '../changes/documents.js';
-import type { Engine, Lifetime } from '../changes/engine.js';
+import type { Engine } from '../changes/engine.js';
+import type { Lifetime } from '../changes/operations.js';
 import { compareCodePoints } from '../collections.js';
 import type { FlagRef } from '../common.types.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
