@@ -27,10 +27,13 @@ function shown({ projects = [], ...rest }: Definitions) {
   return { ...rest, projects: projects.map((one) => (one.id === 'default' ? { ...one, createdAt: '' } : one)) };
 }
 
-/** As they are stored: an environment that nobody has configured is in neither. */
+/**
+ * As they are stored: an environment that nobody has configured is in neither. A flag without dependencies is stored with
+ * an empty list after it had some, and without a list otherwise.
+ */
 async function storedFlags(storage: Storage): Promise<readonly unknown[]> {
   const listed = await storage.list({ kind: 'flag', part: 'body' });
-  return listed.map(({ key, content }) => ({ id: key.id, content }));
+  return listed.map(({ key, content }) => ({ id: key.id, content: { dependencies: [], ...(content as object) } }));
 }
 
 describe('export and import of any store', () => {

@@ -21,11 +21,15 @@ async function live(flags: Flags, flag: string): Promise<void> {
   }
 }
 
-/** Each flag is reported once: what is stored tells whether its report is. */
+/**
+ * Each flag is reported once: what is stored tells whether its report is. None of them exists, and of such flags only the
+ * last 100 of an application are kept: each line is an application.
+ */
 function report(flags: Flags, flag: string): Promise<string> {
   const now = new Date().toISOString();
   const bucket = { start: now, stop: now, toggles: { [flag]: { yes: 1, no: 0 } } };
-  return told(`${flag} reported`, () => flags.reportMetrics({ appName: 'shop', instanceId: '1', bucket }));
+  const appName = flag.slice(0, flag.lastIndexOf('-'));
+  return told(`${flag} reported`, () => flags.reportMetrics({ appName, instanceId: '1', bucket }));
 }
 
 async function told(what: string, work: () => Promise<unknown>): Promise<string> {
