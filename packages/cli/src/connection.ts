@@ -59,11 +59,17 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   return isAddress(store) ? connectToServer(store, options.token) : openStore(store, options);
 }
 
+export function withoutTrailingSlashes(address: string): string {
+  let end = address.length;
+  while (address[end - 1] === '/') end -= 1;
+  return address.slice(0, end);
+}
+
 function connectToServer(address: string, token: string | undefined): Connection {
   if (!URL.canParse(address)) throw usageError(`${address} is no address. Write it as http://127.0.0.1:4242.`);
   const url = new URL(address);
   // People paste the address of the admin page or of the API.
-  const base = `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/(ui|api\/admin)$/, '')}`;
+  const base = `${url.origin}${withoutTrailingSlashes(url.pathname).replace(/\/(ui|api\/admin)$/, '')}`;
   const authorization = token === undefined || token === '' ? undefined : { authorization: token };
   return {
     name: base,

@@ -1,4 +1,4 @@
-import { reasonOf } from '../connection.js';
+import { reasonOf, withoutTrailingSlashes } from '../connection.js';
 import { CommandError } from '../output.js';
 import { listOf, type Members, membersOf, textOf } from './importer.js';
 
@@ -35,7 +35,7 @@ export async function readUnleash(address: string, token: string | undefined): P
 }
 
 function createGet(address: string, token: string | undefined): Get {
-  const base = address.replace(/(?<!\/)\/+$/, '').replace(/\/api(\/admin)?$/, '');
+  const base = withoutTrailingSlashes(address).replace(/\/api(\/admin)?$/, '');
   return async (path, isOptional = false) => {
     const url = `${base}/api/admin${path}`;
     let response: Response;
