@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { extent } from '../../../../test/extent.js';
+import { longestTurn } from '../../../../test/processor-time.js';
 import {
   createFlags,
   type DefinedFlag,
@@ -283,17 +284,11 @@ it('imports 8 MiB without holding up the loop', async () => {
       environments: { production: { strategies: [{ name: 'default' }] } },
     };
   });
-  // Processor time of the longest turn, because other processes may hold up this one.
-  let [latest, longest] = [process.cpuUsage(), 0];
-  const timer = setInterval(() => {
-    const { user, system } = process.cpuUsage(latest);
-    longest = Math.max(longest, (user + system) / 1000);
-    latest = process.cpuUsage();
-  }, 1);
-  const { changeSets } = await flags.importDefinitions({ version: 1, flags: all });
-  await flags.exportDefinitions();
-  clearInterval(timer);
-  expect(changeSets.length).toBeGreaterThan(1);
+  const longest = await longestTurn(async () => {
+    const { changeSets } = await flags.importDefinitions({ version: 1, flags: all });
+    expect(changeSets.length).toBeGreaterThan(1);
+    await flags.exportDefinitions();
+  });
   expect(longest).toBeLessThan(250);
   await flags.close();
 });

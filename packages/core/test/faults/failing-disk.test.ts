@@ -43,7 +43,7 @@ afterAll(directory.remove);
 
   function start(source: string, ...parameters: readonly string[]): void {
     const { file, env } = bundle(join(__dirname, 'children', source), directory.path);
-    child = fork(file, [path, ...parameters], { env: { ...env, ...disk.environment }, execArgv: [] });
+    child = fork(file, [path, ...parameters], { env: { ...env, ...disk.environment } });
   }
 
   afterEach(async () => {

@@ -1,6 +1,7 @@
 import type { EvaluationProblem, Flags, StrategyInput } from '@flags/core';
 import request from 'supertest';
 import { extent } from '../../../../test/extent.js';
+import { longestTurn } from '../../../../test/processor-time.js';
 import { createHostApp } from '../host-app.js';
 
 const LONG = 'ä'.repeat(500_000);
@@ -28,23 +29,6 @@ async function createFlagsWith(flags: Flags, strategy: StrategyInput): Promise<v
     await flags.addStrategy(place, strategy);
     await flags.enable(place);
   }
-}
-
-/** The most time of the processor, in milliseconds, that passes within one turn of the event loop. */
-async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let latest = process.cpuUsage();
-  let isOver = false;
-  const measure = () => {
-    const { user, system } = process.cpuUsage(latest);
-    longest = Math.max(longest, (user + system) / 1000);
-    latest = process.cpuUsage();
-    if (!isOver) setImmediate(measure);
-  };
-  setImmediate(measure);
-  await work();
-  isOver = true;
-  return longest;
 }
 
 const REQUESTS: readonly (readonly [string, (userId: string) => object])[] = [

@@ -1,3 +1,4 @@
+import { processorTime } from '../../../../test/processor-time.js';
 import { redactUrl } from '../../src/index.js';
 
 const CREATED = '*:production.7f3a9c0d5e2b8f146c7d1a0e9b3f5c8d2e4a6b7c0d1e2f3a';
@@ -25,10 +26,10 @@ describe('a URL for a log', () => {
   });
 
   it('is made of a long one in no time', () => {
-    const started = performance.now();
+    const started = processorTime();
     redactUrl(`/${'a'.repeat(39)}/`.repeat(400));
     for (const letter of ['a', 'z', '/', '=']) redactUrl(letter.repeat(100_000));
     redactUrl(`?${'f&'.repeat(8000)}`);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(processorTime() - started).toBeLessThan(500);
   });
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { processorTime } from '../../../../test/processor-time.js';
 import type { ListedFlag } from '../../app/api/types.js';
 import { filterFromQuery, selectFlags } from '../../app/model/flag-list.js';
 import { rowWindow } from '../../app/model/window.js';
@@ -59,9 +60,9 @@ it('filters 10,000 flags by text in less than 50 milliseconds', () => {
   );
   selectFlags(flags, filterFromQuery(new URLSearchParams('q=warm')));
   const times = Array.from({ length: 5 }, (_, turn) => {
-    const started = performance.now();
+    const started = processorTime();
     selectFlags(flags, filterFromQuery(new URLSearchParams(`q=9${turn}`)));
-    return performance.now() - started;
+    return processorTime() - started;
   });
   expect(Math.min(...times)).toBeLessThan(50);
 });
