@@ -5,6 +5,7 @@ import type { Strategy } from '../flags/strategy.types.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { timeSlice } from '../time-slice.js';
+import { copyJson } from '../validation/json.js';
 import { invalidInput } from '../validation/validator.js';
 import type {
   DefinedEnvironment,
@@ -42,8 +43,11 @@ export async function exportDefinitions(engine: Engine, query: ExportQuery = {})
   return { version: 1, projects, segments: segments.map(toSegmentDefinition), flags };
 }
 
-/** Yields the documents of a kind in the order of their ids, in slices. */
-export async function* readAll<State>({ storage }: Pick<Engine, 'storage'>, kind: string): AsyncGenerator<State> {
+/**
+ * Yields the documents of a kind in the order of their ids, in slices. They share their texts with the documents in memory:
+ * the parsed texts of all flags would take as much memory again.
+ */
+export async function* readAll<State>({ storage, replica }: Engine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
     if (timeSlice.isOver()) await timeSlice.next();
@@ -53,7 +57,10 @@ export async function* readAll<State>({ storage }: Pick<Engine, 'storage'>, kind
       limit: DOCUMENTS_PER_READ,
       ...(after !== undefined && { after }),
     });
-    for (const { content } of page) yield content as State;
+    for (const { key, revision, content } of page) {
+      const known = replica.documents.get(key);
+      yield (known?.revision === revision ? copyJson(known.state) : content) as State;
+    }
     after = page.at(-1)?.key.id;
     if (page.length < DOCUMENTS_PER_READ) return;
   }
