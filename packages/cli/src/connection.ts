@@ -59,6 +59,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   return isAddress(store) ? connectToServer(store, options.token) : openStore(store, options);
 }
 
+/** Returns the address without the slashes at its end. */
 export function withoutTrailingSlashes(address: string): string {
   let end = address.length;
   while (address[end - 1] === '/') end -= 1;

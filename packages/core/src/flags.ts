@@ -81,9 +81,9 @@ export interface Flags
 
   /**
    * Opaque data version. Changes whenever stored state changes, in any process; that includes reported metrics, which tell
-   * when flags were last seen. The version of `projects` also changes every minute, because health depends on the age of flags, in
-   * days. While the version is unchanged, results derived from earlier reads are still valid. Undefined if the storage has no
-   * data version, or if the metrics are in another storage.
+   * when flags were last seen. The version of `projects` also changes every minute, because health depends on the age of
+   * flags, in days. While the version is unchanged, results derived from earlier reads are still valid. Undefined if the
+   * storage has no data version, or if the metrics are in another storage.
    *
    * @param subject `flags` when absent
    * @example

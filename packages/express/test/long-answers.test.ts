@@ -58,7 +58,7 @@ describe('a long text that is buffered', () => {
     expect(await collectChunks(slices(4), LONGEST)).toHaveLength(LONGEST);
   });
 
-  /** Returns two lengths in MiB: of the slices that are buffered, and of the whole text. */
+  /** Returns how much of the text was buffered, and how long all of it is, in MiB. */
   async function lengthsOf(started: Awaited<ReturnType<typeof collectChunks>>) {
     if (typeof started === 'string') throw new Error('whole');
     const beginning = started.first.join('').length;

@@ -92,7 +92,7 @@ const SLICE_LENGTH = 64 * 1024;
  */
 export const COLLECTED_LENGTH = 1024 * 1024;
 
-/** The maximum length of a list that the response cache stores, in characters. Longer lists are streamed. */
+/** The response cache stores lists up to this length, in characters. Longer lists are streamed. */
 export const CACHED_LENGTH = 4 * COLLECTED_LENGTH;
 
 /** A long text with its first slices generated. Call `rest.return()` if nobody writes it. */

@@ -73,7 +73,10 @@ export function createReader(storage: Pick<Storage, 'get' | 'list'>): DocumentRe
   return { read: createRead(storage), list: async (query) => storage.list(query) };
 }
 
-/** Reads the frozen documents of a storage that keeps them in this process, because a copy costs as much as a change. */
+/**
+ * Creates reads for decisions. They return the storage's own frozen documents if it keeps them in this process: copying a
+ * flag would take as long as changing it.
+ */
 export function shareDocuments(storage: Storage): Pick<Storage, 'get' | 'list'> {
   const list: Storage['list'] = (query) => storage.list(query);
   return { list, get: (key) => (storage.peek ? storage.peek(key) : storage.get(key)) };

@@ -56,7 +56,7 @@ describe('memoryStorage', () => {
     expect(storage.peek?.({ kind: 'flag', id: 'b' })).toBeUndefined();
   });
 
-  it('copies only the changed parts of a body that comes with its text', async () => {
+  it('copies only the changed parts when a commit contains the JSON text of the body', async () => {
     const storage = memoryStorage();
     const key = { kind: 'flag', id: 'a' };
     const put = { key, parent: null, summary: {} };

@@ -14,10 +14,8 @@ async function open(path: string, options?: HostOptions): Promise<Visit['page']>
   return visited.page;
 }
 
-afterEach(async () => {
-  await visited.close();
-  await host.close();
-});
+afterEach(() => visited.close());
+afterEach(() => host.close());
 afterAll(disconnectBrowser);
 
 async function strategies() {

@@ -13,10 +13,8 @@ async function open(path = '', count = 3): Promise<Visit['page']> {
   return visited.page;
 }
 
-afterEach(async () => {
-  await visited.close();
-  await host.close();
-});
+afterEach(() => visited.close());
+afterEach(() => host.close());
 afterAll(disconnectBrowser);
 
 const ref = { project: 'default', flag: 'checkout' };

@@ -22,8 +22,8 @@ async function live(flags: Flags, flag: string): Promise<void> {
 }
 
 /**
- * Each flag is reported once: what is stored tells whether its report is. None of them exists, and of such flags only the
- * last 100 of an application are kept: each line is an application.
+ * Reports each flag once, so that the stored usage tells which reports were stored. The flags do not exist, and the storage
+ * keeps the last 100 such names of an application. Each line therefore reports as an application of its own.
  */
 function report(flags: Flags, flag: string): Promise<string> {
   const now = new Date().toISOString();
