@@ -1,3 +1,5 @@
+import { FlagsError } from './errors.js';
+
 /**
  * Compares text by Unicode code points, like databases that store UTF-8. JavaScript's `<` compares UTF-16 units, and so
  * sorts U+10000 and above (surrogate pairs) before U+E000–U+FFFF.
@@ -44,7 +46,10 @@ export function groupBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) =
 
 /** A set of listeners. A function that is added twice is called twice. */
 export interface Listeners<Message> {
-  /** @returns a function that removes the listener; repeated calls have no effect */
+  /**
+   * @returns a function that removes the listener; repeated calls have no effect
+   * @throws FlagsError `invalid_input` if the listener is not a function
+   */
   add(listener: (message: Message) => void): () => void;
   /** Calls all listeners. Passes the errors of listeners to `onError`, and calls the remaining listeners. */
   notify(message: Message): void;
@@ -54,6 +59,7 @@ export function createListeners<Message>(onError: (error: unknown) => void): Lis
   const listeners = new Map<symbol, (message: Message) => void>();
   return {
     add(listener) {
+      assertListener(listener);
       const key = Symbol('listener');
       listeners.set(key, listener);
       return () => void listeners.delete(key);
@@ -68,4 +74,9 @@ export function createListeners<Message>(onError: (error: unknown) => void): Lis
       }
     },
   };
+}
+
+/** Throws `invalid_input` unless the listener is a function. Otherwise only the first message would show the mistake. */
+export function assertListener(listener: unknown): void {
+  if (typeof listener !== 'function') throw new FlagsError('invalid_input', 'A listener must be a function.');
 }

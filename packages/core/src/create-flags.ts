@@ -108,6 +108,9 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
 function assertKnownOptions(options: object): void {
   const fault = describeUnknownOption(options, Object.keys(OPTIONS));
   if (fault) throw invalidOptions(`createFlags ${fault}`);
+  const { metrics } = options as Partial<FlagsOptions>;
+  if (metrics === undefined || typeof Object(metrics).record === 'function') return;
+  throw invalidOptions('createFlags: metrics is no metrics storage.', '/metrics');
 }
 
 function invalidOptions(message: string, path = ''): FlagsError {

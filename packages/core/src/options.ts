@@ -119,8 +119,14 @@ type Details = Partial<
     | 'maxTokenLifetime'
     | 'recentContexts'
     | 'declare'
+    | 'strategies'
+    | 'idEncoding'
+    | (typeof FUNCTIONS)[number]
   >
 >;
+
+/** Options that are functions. */
+const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] as const;
 
 /** The longest delay of a Node timer, in milliseconds. */
 const MAX_DELAY = 2 ** 31 - 1;
@@ -134,10 +140,11 @@ export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
   const { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit } = options;
-  const { maxTokenLifetime, recentContexts, declare } = options;
+  const { maxTokenLifetime, recentContexts, declare, strategies, idEncoding } = options;
   const intervals = { pollInterval, usageInterval, applicationRetention, maxTokenLifetime };
-  const details = { appName, instanceId, ...intervals, stateLimit, recentContexts, declare };
-  const valid = validate({ environments, roles, flagTypes, environment, ...details });
+  const details = { appName, instanceId, ...intervals, stateLimit, recentContexts, declare, strategies, idEncoding };
+  const functions = Object.fromEntries(FUNCTIONS.map((option) => [option, options[option]]));
+  const valid = validate({ environments, roles, flagTypes, environment, ...details, ...functions });
   return deepFreeze({
     environment: valid.environment,
     environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),
@@ -160,6 +167,8 @@ const validate = createValidator<Configuration>(
       maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
       stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
       recentContexts: { type: 'integer', minimum: 0, maximum: 1000 },
+      idEncoding: { type: 'string', enum: ['utf8', 'low-byte'] },
+      strategies: { type: 'array', items: { type: 'object', properties: { name: text(100) }, required: ['name'] } },
       environments: listOf({ name, displayName: text(100) }, ['name']),
       roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),
       flagTypes: listOf({ name: text(100), lifetimeDays: { type: ['number', 'null'], minimum: 0 } }, [
@@ -168,7 +177,11 @@ const validate = createValidator<Configuration>(
       ]),
     },
   },
-  ({ environments, roles, flagTypes, environment }) => [
+  ({ environments, roles, flagTypes, environment, strategies = [], ...options }) => [
+    ...FUNCTIONS.flatMap((option) => findNonFunction(options[option], `/${option}`)),
+    ...strategies.flatMap(({ isEnabled = null }, index) =>
+      findNonFunction(isEnabled, `/strategies/${index}/isEnabled`),
+    ),
     ...(environments.some((one) => one.name === environment)
       ? []
       : [{ message: 'must be the name of one of the environments', path: '/environment' }]),
@@ -183,6 +196,10 @@ const validate = createValidator<Configuration>(
 function preferredOf(environments: Configuration['environments']): string {
   const names = Array.isArray(environments) ? environments.map((one) => one?.name) : [];
   return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names[0] ?? PREFERRED_ENVIRONMENT);
+}
+
+function findNonFunction(given: unknown, path: string): readonly ErrorDetail[] {
+  return given === undefined || typeof given === 'function' ? [] : [{ message: 'must be a function', path }];
 }
 
 function listOf(properties: object, required: readonly string[]) {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { readStream } from './body.js';
 import type { FlagsApi } from './create-api.js';
-import { createPathBelow } from './node-handler.js';
+import { assertApi, createPathBelow } from './node-handler.js';
 import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from './reply.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 
@@ -36,6 +36,7 @@ export function toFetchHandler(
   api: FlagsApi<Request>,
   { basePath = '', ip, onUnexpectedError = console.error }: FetchHandlerOptions = {},
 ): FetchHandler {
+  assertApi('toFetchHandler', api);
   const belowBase = createPathBelow(basePath);
   return async (request) => {
     const url = new URL(request.url);

@@ -52,6 +52,7 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
   api: FlagsApi<Request>,
   { basePath = '', ip, onUnexpectedError = console.error }: NodeHandlerOptions<Request> = {},
 ): NodeHandler<Request> {
+  assertApi('toNodeHandler', api);
   const belowBase = createPathBelow(basePath);
   return async (request, response, next) => {
     const { path, query } = partsOfTarget(request.url ?? '/');
@@ -72,6 +73,15 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
   function ipOf(request: Request): string | undefined {
     return ip ? ip(request) : request.socket.remoteAddress;
   }
+}
+
+/** Throws a TypeError unless a handler was given the API. JavaScript has no compiler that would tell it from the flags. */
+export function assertApi(caller: string, api: unknown): void {
+  const { handle, isOwnPath } = Object(api) as Partial<FlagsApi>;
+  if (typeof handle === 'function' && typeof isOwnPath === 'function') return;
+  throw new TypeError(
+    `${caller} needs the API as its first argument: write ${caller}(createFlagsApi(flags, { auth })).`,
+  );
 }
 
 /**

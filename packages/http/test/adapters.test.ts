@@ -20,6 +20,13 @@ function post(body: Uint8Array, headers: Readonly<Record<string, string>> = {}):
   return new Request(`http://localhost${FLAGS}`, { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body });
 }
 
+it.each([toNodeHandler, toFetchHandler])('refuses at once what is not the API: %p', (handler) => {
+  for (const other of [undefined, flags, createFlagsApi]) {
+    const words = `${handler.name}(createFlagsApi(flags, { auth }))`;
+    expect(() => handler(other as never)).toThrow(words);
+  }
+});
+
 describe('toFetchHandler', () => {
   it('serves the API below its base path, and answers other paths with 404', async () => {
     const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }), { basePath: '/internal/flags/' });

@@ -70,7 +70,7 @@ const SETTINGS: Readonly<Record<keyof PostgresStorageSettings, true>> = {
 
 /** Fails with `invalid_input`. Hosts in JavaScript have no compiler that checks options. */
 export function assertOptions(options: PostgresStorageOptions): CheckedOptions {
-  if (options === undefined || options === null) {
+  if (typeof options !== 'string' && (typeof options !== 'object' || options === null)) {
     throw invalid('postgresStorage needs a connection string, or { connectionString } or { pool }.');
   }
   const settings = typeof options === 'string' ? { connectionString: options } : options;
@@ -121,8 +121,9 @@ function assertSource(settings: Exclude<PostgresStorageOptions, string>): Checke
   throw invalid('connectionString must be a connection string such as postgres://user@host:5432/database.');
 }
 
+/** A URL, or the directory of a socket. pg would take the beginning of any other text for the name of a host. */
 function isConnectionString(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '';
+  return typeof value === 'string' && /^(?:\/|[a-z]+:)/i.test(value);
 }
 
 /** The longest time of a timer in Node. */

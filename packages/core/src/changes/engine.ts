@@ -93,6 +93,7 @@ export const REF_MEMBERS = {
   environment: 'string',
   strategy: 'string',
   segment: 'number',
+  token: 'string',
   'project?': 'string',
 } as const;
 
@@ -110,7 +111,7 @@ export interface ChangeOperation {
   readonly split: (
     ...parameters: readonly unknown[]
   ) => ChangeArguments & { readonly context: ChangeContext | undefined };
-  /** The members that the reference of a change has. */
+  /** The members of the reference; empty if the operation has none, or refers by a text. */
   readonly ref: readonly (keyof typeof REF_MEMBERS)[];
 }
 
@@ -129,7 +130,7 @@ export function ofInput<Input>(prepare: Prepare<[Input]>): ChangeOperation {
 }
 
 /** An operation `(ref, context)`. */
-export function ofRef<Ref>(prepare: Prepare<[Ref]>, ref: ChangeOperation['ref'] = []): ChangeOperation {
+export function ofRef<Ref>(prepare: Prepare<[Ref]>, ref: ChangeOperation['ref']): ChangeOperation {
   return {
     prepare: (engine, change) => prepare(engine, change.ref as Ref),
     split: (given, context) => ({ ref: given, context: context as ChangeContext | undefined }),

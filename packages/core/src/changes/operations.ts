@@ -22,10 +22,10 @@ import { verifyToken } from '../tokens/token-verification.operations.js';
 import { copyJson } from '../validation/json.js';
 import { invalidInput } from '../validation/validator.js';
 import * as changeSets from './change-sets.operations.js';
-import type { DocumentReader } from './documents.js';
+import { assertInput, assertOptions, assertReference, type DocumentReader } from './documents.js';
 import type { ChangeOperation, Engine, PreparedChange, SetContext, UnattributedContext } from './engine.js';
 import { preview } from './preview.operations.js';
-import { SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
+import { READ_REFERENCES, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
 const MINUTE = 60_000;
 
@@ -134,17 +134,26 @@ export function createActorInterfaces(shared: Omit<Flags, ChangeName>, lifetime:
 
 function bindChange(name: ChangeName, engine: Engine, lifetime: Lifetime): AnyMethod {
   const operation = CHANGES[name as keyof typeof CHANGES];
-  if (operation) return (...input) => lifetime.track(() => runChange(engine, operation, input));
-  return bindOperation(CHANGE_SETS[name as keyof typeof CHANGE_SETS], engine, lifetime);
+  if (!operation) return bindOperation(name, CHANGE_SETS[name as keyof typeof CHANGE_SETS], { engine, lifetime });
+  return (...input) => lifetime.track(() => runChange(engine, operation, { name, input }));
+}
+
+/** A call of a method of `Flags`. */
+interface MethodCall {
+  readonly name: OperationName;
+  readonly input: readonly unknown[];
 }
 
 /** Runs one operation as a change set of one change. */
 async function runChange(
   engine: Engine,
-  { prepare, split }: ChangeOperation,
-  input: readonly unknown[],
+  { prepare, split, ref }: ChangeOperation,
+  { name, input }: MethodCall,
 ): Promise<unknown> {
+  if (ref.length > 0) assertReference(name, ref, input[0]);
   const change = split(...input);
+  if (ref.length > 0) assertInput(name, change);
+  assertOptions(name, change.context);
   const preparing = prepare(engine, change);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
   if (!change.context) return resultOf(prepared, (await engine.run([prepared], undefined)).documents);
@@ -184,13 +193,26 @@ type AnyMethod = (...input: never[]) => Promise<unknown>;
 /** Binds operations to an engine. */
 function bind(table: Readonly<Record<string, AnyOperation>>, engine: Engine, lifetime: Lifetime): object {
   return Object.fromEntries(
-    Object.entries(table).map(([name, operation]) => [name, bindOperation(operation, engine, lifetime)]),
+    Object.entries(table).map(([name, operation]) => {
+      return [name, bindOperation(name as OperationName, operation, { engine, lifetime })];
+    }),
   );
 }
 
 /** A closed engine refuses every operation; `close()` waits for running ones. */
-function bindOperation(operation: AnyOperation, engine: Engine, lifetime: Lifetime): AnyMethod {
-  return (...input) => lifetime.track(() => operation(engine, ...input));
+function bindOperation(
+  name: OperationName,
+  operation: AnyOperation,
+  { engine, lifetime }: { readonly engine: Engine; readonly lifetime: Lifetime },
+): AnyMethod {
+  const members = READ_REFERENCES[name];
+  return (...input) =>
+    lifetime.track(async () => {
+      const [first, ...options] = input;
+      if (members) assertReference(name, members, first);
+      for (const given of options) assertOptions(name, given);
+      return operation(engine, ...input);
+    });
 }
 
 /** The actor of changes: a name, and the API token if the actor uses one. */

@@ -1,6 +1,7 @@
 import * as dependencies from '../flags/dependencies.operations.js';
 import * as flags from '../flags/flag.operations.js';
 import * as strategies from '../flags/strategies.operations.js';
+import type { Flags } from '../flags.js';
 import * as members from '../projects/members.operations.js';
 import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
@@ -14,6 +15,7 @@ const ANY_FLAG = ['flag', 'project?'] as const;
 const ENVIRONMENT = ['project', 'flag', 'environment'] as const;
 const STRATEGY = ['project', 'flag', 'environment', 'strategy'] as const;
 const SEGMENT = ['segment'] as const;
+const TOKEN = ['token'] as const;
 
 /** The operations that a change set may contain. */
 export const VOCABULARY: Readonly<Record<ChangeOperationName, ChangeOperation>> = {
@@ -46,12 +48,30 @@ export const VOCABULARY: Readonly<Record<ChangeOperationName, ChangeOperation>> 
 
 /** Operations that change documents, but not as part of a larger change set. */
 export const SINGLE_ONLY = {
-  patchFlag: ofBoth(flags.patchFlag),
-  changeLabels: ofBoth(flags.changeLabels),
-  patchStrategy: ofBoth(strategies.patchStrategy),
-  patchVariants: ofBoth(flags.patchVariants),
-  removeDependencies: ofRef(dependencies.removeDependencies),
+  patchFlag: ofBoth(flags.patchFlag, FLAG),
+  changeLabels: ofBoth(flags.changeLabels, FLAG),
+  patchStrategy: ofBoth(strategies.patchStrategy, STRATEGY),
+  patchVariants: ofBoth(flags.patchVariants, FLAG),
+  removeDependencies: ofRef(dependencies.removeDependencies, FLAG),
   createToken: ofInput(tokens.createToken),
   rotateToken: ofBoth(tokens.rotateToken),
-  deleteToken: ofRef(tokens.deleteToken),
+  deleteToken: ofRef(tokens.deleteToken, TOKEN),
 } satisfies Readonly<Record<string, ChangeOperation>>;
+
+/** The members of the first argument of reads, except of those whose validators name them. */
+export const READ_REFERENCES: { readonly [Name in keyof Flags]?: readonly string[] } = {
+  getProject: PROJECT,
+  listMembers: PROJECT,
+  listFlags: PROJECT,
+  listArchivedFlags: ['project?'],
+  getFlag: FLAG,
+  locateFlag: ['flag'],
+  listPossibleParents: FLAG,
+  listSegments: ['strategy?'],
+  getSegment: SEGMENT,
+  listSegmentUses: SEGMENT,
+  exportDefinitions: ['project?'],
+  listApplications: ['strategies?'],
+  getApplication: ['application'],
+  deleteApplication: ['application'],
+};

@@ -1,3 +1,4 @@
+import { assertOptions } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
@@ -16,8 +17,8 @@ import type {
 import type { Snapshot } from './snapshot.js';
 
 /**
- * Creates the evaluation operations. They throw only for an unknown environment. Only `refresh` and `loadConfiguration`
- * are asynchronous.
+ * Creates the evaluation operations. They throw only for an unknown environment, and for options that are not an object.
+ * Only `refresh` and `loadConfiguration` are asynchronous.
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
@@ -32,6 +33,7 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
   const describe = (status: EvaluationStatus) => withDropped(withWalBytes(engine.storage, status));
 
   function snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
+    if (options !== null) assertOptions('an evaluation', options);
     const environment = options?.environment;
     if (environment === undefined) return standard.snapshot;
     return live.snapshotOf(environment) ?? throwEnvironmentNotFound(engine, environment);

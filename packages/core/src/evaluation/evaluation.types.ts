@@ -112,7 +112,8 @@ export interface EvaluationOperations {
    * Synchronous, without I/O. Never throws because of a flag or a context: a flag that cannot be evaluated is off. A
    * change by this process is visible when its promise resolves; a change by another process within `pollInterval`.
    *
-   * @throws FlagsError `environment_not_found` for an environment that is not configured
+   * @throws FlagsError `environment_not_found` for an environment that is not configured, `invalid_input` for options that
+   * are not an object
    * @example
    * if (flags.isEnabled('checkout', { userId: '7' })) showNewCheckout();
    */
@@ -123,7 +124,8 @@ export interface EvaluationOperations {
    *
    * Synchronous, without I/O. Never throws because of a flag or a context.
    *
-   * @throws FlagsError `environment_not_found` for an environment that is not configured
+   * @throws FlagsError `environment_not_found` for an environment that is not configured, `invalid_input` for options that
+   * are not an object
    * @example
    * const { name, payload } = flags.getVariant('checkout', { userId: '7' });
    */
@@ -136,7 +138,8 @@ export interface EvaluationOperations {
    * Without a payload it returns `options.fallback`. It does the same, and reports the problem `invalid_payload`, if the
    * text does not match its type, or the payload does not fit the schema that the flags were created with.
    *
-   * @throws FlagsError `environment_not_found` for an environment that is not configured
+   * @throws FlagsError `environment_not_found` for an environment that is not configured, `invalid_input` for options that
+   * are not an object
    * @example
    * const limits = flags.getPayload('limits', { userId: '7' }, { fallback: { requests: 10 } });
    */
@@ -145,7 +148,8 @@ export interface EvaluationOperations {
   /**
    * Binds a context to the current state, for example for one request. All results are consistent with each other.
    *
-   * @throws FlagsError `environment_not_found` for an environment that is not configured
+   * @throws FlagsError `environment_not_found` for an environment that is not configured, `invalid_input` for options that
+   * are not an object
    * @example
    * const mine = flags.forContext({ userId: '7' });
    * if (mine.isEnabled('checkout')) render(mine.getVariant('checkout'));
@@ -155,7 +159,8 @@ export interface EvaluationOperations {
   /**
    * Explains why a flag is on or off for a context. Counts nothing.
    *
-   * @throws FlagsError `environment_not_found` for an environment that is not configured
+   * @throws FlagsError `environment_not_found` for an environment that is not configured, `invalid_input` for options that
+   * are not an object
    * @example
    * const { reason, strategies } = flags.explain('checkout', { userId: '7' });
    */

@@ -1,4 +1,6 @@
+import { assertOptions } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
+import { assertListener } from '../collections.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
@@ -28,6 +30,8 @@ export function subscribe(
   listener: EventListener,
   options: { readonly after?: string } = {},
 ): () => void {
+  assertListener(listener);
+  assertOptions('subscribe', options);
   return feed.subscribe(listener, options.after);
 }
 

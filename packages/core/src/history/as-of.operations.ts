@@ -1,4 +1,4 @@
-import { assertText, createRead, nameOf, type Read } from '../changes/documents.js';
+import { assertReference, assertText, createRead, nameOf, type Read } from '../changes/documents.js';
 import type { Engine } from '../changes/engine.js';
 import type { Lifetime } from '../changes/operations.js';
 import { compareCodePoints } from '../collections.js';
@@ -70,6 +70,7 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
   }
 
   async function getFlag(ref: FlagRef): Promise<FlagDetail> {
+    assertReference('getFlag', ['project', 'flag'], ref);
     const found = await findFlag(read, ref);
     const children = await listChildrenAt(engine, { ref, position: (await moment()).position, read });
     // The log has no metrics, so the time of the last evaluation is unknown.

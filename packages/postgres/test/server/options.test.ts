@@ -11,6 +11,9 @@ describe('options of a PostgreSQL storage', () => {
     [{ connectionString, ssl: true }, 'has no option ssl; the options are'],
     [{ connectionString, feed: 'counter' }, 'has no option feed; the options are'],
     [{}, 'connectionString must be'],
+    [5, 'needs a connection string'],
+    ['./flags.db', 'connectionString must be'],
+    [{ connectionString: 'flags' }, 'connectionString must be'],
   ])('are refused at once when they cannot be used: %j', async (options, words) => {
     const opening = postgresStorage(options as PostgresStorageOptions);
     await expect(opening).rejects.toMatchObject({ code: 'invalid_input', message: expect.stringContaining(words) });

@@ -56,7 +56,7 @@ const OPTIONS = ['path', 'database', 'tablePrefix', 'migrate', 'busyTimeout'];
 
 /** Throws `invalid_input` for invalid options, because hosts in JavaScript have no compiler. */
 export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
-  if (options === undefined || options === null) {
+  if (typeof options !== 'string' && (typeof options !== 'object' || options === null)) {
     throw invalid("sqliteStorage needs the path of a database file: write sqliteStorage('./flags.db').");
   }
   const settings = typeof options === 'string' ? { path: options } : options;
