@@ -61,8 +61,8 @@ export function uniqueTexts<T>(member: keyof T & string): (input: T) => readonly
 export function invalidInput(issues: readonly ErrorDetail[]): FlagsError {
   const [first] = issues;
   const place = first?.path ? `${first.path} ` : '';
-  const message = `The input is not valid: ${place}${first?.message ?? 'it has the wrong shape'}${othersOf(issues)}.`;
-  return new FlagsError('invalid_input', message, issues);
+  const message = `The input is not valid: ${place}${first?.message ?? 'it has the wrong shape'}${othersOf(issues)}`;
+  return new FlagsError('invalid_input', /[.?]$/.test(message) ? message : `${message}.`, issues);
 }
 
 /** At the limit, the total number of issues is unknown. */

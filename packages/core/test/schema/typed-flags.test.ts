@@ -223,4 +223,10 @@ describe('the schema', () => {
       expect.objectContaining({ code: 'invalid_input', details: [expect.objectContaining({ path })] }),
     );
   });
+
+  it('ends a message with one mark', () => {
+    const message = 'The input is not valid: /a has no option varaints; did you mean variants?';
+    expect(() => defineFlags({ a: { varaints: [] } } as never)).toThrow(expect.objectContaining({ message }));
+    expect(() => defineFlags({ a: { x: 1 } } as never)).toThrow(/description, project, variants\.$/);
+  });
 });
