@@ -54,7 +54,7 @@ export async function createFlags(options: FlagsOptions): Promise<Flags>;
 export async function createFlags(options: FlagsOptions): Promise<Flags> {
   const storage = await resolveStorage(options);
   try {
-    assertKnownOptions(options);
+    assertOptions(options);
     return await openFlags(options, storage);
   } catch (error) {
     await storage.close();
@@ -69,7 +69,7 @@ async function resolveStorage(options: FlagsOptions | undefined): Promise<Storag
   }
   if (isStorage(options))
     throw invalidOptions('createFlags needs options, not a storage: write createFlags({ storage }).');
-  if (!('storage' in options)) assertKnownOptions(options);
+  if (!('storage' in options)) assertOptions(options);
   const storage = await options.storage;
   const fault = describeNonStorage(storage);
   if (fault) throw invalidOptions(`createFlags: ${fault}`, '/storage');
@@ -105,7 +105,8 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   onError: true,
 };
 
-function assertKnownOptions(options: object): void {
+/** Refuses unknown options, and metrics that are no metrics storage. `createSettings` validates the other options. */
+function assertOptions(options: object): void {
   const fault = describeUnknownOption(options, Object.keys(OPTIONS));
   if (fault) throw invalidOptions(`createFlags ${fault}`);
   const { metrics } = options as Partial<FlagsOptions>;

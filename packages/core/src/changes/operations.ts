@@ -150,9 +150,11 @@ async function runChange(
   { prepare, split, ref }: ChangeOperation,
   { name, input }: MethodCall,
 ): Promise<unknown> {
-  if (ref.length > 0) assertReference(name, ref, input[0]);
   const change = split(...input);
-  if (ref.length > 0) assertInput(name, change);
+  if (ref.length > 0) {
+    assertReference(name, ref, change.ref);
+    assertInput(name, change);
+  }
   assertOptions(name, change.context);
   const preparing = prepare(engine, change);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
