@@ -54,7 +54,7 @@ describe('a call that was forgotten or misspelt', () => {
 
 const REFERENCE = { project: 'default', flag: 'checkout', environment: 'production', strategy: 'none', segment: 1 };
 const EVALUATION = ['isEnabled', 'getVariant', 'getPayload', 'explain'];
-/** Change the instance itself. */
+/** End the instance, or return another interface. */
 const NOT_CALLED = ['close', 'as', 'asOf'];
 /** What callers without a compiler may pass. */
 const ARGUMENTS: readonly (readonly unknown[])[] = [
