@@ -111,7 +111,7 @@ function assertOptions(options: object): void {
   if (fault) throw invalidOptions(`createFlags ${fault}`);
   const { metrics } = options as Partial<FlagsOptions>;
   if (metrics === undefined || typeof Object(metrics).record === 'function') return;
-  throw invalidOptions('createFlags: metrics is no metrics storage.', '/metrics');
+  throw invalidOptions('createFlags: metrics is no metrics storage: leave it out, or pass one.', '/metrics');
 }
 
 function invalidOptions(message: string, path = ''): FlagsError {

@@ -9,7 +9,7 @@ import type { MetricsStorage } from './storage/metrics-port.js';
 import type { Storage } from './storage/port.js';
 import { deepFreeze } from './validation/json.js';
 import { name, positiveInteger, text } from './validation/primitives.js';
-import { createValidator } from './validation/validator.js';
+import { createValidator, pickMembers } from './validation/validator.js';
 
 /** Options of `createFlags`. Only the storage is required. */
 export interface FlagsOptions {
@@ -106,27 +106,17 @@ const PREFERRED_ENVIRONMENT = 'production';
 
 type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes' | 'environment'>> & Details;
 
-/** Options whose defaults are set by the modules that use them. */
-type Details = Partial<
-  Pick<
-    FlagsOptions,
-    | 'appName'
-    | 'instanceId'
-    | 'pollInterval'
-    | 'usageInterval'
-    | 'applicationRetention'
-    | 'stateLimit'
-    | 'maxTokenLifetime'
-    | 'recentContexts'
-    | 'declare'
-    | 'strategies'
-    | 'idEncoding'
-    | (typeof FUNCTIONS)[number]
-  >
->;
-
 /** Options that are functions. */
 const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] as const;
+
+/** Options whose defaults are set by the modules that use them. */
+const DETAILS = [
+  ...(['appName', 'instanceId', 'pollInterval', 'usageInterval', 'applicationRetention', 'stateLimit'] as const),
+  ...(['maxTokenLifetime', 'recentContexts', 'declare', 'strategies', 'idEncoding'] as const),
+  ...FUNCTIONS,
+] as const;
+
+type Details = Partial<Pick<FlagsOptions, (typeof DETAILS)[number]>>;
 
 /** The longest delay of a Node timer, in milliseconds. */
 const MAX_DELAY = 2 ** 31 - 1;
@@ -139,12 +129,7 @@ const MAX_DELAY = 2 ** 31 - 1;
 export function createSettings(options: Partial<Configuration>): Settings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
-  const { appName, instanceId, pollInterval, usageInterval, applicationRetention, stateLimit } = options;
-  const { maxTokenLifetime, recentContexts, declare, strategies, idEncoding } = options;
-  const intervals = { pollInterval, usageInterval, applicationRetention, maxTokenLifetime };
-  const details = { appName, instanceId, ...intervals, stateLimit, recentContexts, declare, strategies, idEncoding };
-  const functions = Object.fromEntries(FUNCTIONS.map((option) => [option, options[option]]));
-  const valid = validate({ environments, roles, flagTypes, environment, ...details, ...functions });
+  const valid = validate({ environments, roles, flagTypes, environment, ...pickMembers(options, DETAILS) });
   return deepFreeze({
     environment: valid.environment,
     environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),

@@ -20,10 +20,12 @@ function post(body: Uint8Array, headers: Readonly<Record<string, string>> = {}):
   return new Request(`http://localhost${FLAGS}`, { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body });
 }
 
-it.each([toNodeHandler, toFetchHandler])('refuses at once what is not the API: %p', (handler) => {
+it.each([
+  ['toNodeHandler', toNodeHandler],
+  ['toFetchHandler', toFetchHandler],
+])('%s refuses anything but the API at once', (name, createHandler) => {
   for (const other of [undefined, flags, createFlagsApi]) {
-    const words = `${handler.name}(createFlagsApi(flags, { auth }))`;
-    expect(() => handler(other as never)).toThrow(words);
+    expect(() => createHandler(other as never)).toThrow(`${name}(createFlagsApi(flags, { auth }))`);
   }
 });
 

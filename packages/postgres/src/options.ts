@@ -123,7 +123,7 @@ function assertSource(settings: Exclude<PostgresStorageOptions, string>): Checke
 
 /** A URL, or the directory of a socket. pg would take the beginning of any other text for the name of a host. */
 function isConnectionString(value: unknown): value is string {
-  return typeof value === 'string' && /^(?:\/|[a-z]+:)/i.test(value);
+  return typeof value === 'string' && /^(?:\/|[a-z]+:)/i.test(value.trim());
 }
 
 /** The longest time of a timer in Node. */

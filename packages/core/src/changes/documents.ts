@@ -89,31 +89,6 @@ export function assertText(kind: string, id: unknown): void {
   throw invalidInput([{ message: `must name ${article} ${kind}, as a string`, path: `/${kind}` }]);
 }
 
-/**
- * Throws `invalid_input` unless the first argument of a method is an object. It may be absent if all its members are
- * optional.
- *
- * @param members the names of its members, for the message; those of optional members end in `?`
- */
-export function assertReference(method: string, members: readonly string[], given: unknown): void {
-  if (typeof given === 'object' && given !== null) return;
-  if (given === undefined && members.every((member) => member.endsWith('?'))) return;
-  const call = `${method}({ ${members.join(', ').replaceAll('?', '')} })`;
-  throw invalidInput([{ message: `${method} needs an object as its first argument, as in ${call}`, path: '' }]);
-}
-
-/** Throws `invalid_input` if a method with an input was called without it. */
-export function assertInput(method: string, given: { readonly input?: unknown }): void {
-  if (!('input' in given) || given.input !== undefined) return;
-  throw invalidInput([{ message: `${method} needs an input as its second argument`, path: '' }]);
-}
-
-/** Throws `invalid_input` for options that are neither absent nor an object. */
-export function assertOptions(method: string, given: unknown): void {
-  if (given === undefined || (typeof given === 'object' && given !== null)) return;
-  throw invalidInput([{ message: `the options of ${method} must be an object`, path: '' }]);
-}
-
 /** Returns a unique text for a key. It is unique because kinds contain no spaces. */
 export function nameOf({ kind, id }: DocumentKey): string {
   return `${kind} ${id}`;

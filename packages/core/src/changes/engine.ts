@@ -8,6 +8,7 @@ import type { PayloadReader } from '../schema/payload.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import type { TokenVerifier } from '../tokens/token-verification.operations.js';
+import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
 import type { DocumentChange, DocumentReader } from './documents.js';
 import type { ExpectedRevision } from './refusals.js';
@@ -145,6 +146,51 @@ export function ofBoth<Ref, Input>(prepare: Prepare<[Ref, Input]>, ref: ChangeOp
     split: (given, input, context) => ({ ref: given, input, context: context as ChangeContext | undefined }),
     ref,
   };
+}
+
+/**
+ * Throws `invalid_input` unless the first argument of a method is an object. It may be absent if all its members are
+ * optional.
+ *
+ * @param members the names of its members, for the message; those of optional members end in `?`
+ */
+export function assertReference(method: string, members: readonly string[], given: unknown): void {
+  if (typeof given === 'object' && given !== null) return;
+  if (given === undefined && members.every((member) => member.endsWith('?'))) return;
+  const call = `${method}({ ${members.join(', ').replaceAll('?', '')} })`;
+  throw invalidInput([{ message: `${method} needs an object as its first argument, as in ${call}`, path: '' }]);
+}
+
+/** Throws `invalid_input` unless a change was called with its reference, its input and options of the right type. */
+export function assertChangeArguments(
+  method: string,
+  ref: ChangeOperation['ref'],
+  given: ReturnType<ChangeOperation['split']>,
+): void {
+  if (ref.length > 0) {
+    assertReference(method, ref, given.ref);
+    if ('input' in given && given.input === undefined) {
+      throw invalidInput([{ message: `${method} needs an input as its second argument`, path: '' }]);
+    }
+  }
+  assertOptions(method, given.context);
+}
+
+/**
+ * Throws `invalid_input` unless an operation was called with its reference and options of the right type.
+ *
+ * @param ref the members of its reference; undefined if the operation itself validates its first argument
+ */
+export function assertArguments(method: string, ref: readonly string[] | undefined, given: readonly unknown[]): void {
+  const [first, ...options] = given;
+  if (ref) assertReference(method, ref, first);
+  for (const one of options) assertOptions(method, one);
+}
+
+/** Throws `invalid_input` for options that are neither absent nor an object. */
+export function assertOptions(method: string, given: unknown): void {
+  if (given === undefined || (typeof given === 'object' && given !== null)) return;
+  throw invalidInput([{ message: `the options of ${method} must be an object`, path: '' }]);
 }
 
 const BYTES = 16;

@@ -22,8 +22,16 @@ import { verifyToken } from '../tokens/token-verification.operations.js';
 import { copyJson } from '../validation/json.js';
 import { invalidInput } from '../validation/validator.js';
 import * as changeSets from './change-sets.operations.js';
-import { assertInput, assertOptions, assertReference, type DocumentReader } from './documents.js';
-import type { ChangeOperation, Engine, PreparedChange, SetContext, UnattributedContext } from './engine.js';
+import type { DocumentReader } from './documents.js';
+import {
+  assertArguments,
+  assertChangeArguments,
+  type ChangeOperation,
+  type Engine,
+  type PreparedChange,
+  type SetContext,
+  type UnattributedContext,
+} from './engine.js';
 import { preview } from './preview.operations.js';
 import { READ_REFERENCES, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
@@ -151,11 +159,7 @@ async function runChange(
   { name, input }: MethodCall,
 ): Promise<unknown> {
   const change = split(...input);
-  if (ref.length > 0) {
-    assertReference(name, ref, change.ref);
-    assertInput(name, change);
-  }
-  assertOptions(name, change.context);
+  assertChangeArguments(name, ref, change);
   const preparing = prepare(engine, change);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
   if (!change.context) return resultOf(prepared, (await engine.run([prepared], undefined)).documents);
@@ -207,12 +211,10 @@ function bindOperation(
   operation: AnyOperation,
   { engine, lifetime }: { readonly engine: Engine; readonly lifetime: Lifetime },
 ): AnyMethod {
-  const members = READ_REFERENCES[name];
+  const ref = READ_REFERENCES[name];
   return (...input) =>
     lifetime.track(async () => {
-      const [first, ...options] = input;
-      if (members) assertReference(name, members, first);
-      for (const given of options) assertOptions(name, given);
+      if (ref || input.length > 1) assertArguments(name, ref, input);
       return operation(engine, ...input);
     });
 }

@@ -1,5 +1,4 @@
-import { assertOptions } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
+import { assertOptions, type Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';

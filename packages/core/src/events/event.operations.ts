@@ -1,5 +1,4 @@
-import { assertOptions } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
+import { assertOptions, type Engine } from '../changes/engine.js';
 import { assertListener } from '../collections.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';

@@ -1,5 +1,5 @@
-import { assertReference, assertText, createRead, nameOf, type Read } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
+import { assertText, createRead, nameOf, type Read } from '../changes/documents.js';
+import { assertOptions, assertReference, type Engine } from '../changes/engine.js';
 import type { Lifetime } from '../changes/operations.js';
 import { compareCodePoints } from '../collections.js';
 import type { FlagRef } from '../common.types.js';
@@ -63,6 +63,7 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
   }
 
   async function snapshotWith(flag: string, options: EnvironmentChoice | undefined): Promise<Snapshot> {
+    assertOptions('an evaluation', options);
     const environment = options?.environment ?? engine.settings.environment;
     assertEnvironment(engine, environment);
     assertText(flagDocuments.kind, flag);

@@ -54,9 +54,9 @@ describe('a call that was forgotten or misspelt', () => {
 
 const REFERENCE = { project: 'default', flag: 'checkout', environment: 'production', strategy: 'none', segment: 1 };
 const EVALUATION = ['isEnabled', 'getVariant', 'getPayload', 'explain'];
-/** End the instance, or return another interface. */
+/** These methods end the instance or return another interface. */
 const NOT_CALLED = ['close', 'as', 'asOf'];
-/** What callers without a compiler may pass. */
+/** Arguments that callers without a compiler may pass. */
 const ARGUMENTS: readonly (readonly unknown[])[] = [
   [],
   ['checkout'],
@@ -114,12 +114,24 @@ describe('a method that is called with other arguments than its types ask for', 
       return [method, ['checkout', {}, 'production'], 'the options of an evaluation must be an object'];
     }),
     ['forContext', [{}, true], 'the options of an evaluation must be an object'],
-  ])('is told what to write: %s', async (name, given, words) => {
+  ])('throws an error that says what to write: %s', async (name, given, words) => {
     const flags = await createFlags({ storage: memoryStorage() });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     const method = flags[name as keyof typeof flags] as (...input: readonly unknown[]) => unknown;
     const { code, message } = await refusalOf(Promise.resolve().then(() => method(...given)));
     expect([code, message]).toEqual(['invalid_input', expect.stringContaining(words)]);
+    await flags.close();
+  });
+
+  it('refuses the same arguments in a view of an earlier time', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const view = flags.asOf(new Date()) as unknown as Record<
+      string,
+      (...input: readonly unknown[]) => Promise<unknown>
+    >;
+    const outcomes = [view.getFlag?.('checkout'), view.isEnabled?.('checkout', {}, 'production')];
+    for (const outcome of outcomes)
+      expect(await refusalOf(outcome ?? Promise.resolve())).toMatchObject({ code: 'invalid_input' });
     await flags.close();
   });
 });
