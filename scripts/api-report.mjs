@@ -1,0 +1,78 @@
+// Keeps a report of the public types of each package in packages/*/api, so that a review sees every change of the interface.
+// Reads the declarations of the last build.
+//
+//   node scripts/api-report.mjs            fails if a report is out of date
+//   node scripts/api-report.mjs --write    writes the reports
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+
+const ROOT = join(fileURLToPath(import.meta.url), '../..');
+const SILENT = { logLevel: 'none', addToApiReportFile: false };
+const isWriting = process.argv.includes('--write');
+
+const temporary = mkdtempSync(join(tmpdir(), 'api-report-'));
+const outdated = [];
+try {
+  for (const folder of readdirSync(join(ROOT, 'packages'))) {
+    for (const declarations of entriesOf(join(ROOT, 'packages', folder)))
+      report(join(ROOT, 'packages', folder), declarations);
+  }
+} finally {
+  rmSync(temporary, { recursive: true });
+}
+
+if (outdated.length > 0) {
+  console.error(
+    `The public types have changed: ${outdated.join(', ')}. Run npm run api:write, and review the difference.`,
+  );
+  process.exitCode = 1;
+}
+
+/** Returns the declaration files that the exports of a package name. */
+function entriesOf(folder) {
+  const { exports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return Object.values(exports).flatMap((entry) => entry.import?.types ?? []);
+}
+
+function report(folder, declarations) {
+  const name = basename(declarations, '.d.ts');
+  const file = join(folder, declarations);
+  const config = ExtractorConfig.prepare({
+    configObject: {
+      projectFolder: folder,
+      mainEntryPointFilePath: file,
+      compiler: {
+        overrideTsconfig: {
+          compilerOptions: { module: 'nodenext', target: 'es2022', strict: true, skipLibCheck: true, types: ['node'] },
+          files: [file],
+        },
+      },
+      apiReport: {
+        enabled: true,
+        reportFileName: name,
+        reportFolder: join(folder, 'api'),
+        reportTempFolder: temporary,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      // TypeDoc checks the comments.
+      messages: {
+        extractorMessageReporting: { default: SILENT, 'ae-undocumented': SILENT },
+        tsdocMessageReporting: { default: SILENT },
+      },
+    },
+    configObjectFullPath: join(folder, 'api-extractor.json'),
+    packageJsonFullPath: join(folder, 'package.json'),
+  });
+  const { apiReportChanged } = Extractor.invoke(config, {
+    localBuild: isWriting,
+    messageCallback: (message) => {
+      message.handled = message.logLevel !== 'error';
+    },
+  });
+  if (apiReportChanged && !isWriting) outdated.push(`${basename(folder)}/${name}`);
+}
