@@ -44,6 +44,7 @@ function report(folder, declarations) {
     configObject: {
       projectFolder: folder,
       mainEntryPointFilePath: file,
+      newlineKind: 'lf',
       compiler: {
         overrideTsconfig: {
           compilerOptions: { module: 'nodenext', target: 'es2022', strict: true, skipLibCheck: true, types: ['node'] },
