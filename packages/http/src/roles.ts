@@ -14,7 +14,7 @@ export type UserRole = 'viewer' | 'editor' | 'admin';
  *   them.
  * - An admin also decides about projects, members and API tokens, and makes the system forget an application.
  */
-const LEAST_ROLE: Readonly<Record<Action, UserRole>> = {
+export const LEAST_ROLE: Readonly<Record<Action, UserRole>> = {
   listProjects: 'viewer',
   createProject: 'admin',
   getProject: 'viewer',
