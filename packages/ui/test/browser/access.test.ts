@@ -14,7 +14,7 @@ beforeAll(async () => {
   host = await startHost({
     router: {
       auth: () => ({ name: 'ada' }),
-      authorize: (_actor: unknown, action: Action) => mayWrite || action === 'listTokens' || roles.viewer(action),
+      authorize: (_actor: unknown, action: Action) => mayWrite || action === 'listTokens' || roles.editor(action),
       describeUsers: (ids) => ids.map((id) => ({ id, name: id === 7 ? HOSTILE : `Person ${id}` })),
     },
   });
