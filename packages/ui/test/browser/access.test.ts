@@ -103,7 +103,7 @@ describeInBrowser('API tokens', () => {
 describeInBrowser('a viewer, by the roles of the library', () => {
   it('reads flags, history and the playground, and sees what the role leaves out', async () => {
     const viewing = await startHost({
-      router: { auth: () => ({ name: 'vera' }), authorize: (_actor, action) => roles.viewer(action) },
+      router: { auth: () => ({ name: 'vera' }), authorize: (_actor: unknown, action: Action) => roles.viewer(action) },
     });
     const flag = { project: 'default', flag: 'checkout', environment: 'production' };
     await viewing.flags.createFlag(flag, { name: flag.flag });
