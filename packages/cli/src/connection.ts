@@ -101,13 +101,13 @@ export function fetchInTime(url: string, init: RequestInit): Promise<Response> {
  *
  * @throws CommandError if the body ends early, takes too long, or is too large
  */
-export async function readBody({ body }: Response, server: string): Promise<string> {
+export async function readBody({ body }: Response, server: string, limit = LARGEST_ANSWER): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const piece of body ?? []) {
       size += piece.length;
-      if (size > LARGEST_ANSWER) break;
+      if (size > limit) break;
       pieces.push(piece);
     }
   } catch (error) {
@@ -115,8 +115,8 @@ export async function readBody({ body }: Response, server: string): Promise<stri
       `${server} broke off its answer (${reasonOf(error)}). Look whether the command took effect.`,
     );
   }
-  if (size > LARGEST_ANSWER) {
-    const most = LARGEST_ANSWER / 1024 / 1024;
+  if (size > limit) {
+    const most = limit / 1024 / 1024;
     throw new CommandError(
       `${server} answers with more than ${most} MiB, which no command reads. Is it the flags API?`,
     );
@@ -235,7 +235,7 @@ export function createApi(connection: Connection): Api {
     const init =
       body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
-    const text = await readBody(response, connection.name);
+    const text = await readBody(response, connection.name, connection.flags ? Infinity : LARGEST_ANSWER);
     if (!response.ok) throw refusal(connection, response.status, text);
     return (text === '' ? undefined : parse(connection, text)) as T;
   }

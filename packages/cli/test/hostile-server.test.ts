@@ -100,12 +100,12 @@ it('keeps the texts of an error short, and in their lines', async () => {
 
 it('stops where a history repeats its pages, or has only empty ones', async () => {
   answer = json({ changes: [], next: 'again' });
-  expect(await failureOf('history')).toMatch(/repeats the pages of its history/);
+  expect(await failureOf('history')).toMatch(/gives a history without an end/);
   expect(requests).toHaveLength(2);
   requests.length = 0;
   answer = (request, response) => json({ changes: [], next: `${requests.length}` })(request, response);
-  expect(await failureOf('history')).toMatch(/repeats the pages of its history/);
-  expect(requests.length).toBeLessThan(1_010);
+  expect(await failureOf('history')).toMatch(/gives a history without an end/);
+  expect(requests.length).toBeLessThan(510);
 });
 
 it('keeps to the limit of a history whose page is larger', async () => {
@@ -149,5 +149,6 @@ it('stops where an Unleash server repeats its archived flags', async () => {
     if (path.startsWith('/api/admin/search')) return json({ features: page })(request, response);
     return json(path.startsWith('/api/admin/projects') ? { projects: [] } : {})(request, response);
   };
-  expect(await failureOf('import', url, '--from', 'unleash', '--yes')).toMatch(/lists more than 100000 archived flags/);
-}, 60_000);
+  expect(await failureOf('import', url, '--from', 'unleash', '--yes')).toMatch(/lists archived flags without an end/);
+  expect(requests.filter((path) => path.startsWith('/api/admin/search'))).toHaveLength(2);
+});

@@ -86,7 +86,7 @@ async function historyPath(session: CommandSession, flag: string | undefined): P
 }
 
 /** Empty pages one after the other. Each stands for many change sets that the caller may not see. */
-const MOST_EMPTY_PAGES = 1_000;
+const MOST_EMPTY_PAGES = 500;
 
 /** Reads as many pages as it takes: a page ends at 1 MiB, and may be empty. */
 async function readHistory(api: Api, path: string, limit: number): Promise<WireHistory> {
@@ -101,7 +101,7 @@ async function readHistory(api: Api, path: string, limit: number): Promise<WireH
     for (const change of found.changes.slice(0, page.limit)) changes.push(change);
     next = found.next;
     if (next !== undefined && (cursors.has(next) || empty > MOST_EMPTY_PAGES)) {
-      throw new CommandError(`${api.connection.name} repeats the pages of its history. Is it the flags API?`);
+      throw new CommandError(`${api.connection.name} gives a history without an end. Is it the flags API?`);
     }
     if (next !== undefined) cursors.add(next);
   } while (next !== undefined && changes.length < limit);

@@ -5,7 +5,7 @@ import { listOf, type Members, membersOf, textOf } from './importer.js';
 /** Requests to the server at the same time. */
 const AT_ONCE = 4;
 
-/** Archived flags in one request, and in all of them: a server may repeat a page without end. */
+/** Archived flags in one request, and in all of them. */
 const PAGE = 100;
 const MOST_ARCHIVED = 100_000;
 
@@ -74,13 +74,16 @@ async function listArchived(get: Get): Promise<readonly Members[]> {
   const { features } = await get('/archive/features', true);
   if (features !== undefined) return listOf(features);
   const found: Members[] = [];
+  const names = new Set<unknown>();
   for (;;) {
     const query = `archived=IS:true&sortBy=name&limit=${PAGE}&offset=${found.length}`;
     const page = listOf((await get(`/search/features?${query}`, true)).features);
     found.push(...page);
     if (page.length < PAGE) return found;
-    if (found.length >= MOST_ARCHIVED) {
-      throw new CommandError(`The server lists more than ${MOST_ARCHIVED} archived flags. Is it an Unleash server?`);
+    const known = names.size;
+    for (const { name } of page) names.add(name);
+    if (names.size === known || found.length >= MOST_ARCHIVED) {
+      throw new CommandError('The server lists archived flags without an end. Is it an Unleash server?');
     }
   }
 }
