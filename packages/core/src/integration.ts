@@ -31,6 +31,7 @@ export {
   prepareCommit,
 } from './storage/commit.js';
 export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf } from './storage/counters.js';
+export { applicationLimit, ownerOf, publicLast } from './storage/reporters.js';
 export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';

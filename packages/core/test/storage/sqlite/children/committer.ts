@@ -1,3 +1,4 @@
+import { isFlagsError } from '../../../../src/errors.js';
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 import { creation } from '../../samples.js';
 
@@ -10,11 +11,14 @@ export interface Outcome {
 /** Creates the flags of each message in concurrent commits, and sends their outcomes. */
 async function commitOnDemand(path: string): Promise<void> {
   const storage = await sqliteStorage(path);
-  const create = (id: string): Promise<Outcome> =>
-    storage.commit(creation(id)).then(
-      () => ({ id }),
-      ({ code, message }) => ({ id, code: code ?? String(message) }),
-    );
+  const create = async (id: string): Promise<Outcome> => {
+    try {
+      await storage.commit(creation(id));
+      return { id };
+    } catch (error) {
+      return { id, code: isFlagsError(error) ? error.code : String(error) };
+    }
+  };
   process.on('message', async (ids: readonly string[]) => process.send?.(await Promise.all(ids.map(create))));
   process.send?.('ready');
 }
