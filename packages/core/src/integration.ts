@@ -3,6 +3,8 @@
  * others.
  */
 
+// Errors
+export { shortenMessage } from './errors.js';
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';

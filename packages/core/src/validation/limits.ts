@@ -114,6 +114,8 @@ export const LIMITS = {
   issues: 100,
   /** The message of an error or an issue, which may quote input. */
   issueMessage: 1000,
+  /** A word of such a message: names and paths may have any length. */
+  messageWord: 200,
   /** The JSON Pointer of an issue, which may contain names from the input. */
   issuePath: 200,
 } as const;
