@@ -3,6 +3,8 @@
  * others.
  */
 
+// Errors
+export { shortenMessage } from './errors.js';
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';
@@ -31,6 +33,7 @@ export {
   prepareCommit,
 } from './storage/commit.js';
 export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf } from './storage/counters.js';
+export { applicationLimit, ownerOf, publicLast } from './storage/reporters.js';
 export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';

@@ -1,4 +1,5 @@
 import { type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from '@flags/core';
+import { shortenMessage } from '@flags/core/integration';
 import { jsonReply, type Reply } from './reply.js';
 
 /** Why the HTTP layer refuses a request before it reaches the engine. */
@@ -15,12 +16,13 @@ export type HttpErrorCode =
 
 /** A refusal by the HTTP layer. */
 export class HttpError extends Error {
+  /** Shortens long texts, because they may quote a path or a header of any length. */
   constructor(
     readonly code: HttpErrorCode,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
-    super(message);
+    super(shortenMessage(message));
   }
 }
 

@@ -120,6 +120,17 @@ it('leaves the policy to the host on request', async () => {
   expect((await fetch(`${url}/ui/`)).headers.has('content-security-policy')).toBe(false);
 });
 
+it.each<[FlagsUiOptions, string | null, boolean]>([
+  [{}, 'DENY', true],
+  [{ csp: false }, 'DENY', false],
+  [{ allowFraming: true }, null, false],
+  [{ csp: false, allowFraming: true }, null, false],
+])('forbids frames unless the host allows them: %j', async (options, header, isInPolicy) => {
+  const { headers } = await fetch(`${await listen(createFlagsUi(options))}/ui/`);
+  expect(headers.get('x-frame-options')).toBe(header);
+  expect(headers.get('content-security-policy')?.includes("frame-ancestors 'none'") ?? false).toBe(isInPolicy);
+});
+
 it.each([
   [{ nonsense: 1 }, 'there is no option nonsense'],
   [{ constructor: 1 }, 'there is no option constructor'],
@@ -128,6 +139,7 @@ it.each([
   [{ reviewIn: 'production' }, 'reviewIn must be a list'],
   [{ banner: { text: 'x', tone: 'loud' } }, 'banner must be'],
   [{ csp: 'no' }, 'csp must be true or false'],
+  [{ allowFraming: 1 }, 'allowFraming must be true or false'],
 ])('refuses %j', (options, message) => {
   expect(() => createFlagsUi(options as FlagsUiOptions)).toThrow(message);
 });

@@ -31,6 +31,8 @@ export interface StoreSize {
   readonly applications: number;
   /** Reported by each application. */
   readonly reported: number;
+  /** Applications that report one flag only: the flag that paths name. */
+  readonly invented: number;
 }
 
 export const flagName = (number: number) => `flag-${String(number).padStart(5, '0')}`;
@@ -136,6 +138,7 @@ export async function furnish(flags: Flags, size: StoreSize): Promise<void> {
   await flags.addDependency({ ...DEFAULT, flag: flagName(22) }, { flag: flagName(21) });
   await makeLargeEvents(flags, size.largeEvents);
   await reportUsage(flags, size);
+  await inventApplications(flags, size.invented);
 }
 
 /** A strategy of 20 patterns that cost as much for every character as is accepted, and that are all tried. */
@@ -179,5 +182,14 @@ async function reportUsage(flags: Flags, { applications, reported, flags: known 
       interval: 60_000,
     });
     await flags.reportMetrics({ appName, instanceId: 'i', bucket: { start: now, stop: now, toggles } });
+  }
+}
+
+async function inventApplications(flags: Flags, count: number): Promise<void> {
+  const now = new Date().toISOString();
+  const bucket = { start: now, stop: now, toggles: { [flagName(10)]: { yes: 1, no: 1 } } };
+  for (let first = 0; first < count; first += 1000) {
+    const numbers = Array.from({ length: Math.min(1000, count - first) }, (_, number) => first + number);
+    await flags.reportMetricsInBulk({ reports: numbers.map((number) => ({ appName: `invented-${number}`, bucket })) });
   }
 }

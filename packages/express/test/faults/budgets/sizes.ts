@@ -14,6 +14,7 @@ export const FULL_STORE: StoreSize = {
   largeEvents: 100,
   applications: 200,
   reported: 1000,
+  invented: 8000,
 };
 
 /** As few large documents, beside the small flags that the requests name. What the requests write comes on top. */
@@ -33,9 +34,11 @@ export const SHORT_STORE: StoreSize = {
   largeEvents: 5,
   applications: 20,
   reported: 200,
+  invented: 5000,
 };
 
 /** Events and metrics stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
-  return storage === 'memory' ? { ...size, largeEvents: 3, applications: Math.min(size.applications, 30) } : size;
+  if (storage !== 'memory') return size;
+  return { ...size, largeEvents: 3, applications: Math.min(size.applications, 30), invented: 2000 };
 }
