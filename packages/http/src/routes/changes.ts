@@ -1,13 +1,21 @@
 import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
+import {
+  askForChanges,
+  askForCommitted,
+  askForPlanned,
+  askForUndo,
+  authorized,
+  createAsk,
+  projectsOf,
+  projectsOfDocument,
+} from '../changes/permissions.js';
 import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/client.js';
-import { withSegmentPermission } from './flag-configuration.js';
 
 const CHANGES = '/api/admin/changes';
 const CHANGE = `${CHANGES}/:id`;
@@ -65,17 +73,16 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'ChangeSet' },
     errors: CHANGE_ERRORS,
     changes: 'flag',
-    async handle({ flags, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkAll(check, 'applyChanges', needed);
+    async handle({ flags, principal, body, check }) {
+      const asking = { ask: createAsk(check), action: 'applyChanges' } as const;
+      const changes = await askForChanges(flags, changesIn(body), asking);
       const { id, reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
-      const options = withSegmentPermission(withoutUndefined({ id, reason, ifRevision }), check);
-      const applied = await flags.apply(changes, options);
-      if (id !== undefined) {
-        // A repeated id returns the first result, whatever was asked for this time.
-        const asked = new Set([...created, ...needed.map(({ project }) => project)]);
-        for (const project of projectsOf(applied.events)) if (!asked.has(project)) await check('applyChanges', project);
-      }
+      const applied = await authorized({ flags, principal }, (planned) => askForPlanned(planned, asking)).apply(
+        changes,
+        withoutUndefined({ id, reason, ifRevision }),
+      );
+      // A repeated id returns the first result, whatever was asked for this time.
+      if (id !== undefined) await askForCommitted(applied, asking);
       return shown(applied);
     },
   }),
@@ -92,10 +99,16 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Plan' },
     errors: CHANGE_ERRORS,
     async handle({ flags, principal, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkProjects(check, 'previewChanges', needed);
-      const { documents } = await flags.plan(changes);
-      const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
+      const asking = { ask: createAsk(check), action: 'previewChanges', isDryRun: true } as const;
+      const changes = await askForChanges(flags, changesIn(body), asking);
+      const planning = authorized({ flags, principal }, (planned) => askForPlanned(planned, asking));
+      const { documents } = await planning.plan(changes);
+      const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
+      const maySee = createProjectFilter(
+        principal,
+        'previewChanges',
+        created.map(({ id }) => id),
+      );
       const visible: PlannedDocument[] = [];
       for (const document of documents) if (await areAll(projectsOfDocument(document), maySee)) visible.push(document);
       return { chunks: planToWire({ documents: visible }) };
@@ -113,12 +126,13 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Preview' },
     errors: CHANGE_ERRORS,
     async handle({ flags, principal, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkProjects(check, 'previewChanges', needed);
+      const asking = { ask: createAsk(check), action: 'previewChanges', isDryRun: true } as const;
+      const changes = await askForChanges(flags, changesIn(body), asking);
       const { environment, contexts } = validatePreview(body);
       const query = { environment, contexts: contexts.map((context) => contextFromWire(context)) };
-      const preview = await flags.preview(changes, query);
-      const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
+      const planning = authorized({ flags, principal }, (planned) => askForPlanned(planned, asking));
+      const preview = await planning.preview(changes, query);
+      const maySee = createProjectFilter(principal, 'previewChanges');
       const visible: Preview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
       return { chunks: previewToWire({ flags: visible }) };
@@ -155,12 +169,12 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'ChangeSet' },
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
     changes: 'flag',
-    async handle({ flags, params, body, check }) {
-      const changeSet = await flags.getChangeSet(params.id);
-      for (const project of projectsOf(changeSet.events)) await check('undoChange', project);
-      await checkAll(check, 'undoChange', await permissionsOfUndo(flags, changeSet));
+    async handle({ flags, principal, params, body, check }) {
+      const asking = { ask: createAsk(check), action: 'undoChange' } as const;
+      await askForUndo(flags, await flags.getChangeSet(params.id), asking);
       const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
-      return shown(await flags.undo(params.id, withoutUndefined({ reason })));
+      const undoing = authorized({ flags, principal }, (planned) => askForPlanned(planned, asking));
+      return shown(await undoing.undo(params.id, withoutUndefined({ reason })));
     },
   }),
 ];
@@ -173,29 +187,6 @@ function changesIn(body: unknown): unknown {
 function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
-}
-
-type Check = RouteRequest['check'];
-
-/** Asks for the action of the set in every project of its changes, then for the action of each change. */
-async function checkAll(check: Check, action: Action, needed: readonly NeededPermission[]): Promise<void> {
-  await checkProjects(
-    check,
-    action,
-    needed.filter((one) => one.action !== 'useSegment'),
-  );
-  const asked = new Set<string>();
-  for (const { action: own, project } of needed) {
-    const key = JSON.stringify([own, project]);
-    if (own !== action && !asked.has(key)) await check(own, project);
-    asked.add(key);
-  }
-}
-
-/** A set without changes is about the instance. */
-async function checkProjects(check: Check, action: Action, needed: readonly NeededPermission[]): Promise<void> {
-  const projects = new Set(needed.map(({ project }) => project));
-  for (const project of projects.size > 0 ? projects : [null]) await check(action, project);
 }
 
 type ProjectFilter = (project: string | null) => Promise<boolean>;
@@ -217,12 +208,6 @@ export function createProjectFilter(
 export async function areAll(projects: Iterable<string | null>, maySee: ProjectFilter): Promise<boolean> {
   for (const project of projects) if (!(await maySee(project))) return false;
   return true;
-}
-
-function projectsOfDocument({ kind, id, before, after }: PlannedDocument): ReadonlySet<string | null> {
-  if (kind === 'project') return new Set([id]);
-  const states = [before, after].filter((state) => state !== null) as readonly { readonly project?: string | null }[];
-  return new Set(states.map(({ project = null }) => project));
 }
 
 /** The answer of a set that changed one flag alone has the `ETag` of the flag. */
