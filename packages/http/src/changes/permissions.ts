@@ -13,34 +13,59 @@ import type {
 import { LIMITS } from '@flags/core';
 import { timeSlice } from '@flags/core/integration';
 import { projectIn, unchecked } from '../body.js';
-import type { Action, Principal } from '../permissions.js';
+import type { Action } from '../permissions.js';
+import type { RouteRequest } from '../route.js';
 
 /*
  * The permissions of changes. They are asked for twice: cheaply, by the places that the changes name, before anything is
  * read or validated; and between the decision and the commit, by the documents and events that the engine has decided.
  */
 
-/** Asks for a permission. The project is null for the instance. Rejects with `forbidden` without it. */
-export type Ask = (action: Action, project: string | null) => Promise<void>;
+/** Which permissions the changes of a request need. */
+interface Needs {
+  /** The action of the whole set. It is asked for in every project. */
+  readonly action: Action;
+  /** Nothing is committed: the actions of the changes are not asked for. */
+  readonly isDryRun?: boolean;
+  /** The content of a new project needs no further permission. */
+  readonly ownsNewProjects?: boolean;
+}
 
-/** Returns a function that asks each question of a request once. */
-export function createAsk(check: Principal['check']): Ask {
+interface Asking extends Needs {
+  readonly ask: Ask;
+  /** Asks for the permissions of every decided set before its commit. */
+  readonly flags: Flags;
+}
+
+/** Asks for a permission. The project is null for the instance. Rejects with `forbidden` without it. */
+type Ask = (action: Action, project: string | null) => Promise<void>;
+
+type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
+
+/** Asks for the permissions of the changes of a request, each once. */
+export function createAsking(request: Asker, needs: Needs): Asking {
+  const ask = createAsk(request.principal);
+  return { ...needs, ask, flags: authorized(request, (planned) => askForPlanned(planned, { ...needs, ask })) };
+}
+
+/** Returns flags that ask for the permission to use the segments of a strategy, which can reveal their values. */
+export function askingForSegments(request: Asker): Flags {
+  const ask = createAsk(request.principal);
+  return authorized(request, ({ segmentUses }) => askForSegments(segmentUses, ask));
+}
+
+function authorized({ flags, principal }: Asker, authorize: AuthorizeChanges): Flags {
+  return flags.as(principal.token ?? principal.name, { authorize });
+}
+
+function createAsk(principal: Asker['principal']): Ask {
   const granted = new Set<string>();
   return async (action, project) => {
     const question = JSON.stringify([action, project]);
     if (granted.has(question)) return;
-    await check(action, project);
+    await principal.check(action, project);
     granted.add(question);
   };
-}
-
-/** How a request asks for the permissions of its changes. */
-export interface Asking {
-  readonly ask: Ask;
-  /** The action of the whole set. It is asked for in every project. */
-  readonly action: Action;
-  /** Nothing is committed: the actions of the changes are not asked for. */
-  readonly isDryRun?: boolean | undefined;
 }
 
 interface AnyChange {
@@ -94,9 +119,8 @@ function isOperation(op: unknown): op is ChangeOperationName {
  * flag or segment that has moved since
  */
 export async function askForChanges(
-  flags: Flags,
+  { ask, action, isDryRun, flags }: Asking,
   given: unknown,
-  { ask, action, isDryRun }: Asking,
 ): Promise<readonly Change[]> {
   // The engine refuses anything but a list, and a longer one. Such a set is about the instance, and so is an empty one.
   const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
@@ -221,20 +245,18 @@ const ACTIONS: Readonly<Record<EventType, Action | undefined>> = {
 /**
  * Asks for the permissions of a decided set, before its commit: for the action of each event in each project that it is
  * about, and for every segment that a strategy starts to use.
- *
- * @param exempt projects that need no permission
  */
-export async function askForPlanned(
+async function askForPlanned(
   { documents, segmentUses }: PlannedSet,
-  { ask, action, isDryRun }: Asking,
-  exempt: ReadonlySet<string | null> = new Set(),
+  { ask, action, isDryRun, ownsNewProjects }: Omit<Asking, 'flags'>,
 ): Promise<void> {
+  const exempt = projectsCreatedBy(ownsNewProjects ? documents : []);
   for (const document of documents) {
     if (timeSlice.isOver()) await timeSlice.next();
     for (const event of document.events) {
       const actions = isDryRun ? [action] : [action, ...actionsOf(event)];
       for (const project of projectsOfEvent(event, document)) {
-        if (exempt.has(project)) continue;
+        if (project !== null && exempt.has(project)) continue;
         for (const one of actions) await ask(one, project);
       }
     }
@@ -242,13 +264,12 @@ export async function askForPlanned(
   await askForSegments(segmentUses, ask);
 }
 
-/** Asks for `useSegment`, because a strategy can reveal the values of a segment. */
-export async function askForSegments(segmentUses: PlannedSet['segmentUses'], ask: Ask): Promise<void> {
+async function askForSegments(segmentUses: PlannedSet['segmentUses'], ask: Ask): Promise<void> {
   for (const { project } of segmentUses) await ask('useSegment', project);
 }
 
 /** Asks for the action of the set in the projects of a committed set. */
-export async function askForCommitted({ events }: Pick<ChangeSet, 'events'>, { ask, action }: Asking): Promise<void> {
+export async function askForCommitted({ ask, action }: Asking, { events }: ChangeSet): Promise<void> {
   for (const event of events) {
     const projects = event.type === 'project-created' ? [null] : projectsOf([event]);
     for (const project of projects) await ask(action, project);
@@ -256,20 +277,12 @@ export async function askForCommitted({ events }: Pick<ChangeSet, 'events'>, { a
 }
 
 /** Asks for the permission to undo a set in the projects of its events, and in those where its flags are now. */
-export async function askForUndo(flags: Flags, { events }: ChangeSet, { ask, action }: Asking): Promise<void> {
+export async function askForUndo({ ask, action, flags }: Asking, { events }: ChangeSet): Promise<void> {
   for (const project of projectsOf(events)) await ask(action, project);
   for (const { flag } of events) {
     const project = flag === null ? undefined : flags.projectOf({ flag });
     if (project !== undefined) await ask(action, project);
   }
-}
-
-/** Returns flags that call `authorize` before each commit, for the caller of a request. */
-export function authorized(
-  { flags, principal }: { readonly flags: Flags; readonly principal: Pick<Principal, 'name' | 'token'> },
-  authorize: AuthorizeChanges,
-): Flags {
-  return flags.as(principal.token ?? principal.name, { authorize });
 }
 
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
@@ -313,6 +326,12 @@ export function projectsOfDocument({
   if (kind === 'project') return new Set([id]);
   const states = [before, after].filter((state) => state !== null) as readonly { readonly project?: string | null }[];
   return new Set(states.map(({ project = null }) => project));
+}
+
+/** Returns the projects that a decided set creates. */
+export function projectsCreatedBy(documents: readonly PlannedDocument[]): ReadonlySet<string> {
+  const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
+  return new Set(created.map(({ id }) => id));
 }
 
 type ShownEvent = Pick<FlagsEvent, 'type' | 'project' | 'data' | 'before'>;

@@ -4,10 +4,9 @@ import { unchecked } from '../body.js';
 import {
   askForChanges,
   askForCommitted,
-  askForPlanned,
   askForUndo,
-  authorized,
-  createAsk,
+  createAsking,
+  projectsCreatedBy,
   projectsOf,
   projectsOfDocument,
 } from '../changes/permissions.js';
@@ -73,16 +72,13 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'ChangeSet' },
     errors: CHANGE_ERRORS,
     changes: 'flag',
-    async handle({ flags, principal, body, check }) {
-      const asking = { ask: createAsk(check), action: 'applyChanges' } as const;
-      const changes = await askForChanges(flags, changesIn(body), asking);
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'applyChanges' });
+      const changes = await askForChanges(asking, changesIn(body));
       const { id, reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
-      const applied = await authorized({ flags, principal }, (planned) => askForPlanned(planned, asking)).apply(
-        changes,
-        withoutUndefined({ id, reason, ifRevision }),
-      );
+      const applied = await asking.flags.apply(changes, withoutUndefined({ id, reason, ifRevision }));
       // A repeated id returns the first result, whatever was asked for this time.
-      if (id !== undefined) await askForCommitted(applied, asking);
+      if (id !== undefined) await askForCommitted(asking, applied);
       return shown(applied);
     },
   }),
@@ -98,17 +94,12 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.plan, checkedBy: 'core' },
     reply: { status: 200, schema: 'Plan' },
     errors: CHANGE_ERRORS,
-    async handle({ flags, principal, body, check }) {
-      const asking = { ask: createAsk(check), action: 'previewChanges', isDryRun: true } as const;
-      const changes = await askForChanges(flags, changesIn(body), asking);
-      const planning = authorized({ flags, principal }, (planned) => askForPlanned(planned, asking));
-      const { documents } = await planning.plan(changes);
-      const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
-      const maySee = createProjectFilter(
-        principal,
-        'previewChanges',
-        created.map(({ id }) => id),
-      );
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      const changes = await askForChanges(asking, changesIn(body));
+      const { documents } = await asking.flags.plan(changes);
+      const created = projectsCreatedBy(documents);
+      const maySee = createProjectFilter(request.principal, 'previewChanges', [...created]);
       const visible: PlannedDocument[] = [];
       for (const document of documents) if (await areAll(projectsOfDocument(document), maySee)) visible.push(document);
       return { chunks: planToWire({ documents: visible }) };
@@ -125,14 +116,13 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.preview, checkedBy: 'core' },
     reply: { status: 200, schema: 'Preview' },
     errors: CHANGE_ERRORS,
-    async handle({ flags, principal, body, check }) {
-      const asking = { ask: createAsk(check), action: 'previewChanges', isDryRun: true } as const;
-      const changes = await askForChanges(flags, changesIn(body), asking);
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      const changes = await askForChanges(asking, changesIn(body));
       const { environment, contexts } = validatePreview(body);
       const query = { environment, contexts: contexts.map((context) => contextFromWire(context)) };
-      const planning = authorized({ flags, principal }, (planned) => askForPlanned(planned, asking));
-      const preview = await planning.preview(changes, query);
-      const maySee = createProjectFilter(principal, 'previewChanges');
+      const preview = await asking.flags.preview(changes, query);
+      const maySee = createProjectFilter(request.principal, 'previewChanges');
       const visible: Preview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
       return { chunks: previewToWire({ flags: visible }) };
@@ -169,12 +159,11 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'ChangeSet' },
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
     changes: 'flag',
-    async handle({ flags, principal, params, body, check }) {
-      const asking = { ask: createAsk(check), action: 'undoChange' } as const;
-      await askForUndo(flags, await flags.getChangeSet(params.id), asking);
+    async handle({ params, body, ...request }) {
+      const asking = createAsking(request, { action: 'undoChange' });
+      await askForUndo(asking, await request.flags.getChangeSet(params.id));
       const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
-      const undoing = authorized({ flags, principal }, (planned) => askForPlanned(planned, asking));
-      return shown(await undoing.undo(params.id, withoutUndefined({ reason })));
+      return shown(await asking.flags.undo(params.id, withoutUndefined({ reason })));
     },
   }),
 ];

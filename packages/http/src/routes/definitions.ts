@@ -1,8 +1,8 @@
-import { type Definitions, definitionsSchema, type ErrorCode, type PlannedSet } from '@flags/core';
+import { type Definitions, definitionsSchema, type ErrorCode } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { askForPlanned, authorized, createAsk } from '../changes/permissions.js';
+import { createAsking } from '../changes/permissions.js';
 import { definitionsToWire, importResultToWire } from '../changes/wire.js';
 import { type Route, type RouteRequest, route } from '../route.js';
 import { createProjectFilter } from './changes.js';
@@ -78,15 +78,12 @@ export const definitionRoutes: readonly Route[] = [
     body: { required: true, schema: () => body, checkedBy: 'core' },
     reply: { status: 200, schema: 'ImportResult' },
     errors: IMPORT_ERRORS,
-    async handle({ flags, principal, check, body: given }) {
+    async handle({ body: given, ...request }) {
       // No rest: it would copy every unknown member, and every character of a body that is one text.
       const { definitions: document, prune, dryRun, reason } = unchecked<WireImport>(Object(given));
-      await checkNamedProjects(principal, document);
-      const asking = { ask: createAsk(check), action: 'importDefinitions', isDryRun: dryRun === true } as const;
-      const importing = authorized({ flags, principal }, (planned) =>
-        askForPlanned(planned, asking, createdBy(planned)),
-      );
-      const result = await importing.importDefinitions(document, {
+      await checkNamedProjects(request.principal, document);
+      const needs = { action: 'importDefinitions', isDryRun: dryRun === true, ownsNewProjects: true } as const;
+      const result = await createAsking(request, needs).flags.importDefinitions(document, {
         ...(prune !== undefined && { prune }),
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),
@@ -133,10 +130,4 @@ function membersOf(items: unknown, member: 'id' | 'project'): readonly string[] 
     const value = (Object(item) as Readonly<Record<string, unknown>>)[member];
     return typeof value === 'string' ? [value] : [];
   });
-}
-
-/** The content of a new project needs no further permission. */
-function createdBy({ documents }: PlannedSet): ReadonlySet<string> {
-  const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
-  return new Set(created.map(({ id }) => id));
 }

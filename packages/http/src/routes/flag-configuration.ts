@@ -1,7 +1,7 @@
-import type { ErrorCode, Flags, Settings } from '@flags/core';
+import type { ErrorCode, Settings } from '@flags/core';
 import { unchecked } from '../body.js';
-import { askForSegments, authorized, createAsk } from '../changes/permissions.js';
-import { type Route, type RouteRequest, route } from '../route.js';
+import { askingForSegments } from '../changes/permissions.js';
+import { type Route, route } from '../route.js';
 import { strategyToWire, variantWeightsToWire } from '../wire/flag.js';
 import { ENVIRONMENT, environmentRef, flagRef, STRATEGIES, STRATEGY, strategyRef, VARIANTS } from './paths.js';
 
@@ -156,12 +156,6 @@ export const strategyRoutes: readonly Route[] = [
     },
   }),
 ];
-
-/** Returns flags that ask for the permission to use the segments of a strategy. */
-function askingForSegments(request: Pick<RouteRequest, 'flags' | 'principal' | 'check'>): Flags {
-  const ask = createAsk(request.check);
-  return authorized(request, ({ segmentUses }) => askForSegments(segmentUses, ask));
-}
 
 const VARIANT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',
