@@ -229,7 +229,7 @@ export interface ActorIdentity {
 
 /** Converts an actor's name or an API token to an identity. */
 export function toIdentity(...[actor, options]: Parameters<Flags['as']>): ActorIdentity {
-  const authorize = readAuthorize(options);
+  const authorize = options === undefined ? undefined : readAuthorize(options);
   if (typeof actor !== 'object' || actor === null) return { name: actor, authorize };
   const { name, id, kind } = actor;
   return typeof id === 'string' && typeof kind === 'string'
@@ -237,9 +237,9 @@ export function toIdentity(...[actor, options]: Parameters<Flags['as']>): ActorI
     : { name, authorize };
 }
 
-function readAuthorize(options: ActorOptions | undefined): AuthorizeChanges | undefined {
+function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
   assertOptions('as', options);
-  const authorize = options?.authorize;
+  const { authorize } = options;
   if (authorize === undefined || typeof authorize === 'function') return authorize;
   throw invalidInput([{ message: 'must be a function', path: '/authorize' }]);
 }

@@ -5,6 +5,7 @@ import { newSegmentsOf } from '../flags/change-flag.js';
 import type { FlagEvent } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { timeSlice } from '../time-slice.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet, SegmentUseRequest } from './change-set.types.js';
 import { nameOf } from './documents.js';
@@ -48,10 +49,16 @@ export async function withSegmentUses(
   documents: readonly PlannedDocument[],
   read: (segment: number) => Awaitable<SegmentState | undefined>,
 ): Promise<PlannedSet> {
-  const flags = documents.filter(({ kind }) => kind === flagDocuments.kind);
-  const changed = new Map(documents.filter(({ kind }) => kind === segmentDocuments.kind).map((one) => [one.id, one]));
+  const used = new Set<number>();
+  const changed = new Map<string, PlannedDocument>();
+  for (const document of documents) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    if (document.kind === segmentDocuments.kind) changed.set(document.id, document);
+    if (document.kind !== flagDocuments.kind) continue;
+    for (const event of document.events) for (const segment of segmentsUsedBy(event)) used.add(segment);
+  }
   const segmentUses: SegmentUseRequest[] = [];
-  for (const segment of new Set(flags.flatMap(({ events }) => events.flatMap(segmentsUsedBy)))) {
+  for (const segment of used) {
     const { before, after } = changed.get(`${segment}`) ?? { before: await read(segment), after: undefined };
     const states = [before, after].filter((state): state is SegmentState => Boolean(state));
     const projects = new Set(states.map(({ project = null }) => project));

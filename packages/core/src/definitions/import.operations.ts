@@ -228,12 +228,17 @@ function createAuthorization({ authorize }: Engine) {
   return {
     authorize:
       authorize &&
-      (({ documents, segmentUses }: PlannedSet) => {
-        latest = documents;
-        return authorize({ documents: [...created, ...documents.map(withContents)], segmentUses });
+      (async ({ documents, segmentUses }: PlannedSet) => {
+        latest = documents.filter(({ kind, before }) => kind === projectDocuments.kind && before === null);
+        const whole = [...created];
+        for (const document of documents) {
+          if (timeSlice.isOver()) await timeSlice.next();
+          whole.push(withContents(document));
+        }
+        return authorize({ documents: whole, segmentUses });
       }),
     settle() {
-      created.push(...latest.filter(({ kind, before }) => kind === projectDocuments.kind && before === null));
+      created.push(...latest);
       latest = [];
     },
   };
