@@ -4,7 +4,7 @@ import type { Change } from '@flags/core';
 import confirm from '@inquirer/confirm';
 import { ApiError } from './connection.js';
 import { describeEvent, type WireEvent } from './describe.js';
-import { CommandError, EXIT } from './output.js';
+import { CommandError, EXIT, printable } from './output.js';
 import { type CommandSession, listEnvironments, namesIn, reviewedEnvironment } from './session.js';
 
 export interface WirePlan {
@@ -83,7 +83,7 @@ export async function confirmOrRefuse({ io, options }: CommandSession, message: 
   }
   // The prompt ends its output.
   const output = new Writable({ write: (chunk, _encoding, done) => void io.stderr.write(chunk, done) });
-  const question = confirm({ message, default: false }, { input: io.stdin, output });
+  const question = confirm({ message: printable(message), default: false }, { input: io.stdin, output });
   if (!(await question.catch(() => false))) throw new CommandError('Nothing has changed.', EXIT.unconfirmed);
 }
 

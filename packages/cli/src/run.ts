@@ -9,7 +9,7 @@ import { addHistoryCommands } from './commands/history.js';
 import { addServeCommand } from './commands/serve.js';
 import { addStoreCommands } from './commands/store.js';
 import { addTokenCommands } from './commands/tokens.js';
-import { CommandError, type CommandIo, EXIT } from './output.js';
+import { CommandError, type CommandIo, EXIT, printable } from './output.js';
 import { addCommonOptions } from './session.js';
 
 const EXIT_CODES = `
@@ -24,7 +24,7 @@ export async function run(args: readonly string[], io: CommandIo): Promise<numbe
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     if (!(error instanceof CommandError) && !isFlagsError(error)) throw error;
-    io.stderr.write(`${error.message}\n`);
+    io.stderr.write(`${printable(error.message)}\n`);
     return error instanceof CommandError ? error.exitCode : EXIT.failed;
   }
 }
@@ -37,7 +37,7 @@ function createProgram(io: CommandIo): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeErr: (text) => io.stderr.write(printable(text)),
     });
   addCommonOptions(program, io);
   addFlagCommands(program, io);

@@ -74,6 +74,12 @@ export async function withSession<T>(
   const connection = await connect({ store, token, actor, environments, create });
   try {
     return await work({ io, options, output: createOutput(io, options.json === true), api: createApi(connection) });
+  } catch (error) {
+    // A server may answer anything. A store of this process does not: such an error is a defect there.
+    const isOfData = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+    if (connection.flags !== undefined || !isOfData) throw error;
+    const advice = 'Is it the flags API, in a release that fits this command?';
+    throw new CommandError(`${connection.name} gave an answer that no command can read (${error.message}). ${advice}`);
   } finally {
     await connection.close();
   }

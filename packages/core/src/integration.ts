@@ -34,6 +34,8 @@ export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf
 export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';
+// API tokens
+export { isApiToken } from './tokens/token-verification.operations.js';
 export type { JsonSchema } from './validation/primitives.js';
 export { createValidator } from './validation/validator.js';
 // Validation

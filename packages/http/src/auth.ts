@@ -1,4 +1,5 @@
-import { type Flags, isFlagsError, TOKEN_KINDS, type Token, type TokenKind } from '@flags/core';
+import { type Flags, isFlagsError, type Token, type TokenKind } from '@flags/core';
+import { isApiToken } from '@flags/core/integration';
 import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
@@ -47,23 +48,6 @@ function scopeOf({ projects, environment }: Pick<Token, 'projects' | 'environmen
   return { projects: projects.includes('*') ? '*' : projects, environment };
 }
 
-/**
- * Reports whether a host function returned an API token, or a copy of one, as the actor. Compares several members,
- * because a user type of the host may also have a `kind`.
- */
-function isToken(actor: object): actor is Token {
-  const { id, kind, projects, environment, createdAt, expiresAt } = actor as Partial<Record<keyof Token, unknown>>;
-  return (
-    typeof id === 'string' &&
-    /^[0-9a-f]{32}$/.test(id) &&
-    TOKEN_KINDS.some((one) => one === kind) &&
-    Array.isArray(projects) &&
-    typeof environment === 'string' &&
-    typeof createdAt === 'string' &&
-    expiresAt !== undefined
-  );
-}
-
 function secretIn({ headers: { authorization: header } }: Pick<FlagsRequest, 'headers'>): string | undefined {
   return header !== undefined && /^bearer\s/i.test(header) ? header.slice('bearer'.length).trimStart() : header;
 }
@@ -83,7 +67,7 @@ function identifyByHost<A extends Actor, Native>(
     if (typeof actor.name !== 'string' || actor.name === '') {
       throw new TypeError(`${caller}: auth must give an actor with a name, or null.`);
     }
-    if (!isToken(actor)) return { actor, scope: EVERYTHING };
+    if (!isApiToken(actor)) return { actor, scope: EVERYTHING };
     const identity = identityOf(actor, access);
     const sent = await tokenIn(request, flags);
     return sent?.id === actor.id ? identityOf(actor, access, true) : identity;

@@ -17,7 +17,10 @@ export interface FlagsUiOptions {
   readonly banner?: Banner;
   /** The address of a link back to your application. Default: none. */
   readonly home?: string;
-  /** Where users sign in. Gets `?return=` with the address of the page. Default: none. */
+  /**
+   * Where users sign in. Gets `?return=` with the path and query of the page; on another origin without the context of
+   * "view as". Default: none.
+   */
   readonly signIn?: string;
   /** Environments in which every change passes through the review. Default: the default environment of the flags. */
   readonly reviewIn?: readonly string[];

@@ -85,15 +85,25 @@ async function historyPath(session: CommandSession, flag: string | undefined): P
   return `/projects/${encodeURIComponent(of)}/features/${encodeURIComponent(flag)}/history`;
 }
 
+/** Empty pages one after the other. Each stands for many change sets that the caller may not see. */
+const MOST_EMPTY_PAGES = 500;
+
 /** Reads as many pages as it takes: a page ends at 1 MiB, and may be empty. */
 async function readHistory(api: Api, path: string, limit: number): Promise<WireHistory> {
   const changes: WireChangeSet[] = [];
+  const cursors = new Set<string>();
   let next: string | undefined;
+  let empty = 0;
   do {
     const page = { limit: Math.min(limit - changes.length, MOST_PER_PAGE), after: next };
     const found = await api.get<WireHistory>(path, page);
-    changes.push(...found.changes);
+    empty = found.changes.length === 0 ? empty + 1 : 0;
+    for (const change of found.changes.slice(0, page.limit)) changes.push(change);
     next = found.next;
+    if (next !== undefined && (cursors.has(next) || empty > MOST_EMPTY_PAGES)) {
+      throw new CommandError(`${api.connection.name} gives a history without an end. Is it the flags API?`);
+    }
+    if (next !== undefined) cursors.add(next);
   } while (next !== undefined && changes.length < limit);
   return { changes, ...(next !== undefined && { next }) };
 }

@@ -1,7 +1,7 @@
 import type { Definitions } from '@flags/core';
 import { isAddress } from '../connection.js';
 import { readDocument } from '../definitions.js';
-import { CommandError, usageError } from '../output.js';
+import { CommandError, printable, usageError } from '../output.js';
 import { type CommandSession, environmentOf, listEnvironments } from '../session.js';
 import { importFlagd } from './flagd.js';
 import { importFlipper } from './flipper.js';
@@ -46,7 +46,7 @@ export async function readFrom(
     throw new CommandError(`${file} is not an export of ${from}.`);
   }
   const { definitions, report } = IMPORTERS[from](document, target);
-  for (const sentence of report) session.io.stderr.write(`note: ${sentence}\n`);
+  for (const sentence of report) session.io.stderr.write(`note: ${printable(sentence)}\n`);
   return definitions;
 }
 

@@ -1,4 +1,13 @@
-import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
+import type {
+  ApplyOptions,
+  ChangeSet,
+  ErrorCode,
+  EventType,
+  FlagRef,
+  FlagsEvent,
+  PlannedDocument,
+  Preview,
+} from '@flags/core';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import {
@@ -101,7 +110,11 @@ export const changeRoutes: readonly Route[] = [
       const created = projectsCreatedBy(documents);
       const maySee = createProjectFilter(request.principal, 'previewChanges', [...created]);
       const visible: PlannedDocument[] = [];
-      for (const document of documents) if (await areAll(projectsOfDocument(document), maySee)) visible.push(document);
+      const maySeeMembers = createProjectFilter(request.principal, 'listMembers', [...created]);
+      for (const document of documents) {
+        const isVisible = await areAll(projectsOfDocument(document), maySee);
+        if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
+      }
       return { chunks: planToWire({ documents: visible }) };
     },
   }),
@@ -142,6 +155,7 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, params, check, describeUsers }) {
       const changeSet = await flags.getChangeSet(params.id);
       for (const project of projectsOf(changeSet.events)) await check('getChange', project);
+      for (const project of projectsOf(changeSet.events.filter(isAboutAccess))) await check('listEvents', project);
       const first = changeSet.events.slice(0, 1);
       const { userOf, audience } = await describeActors(describeUsers, first);
       return { chunks: changeSetToWire(changeSet, userOf(first[0])), audience };
@@ -197,6 +211,30 @@ export function createProjectFilter(
 export async function areAll(projects: Iterable<string | null>, maySee: ProjectFilter): Promise<boolean> {
   for (const project of projects) if (!(await maySee(project))) return false;
   return true;
+}
+
+/** The state of a project has its members. */
+function holdsMembers({ kind, before, after }: PlannedDocument): boolean {
+  return kind === 'project' && [before, after].some(hasMembers);
+}
+
+function hasMembers(state: unknown): boolean {
+  const { members } = Object(state) as { readonly members?: unknown };
+  return Array.isArray(members) && members.length > 0;
+}
+
+const ACCESS_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
+  'token-created',
+  'token-updated',
+  'token-deleted',
+  'member-added',
+  'member-role-changed',
+  'member-removed',
+]);
+
+/** Whether an event tells of tokens or members. A history shows it to callers who may read the event log. */
+export function isAboutAccess({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>): boolean {
+  return ACCESS_EVENTS.has(type) || hasMembers(data) || hasMembers(before);
 }
 
 /** The answer of a set that changed one flag alone has the `ETag` of the flag. */

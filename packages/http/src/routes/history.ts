@@ -6,7 +6,7 @@ import { jsonObject, jsonTexts } from '../json-chunks.js';
 import { propertyOf } from '../query.js';
 import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
-import { areAll, createProjectFilter } from './changes.js';
+import { areAll, createProjectFilter, isAboutAccess } from './changes.js';
 import { FLAG, flagRef, PROJECT, projectRef } from './paths.js';
 
 const PAGE: readonly QueryParameter[] = [
@@ -65,12 +65,16 @@ export const historyRoutes: readonly Route[] = [
 /** The maximum number of pages that one request reads to find change sets that the caller may see. */
 const MAX_PAGES = 10;
 
-/** Leaves out change sets that touch a project that the caller may not read. */
+/** Leaves out change sets that touch a project, or tell of tokens or members, that the caller may not read. */
 async function readHistory(
   { flags, principal, query, describeUsers }: RouteRequest,
   ref: HistoryRef,
 ): Promise<RouteResult> {
   const maySee = createProjectFilter(principal, 'listHistory');
+  const maySeeAccess = createProjectFilter(principal, 'listEvents');
+  const isVisible = async ({ events }: HistoryEntry) =>
+    (await areAll(projectsOf(events), maySee)) &&
+    (await areAll(projectsOf(events.filter(isAboutAccess)), maySeeAccess));
   const { limit } = unchecked<PageQuery>(query);
   const texts: string[] = [];
   const audience: string[] = [];
@@ -78,7 +82,7 @@ async function readHistory(
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page: Page<HistoryEntry> = await flags.history(ref, { limit, after });
     const visible: HistoryEntry[] = [];
-    for (const entry of page.items) if (await areAll(projectsOf(entry.events), maySee)) visible.push(entry);
+    for (const entry of page.items) if (await isVisible(entry)) visible.push(entry);
     // The engine limits the size of a page.
     const actors = await describeActors(
       describeUsers,

@@ -62,19 +62,20 @@ export function listOf(values: readonly string[]): string {
   return values.length > SHOWN ? `${shown} and ${(values.length - SHOWN).toLocaleString()} more` : shown;
 }
 
-const STRATEGIES: Readonly<Record<string, string>> = {
-  default: 'Everyone',
-  flexibleRollout: 'Gradual rollout',
-  userWithId: 'User IDs',
-  remoteAddress: 'IP addresses',
-  applicationHostname: 'Hosts',
-  gradualRolloutUserId: 'Gradual rollout by user ID',
-  gradualRolloutSessionId: 'Gradual rollout by session ID',
-  gradualRolloutRandom: 'Gradual rollout at random',
-};
+/** A map, because a strategy may be called `__proto__`. */
+const STRATEGIES: ReadonlyMap<string, string> = new Map([
+  ['default', 'Everyone'],
+  ['flexibleRollout', 'Gradual rollout'],
+  ['userWithId', 'User IDs'],
+  ['remoteAddress', 'IP addresses'],
+  ['applicationHostname', 'Hosts'],
+  ['gradualRolloutUserId', 'Gradual rollout by user ID'],
+  ['gradualRolloutSessionId', 'Gradual rollout by session ID'],
+  ['gradualRolloutRandom', 'Gradual rollout at random'],
+]);
 
 export function strategyName(name: string): string {
-  return STRATEGIES[name] ?? name;
+  return STRATEGIES.get(name) ?? name;
 }
 
 /** Says a strategy in one line: "Gradual rollout 25 %, country is one of DE". */

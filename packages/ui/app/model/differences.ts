@@ -1,5 +1,6 @@
 import type { Constraint, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
 import { describeConstraint, describeStrategy } from './describe.js';
+import { memberOf } from './merge.js';
 
 /** One thing that differs, in words. */
 export interface Difference {
@@ -70,7 +71,7 @@ function strategyDifferences(place: string, before: Strategy, after: Strategy): 
   const names = new Set([...Object.keys(before.parameters ?? {}), ...Object.keys(after.parameters ?? {})]);
   return [
     ...[...names].flatMap((name) =>
-      different(place, name, textOf(before.parameters?.[name]), textOf(after.parameters?.[name])),
+      different(place, name, textOf(memberOf(before.parameters, name)), textOf(memberOf(after.parameters, name))),
     ),
     ...different(place, 'strategy', before.name, after.name),
     ...different(place, 'title', textOf(before.title), textOf(after.title)),

@@ -139,6 +139,7 @@ const LIVE_WORDS = {
   live: 'Live',
   polling: 'Updated every 5 s',
   lost: 'Connection lost',
+  refused: 'No live updates',
 } as const;
 
 function LiveDot() {

@@ -1,10 +1,10 @@
+import { type Action, roles } from '@flags/express';
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, startHost } from './host.js';
 
 const SECRET = 'a-secret-that-is-long-enough-for-an-admin-token';
 const HOSTILE = '<script>alert(1)</script>';
-const READING = /^(get|list|count|preview|explain)/;
 
 let host: Host;
 let visited: Visit;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   host = await startHost({
     router: {
       auth: () => ({ name: 'ada' }),
-      authorize: (_actor: unknown, action: string) => mayWrite || READING.test(action),
+      authorize: (_actor: unknown, action: Action) => mayWrite || action === 'listTokens' || roles.editor(action),
       describeUsers: (ids) => ids.map((id) => ({ id, name: id === 7 ? HOSTILE : `Person ${id}` })),
     },
   });
@@ -97,6 +97,30 @@ describeInBrowser('API tokens', () => {
     await page.getByRole('button', { name: 'Delete web' }).click({ force: true });
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await accessibilityViolations(page)).toEqual([]);
+  });
+});
+
+describeInBrowser('a viewer, by the roles of the library', () => {
+  it('reads flags, history and the playground, and sees what the role leaves out', async () => {
+    const viewing = await startHost({
+      router: { auth: () => ({ name: 'vera' }), authorize: (_actor: unknown, action: Action) => roles.viewer(action) },
+    });
+    const flag = { project: 'default', flag: 'checkout', environment: 'production' };
+    await viewing.flags.createFlag(flag, { name: flag.flag });
+    await viewing.flags.addStrategy(flag, { name: 'default' });
+    visited = await visit(`${viewing.page}projects/default/flags/checkout`);
+    const { page } = visited;
+    await page.getByRole('heading', { level: 1, name: 'checkout' }).waitFor();
+    await page.getByText('No live updates').waitFor();
+    expect(await page.getByRole('switch', { disabled: true }).count()).toBeGreaterThan(0);
+    expect(await page.getByRole('switch', { disabled: false }).count()).toBe(0);
+    await page.goto(`${viewing.page}events`);
+    await page.getByText('checkout').first().waitFor();
+    await page.goto(`${viewing.page}why?as=userId%3D7&flag=checkout`);
+    await page.getByText('checkout').first().waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    expect(visited.expectFault(/status 403: GET .*event-stream/)).toBeGreaterThan(0);
+    await viewing.close();
   });
 });
 

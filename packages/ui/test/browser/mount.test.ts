@@ -75,6 +75,17 @@ describeInBrowser('the mounted page', () => {
     await close();
   });
 
+  it.each([
+    ['/login', '/ui/projects/default?q=check&as=userId%3D7'],
+    ['https://sign-in.example.org/', '/ui/projects/default?q=check'],
+  ])('gives the context of the page to the sign-in of its own origin only: %s', async (signIn, back) => {
+    host = await startHost({ router: { auth: () => undefined }, ui: { signIn } });
+    const { page, close } = await visit(`${host.page}projects/default?q=check&as=userId%3D7`);
+    const link = page.getByRole('link', { name: 'Sign in' });
+    expect(new URL((await link.getAttribute('href')) ?? '').searchParams.get('return')).toBe(back);
+    await close();
+  });
+
   it('says on every page that there is no authentication, and what the host has to say', async () => {
     host = await startHost({ ui: { title: 'Shop', home: '/', banner: { text: 'Staging', tone: 'danger' } } });
     const { page, close } = await visit(host.page);

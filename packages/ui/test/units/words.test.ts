@@ -92,3 +92,7 @@ it('sums usage by hour, the oldest first, with zeros where nothing was reported'
     { yes: 3, no: 2 },
   ]);
 });
+
+it.each(['__proto__', 'constructor', 'toString'])('says the name of a strategy called %s', (name) => {
+  expect(describeStrategy({ name, parameters: {}, constraints: [] })).toBe(name);
+});
