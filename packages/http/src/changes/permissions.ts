@@ -184,8 +184,9 @@ async function placesOf({ op, ref, input }: AnyChange, locate: Locate, placed: R
       const segment = memberOf(ref, 'segment');
       const next = op === 'deleteSegment' ? undefined : projectIn(input);
       const others = next === undefined ? [] : [next];
+      if (typeof segment !== 'number') return { projects: [null, ...others] };
       if (placed.has(segment)) return { projects: others };
-      const project = typeof segment === 'number' ? await locate({ segment }) : undefined;
+      const project = await locate({ segment });
       return { projects: [project ?? null, ...others], project };
     }
     case 'flag': {
