@@ -1,4 +1,4 @@
-import type { EnvironmentRef, FlagRef, ProjectRef, SegmentUseRequest, StrategyRef } from '../common.types.js';
+import type { Awaitable, EnvironmentRef, FlagRef, ProjectRef, StrategyRef } from '../common.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
@@ -78,8 +78,6 @@ export interface ApplyOptions {
   readonly reason?: string;
   /** Revisions of documents that must not have moved, whether the set changes them or not. */
   readonly ifRevision?: Readonly<Record<DocumentName, number>>;
-  /** Checks whether the caller may use a segment, as in the context of single operations. */
-  readonly onSegmentUse?: (segment: SegmentUseRequest) => void | Promise<void>;
 }
 
 /** The result of a change set. */
@@ -114,7 +112,28 @@ export interface PlannedDocument {
 }
 
 /** An event that a change set would append. */
-export type PlannedEvent = Pick<FlagsEvent, 'type' | 'project' | 'flag' | 'environment' | 'data' | 'before'>;
+export interface PlannedEvent
+  extends Pick<FlagsEvent, 'type' | 'project' | 'flag' | 'environment' | 'data' | 'before'> {
+  /** The operation that causes the event. Absent in an undo and in an import. */
+  readonly op?: string;
+}
+
+/** A decided change set, before its commit. */
+export interface PlannedSet {
+  readonly documents: readonly PlannedDocument[];
+  /** The segments that strategies start to use. A segment that the set moves has an entry for each of its projects. */
+  readonly segmentUses: readonly SegmentUseRequest[];
+}
+
+/** A segment that a strategy starts to use. */
+export interface SegmentUseRequest {
+  readonly segment: number;
+  /** The segment's project; null if the segment belongs to the instance. */
+  readonly project: string | null;
+}
+
+/** Checks a decided change set before its commit. Throws or rejects to refuse it. */
+export type AuthorizeChanges = (planned: PlannedSet) => Awaitable<void>;
 
 /** The environment and the contexts of a preview. */
 export interface PreviewQuery {

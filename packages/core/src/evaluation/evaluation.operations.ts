@@ -1,4 +1,4 @@
-import { assertOptions, type Engine } from '../changes/engine.js';
+import { assertOptions, assertReference, type Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';
@@ -21,7 +21,7 @@ import type { Snapshot } from './snapshot.js';
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
-  const { state: live, poller, impressions, changes, problems } = engine.replica;
+  const { state: live, documents, poller, impressions, changes, problems } = engine.replica;
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
@@ -77,6 +77,13 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
     async loadConfiguration(options) {
       const environment = options?.environment ?? settings.environment;
       return (await live.loadConfiguration(environment)) ?? throwEnvironmentNotFound(engine, environment);
+    },
+
+    projectOf(ref) {
+      assertReference('projectOf', ['flag'], ref);
+      if ('flag' in ref) return documents.projectOf(ref.flag);
+      const segment = documents.segments.get(`${ref.segment}`);
+      return segment && (segment.project ?? null);
     },
 
     onConfigurationChange: (listener: () => void) => changes.add(listener),

@@ -205,6 +205,16 @@ export interface EvaluationOperations {
   loadConfiguration(options?: EnvironmentChoice): Promise<EnvironmentConfiguration>;
 
   /**
+   * Returns the project of a flag, archived or not, or of a segment. Reads from memory, and so may miss what another
+   * process has just changed.
+   *
+   * @returns null for a segment of the instance, undefined for what does not exist
+   * @example
+   * const project = flags.projectOf({ flag: 'checkout' });
+   */
+  projectOf(ref: { readonly flag: string } | { readonly segment: number }): string | null | undefined;
+
+  /**
    * Calls the listener after every change of {@link EvaluationOperations.configuration}, in any environment and by any
    * process. An error of the listener goes to `onError`.
    *

@@ -1,7 +1,7 @@
 import type { ChangeSet } from '../changes/change-set.types.js';
 import { readCommitted, readReason } from '../changes/change-sets.operations.js';
 import { type Documents, nameOf } from '../changes/documents.js';
-import type { Engine, SetContext } from '../changes/engine.js';
+import type { Engine } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { groupBy } from '../collections.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
@@ -33,10 +33,10 @@ export async function undo(engine: Engine, id: string, { actor, reason }: UndoOp
   }
   const flags = changed.filter(({ key }) => key.kind === flagDocuments.kind).map(({ key }) => ({ name: key.id }));
   const lastSeen = await readLastSeen(engine.metrics, flags);
-  const decide = async (copy: WorkingCopy, context: SetContext) => {
+  const decide = async (copy: WorkingCopy) => {
     const targets = await mergeAll(engine, copy, { set, changed });
     const restored = targets.flags.map((flag) => ({ ...flag, lastSeenAt: lastSeen(flag.id) }));
-    await restoreDocuments(engine, copy, { ...targets, flags: restored, context }).catch((error: unknown) => {
+    await restoreDocuments(engine, copy, { ...targets, flags: restored }).catch((error: unknown) => {
       throw toConflict(id, error);
     });
     await restoreLayouts(copy, restored);

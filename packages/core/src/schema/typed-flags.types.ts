@@ -5,7 +5,7 @@ import type {
   FlagExplanation,
 } from '../evaluation/evaluated.types.js';
 import type { ContextualFlags, EnvironmentConfiguration } from '../evaluation/evaluation.types.js';
-import type { Flags } from '../flags.js';
+import type { ActorOptions, Flags } from '../flags.js';
 import type { Token } from '../tokens/token.types.js';
 import type {
   ContextDeclarations,
@@ -35,7 +35,7 @@ export interface TypedFlags<Schema extends FlagsSchema>
   drift(): Promise<readonly FlagDrift[]>;
 
   /** Like {@link Flags.as}. */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): TypedFlags<Schema>;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema>;
 }
 
 /** {@link Flags}' evaluation for declared flags, environments and context properties. */

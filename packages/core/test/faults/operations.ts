@@ -203,6 +203,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
     configuration: (flags) => flags.configuration({ environment: 'development' }),
     loadConfiguration: (flags) => flags.loadConfiguration({ environment: 'development' }),
     onConfigurationChange: (flags) => flags.onConfigurationChange(() => undefined)(),
+    projectOf: (flags) => flags.projectOf({ flag: 'checkout' }),
     status: (flags) => flags.status(),
   };
 

@@ -270,15 +270,19 @@ describe.each(OPERATIONS)('%s in a set', (op) => {
     }
   });
 
-  it('is planned and previewed with one permission for each of its projects', async () => {
+  it('is planned and previewed with one permission for each of its projects, and those of the segments', async () => {
     const contexts = { environment: 'production', contexts: [{}] };
     for (const path of [`${CHANGES}/plan`, `${CHANGES}/preview`]) {
       const send = () =>
         request(world.app)
           .post(path)
           .send({ changes: [change(world)], ...contexts });
-      world.allow((action) => action === 'previewChanges');
+      world.allow((action) => action === 'previewChanges' || action === 'useSegment');
       await send().expect(200);
+      for (const [, project] of asks.filter(([action]) => action === 'useSegment')) {
+        world.allow((action, place) => action !== 'useSegment' || place !== project);
+        await expectRefused(send);
+      }
       for (const [, project] of withOwn('applyChanges', asks).filter(([action]) => action === 'applyChanges')) {
         world.allow((_, place) => place !== project);
         await expectRefused(send);

@@ -10,13 +10,20 @@ import type {
 } from '@flags/core';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
+import {
+  askForChanges,
+  askForCommitted,
+  askForUndo,
+  createAsking,
+  projectsCreatedBy,
+  projectsOf,
+  projectsOfDocument,
+} from '../changes/permissions.js';
 import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/client.js';
-import { withSegmentPermission } from './flag-configuration.js';
 
 const CHANGES = '/api/admin/changes';
 const CHANGE = `${CHANGES}/:id`;
@@ -74,17 +81,13 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'ChangeSet' },
     errors: CHANGE_ERRORS,
     changes: 'flag',
-    async handle({ flags, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkAll(check, 'applyChanges', needed);
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'applyChanges' });
+      const changes = await askForChanges(asking, changesIn(body));
       const { id, reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
-      const options = withSegmentPermission(withoutUndefined({ id, reason, ifRevision }), check);
-      const applied = await flags.apply(changes, options);
-      if (id !== undefined) {
-        // A repeated id returns the first result, whatever was asked for this time.
-        const asked = new Set([...created, ...needed.map(({ project }) => project)]);
-        for (const project of projectsOf(applied.events)) if (!asked.has(project)) await check('applyChanges', project);
-      }
+      const applied = await asking.flags.apply(changes, withoutUndefined({ id, reason, ifRevision }));
+      // A repeated id returns the first result, whatever was asked for this time.
+      if (id !== undefined) await askForCommitted(asking, applied);
       return shown(applied);
     },
   }),
@@ -100,13 +103,14 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.plan, checkedBy: 'core' },
     reply: { status: 200, schema: 'Plan' },
     errors: CHANGE_ERRORS,
-    async handle({ flags, principal, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkProjects(check, 'previewChanges', needed);
-      const { documents } = await flags.plan(changes);
-      const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      const changes = await askForChanges(asking, changesIn(body));
+      const { documents } = await asking.flags.plan(changes);
+      const created = projectsCreatedBy(documents);
+      const maySee = createProjectFilter(request.principal, 'previewChanges', [...created]);
       const visible: PlannedDocument[] = [];
-      const maySeeMembers = createProjectFilter(principal, 'listMembers', [...created]);
+      const maySeeMembers = createProjectFilter(request.principal, 'listMembers', [...created]);
       for (const document of documents) {
         const isVisible = await areAll(projectsOfDocument(document), maySee);
         if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
@@ -125,13 +129,13 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.preview, checkedBy: 'core' },
     reply: { status: 200, schema: 'Preview' },
     errors: CHANGE_ERRORS,
-    async handle({ flags, principal, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkProjects(check, 'previewChanges', needed);
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      const changes = await askForChanges(asking, changesIn(body));
       const { environment, contexts } = validatePreview(body);
       const query = { environment, contexts: contexts.map((context) => contextFromWire(context)) };
-      const preview = await flags.preview(changes, query);
-      const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
+      const preview = await asking.flags.preview(changes, query);
+      const maySee = createProjectFilter(request.principal, 'previewChanges');
       const visible: Preview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
       return { chunks: previewToWire({ flags: visible }) };
@@ -169,12 +173,11 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'ChangeSet' },
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
     changes: 'flag',
-    async handle({ flags, params, body, check }) {
-      const changeSet = await flags.getChangeSet(params.id);
-      for (const project of projectsOf(changeSet.events)) await check('undoChange', project);
-      await checkAll(check, 'undoChange', await permissionsOfUndo(flags, changeSet));
+    async handle({ params, body, ...request }) {
+      const asking = createAsking(request, { action: 'undoChange' });
+      await askForUndo(asking, await request.flags.getChangeSet(params.id));
       const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
-      return shown(await flags.undo(params.id, withoutUndefined({ reason })));
+      return shown(await asking.flags.undo(params.id, withoutUndefined({ reason })));
     },
   }),
 ];
@@ -187,29 +190,6 @@ function changesIn(body: unknown): unknown {
 function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
-}
-
-type Check = RouteRequest['check'];
-
-/** Asks for the action of the set in every project of its changes, then for the action of each change. */
-async function checkAll(check: Check, action: Action, needed: readonly NeededPermission[]): Promise<void> {
-  await checkProjects(
-    check,
-    action,
-    needed.filter((one) => one.action !== 'useSegment'),
-  );
-  const asked = new Set<string>();
-  for (const { action: own, project } of needed) {
-    const key = JSON.stringify([own, project]);
-    if (own !== action && !asked.has(key)) await check(own, project);
-    asked.add(key);
-  }
-}
-
-/** A set without changes is about the instance. */
-async function checkProjects(check: Check, action: Action, needed: readonly NeededPermission[]): Promise<void> {
-  const projects = new Set(needed.map(({ project }) => project));
-  for (const project of projects.size > 0 ? projects : [null]) await check(action, project);
 }
 
 type ProjectFilter = (project: string | null) => Promise<boolean>;
@@ -255,12 +235,6 @@ const ACCESS_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
 /** Whether an event tells of tokens or members. A history shows it to callers who may read the event log. */
 export function isAboutAccess({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>): boolean {
   return ACCESS_EVENTS.has(type) || hasMembers(data) || hasMembers(before);
-}
-
-function projectsOfDocument({ kind, id, before, after }: PlannedDocument): ReadonlySet<string | null> {
-  if (kind === 'project') return new Set([id]);
-  const states = [before, after].filter((state) => state !== null) as readonly { readonly project?: string | null }[];
-  return new Set(states.map(({ project = null }) => project));
 }
 
 /** The answer of a set that changed one flag alone has the `ETag` of the flag. */

@@ -1,6 +1,7 @@
-import type { ChangeContext, ErrorCode, Settings } from '@flags/core';
+import type { ErrorCode, Settings } from '@flags/core';
 import { unchecked } from '../body.js';
-import { type Route, type RouteRequest, route } from '../route.js';
+import { askingForSegments } from '../changes/permissions.js';
+import { type Route, route } from '../route.js';
 import { strategyToWire, variantWeightsToWire } from '../wire/flag.js';
 import { ENVIRONMENT, environmentRef, flagRef, STRATEGIES, STRATEGY, strategyRef, VARIANTS } from './paths.js';
 
@@ -96,9 +97,9 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, check, context }) => ({
+    handle: async ({ params, body, context, ...request }) => ({
       body: strategyToWire(
-        await flags.addStrategy(environmentRef(params), unchecked(body), withSegmentPermission(context, check)),
+        await askingForSegments(request).addStrategy(environmentRef(params), unchecked(body), context),
       ),
     }),
   }),
@@ -114,9 +115,9 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'strategy_not_found', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, check, context }) => ({
+    handle: async ({ params, body, context, ...request }) => ({
       body: strategyToWire(
-        await flags.updateStrategy(strategyRef(params), unchecked(body), withSegmentPermission(context, check)),
+        await askingForSegments(request).updateStrategy(strategyRef(params), unchecked(body), context),
       ),
     }),
   }),
@@ -132,9 +133,9 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'invalid_patch', 'patch_test_failed', 'strategy_not_found', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, check, context }) => ({
+    handle: async ({ params, body, context, ...request }) => ({
       body: strategyToWire(
-        await flags.patchStrategy(strategyRef(params), unchecked(body), withSegmentPermission(context, check)),
+        await askingForSegments(request).patchStrategy(strategyRef(params), unchecked(body), context),
       ),
     }),
   }),
@@ -155,25 +156,6 @@ export const strategyRoutes: readonly Route[] = [
     },
   }),
 ];
-
-/**
- * Adds a `useSegment` check, because a strategy can reveal the values of a segment. Checks each project once, even if a
- * strategy uses several of its segments.
- */
-export function withSegmentPermission<Context extends object>(
-  context: Context,
-  check: RouteRequest['check'],
-): Context & Pick<ChangeContext, 'onSegmentUse'> {
-  const checks = new Map<string | null, Promise<void>>();
-  return {
-    ...context,
-    onSegmentUse({ project }) {
-      const answer = checks.get(project) ?? check('useSegment', project);
-      checks.set(project, answer);
-      return answer;
-    },
-  };
-}
 
 const VARIANT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',

@@ -14,7 +14,10 @@ export const SECRETS = {
   admin: `admin-${'a'.repeat(40)}`,
   client: `client-${'c'.repeat(40)}`,
   frontend: `frontend-${'f'.repeat(40)}`,
+  stranger: `stranger-${'s'.repeat(40)}`,
 } as const;
+/** The admin token whose owner may do nothing. */
+export const STRANGER = 'stranger of the table';
 
 /** How large the store is that the requests meet. */
 export interface StoreSize {
@@ -118,6 +121,7 @@ export async function furnish(flags: Flags, size: StoreSize): Promise<void> {
     const place = kind === 'admin' ? {} : { environment: 'production' };
     await flags.createToken({ name: `${kind} of the table`, kind, secret: SECRETS[kind], ...place });
   }
+  await flags.createToken({ name: STRANGER, kind: 'admin', secret: SECRETS.stranger });
   await flags.createProject({ id: 'other', name: 'Other' });
   await flags.createProject({ id: 'empty', name: 'Empty' });
   await flags.addMember(DEFAULT, { userId: 1, roleId: 4 });

@@ -8,6 +8,8 @@ export interface BudgetRow {
   readonly headers?: Readonly<Record<string, string>>;
   /** How often it is sent; once when absent. */
   readonly times?: number;
+  /** Sent with an admin token that has no permission. */
+  readonly isStranger?: boolean;
   /** It must be granted: a row that is refused would measure nothing. */
   readonly isGranted?: boolean;
   /** Sent before it, with the admin token; what becomes of them does not matter. */

@@ -34,6 +34,17 @@ const contexts = (count: number) =>
   `,"environment":"production","contexts":[${Array.from({ length: count }, (_, n) => `{"userId":"user-${n}"}`)}]`;
 const ofSegment = (rest: string) =>
   `{"changes":[{"op":"updateSegment","ref":{"segment":1},"input":{"constraints":[]}}]${rest}}`;
+/** The document of 1 MiB is the same in every change. */
+const byStranger = (rest = ''): readonly BudgetRow[] =>
+  Object.entries({
+    deleteSegment: { segment: 1 },
+    deleteFlag: { flag: 'largest' },
+    reviveFlag: { flag: 'largest' },
+  }).map(([op, ref]) => ({
+    name: `${op} of 1 MiB, 500 times`,
+    body: () => `{"changes":${JSON.stringify(Array(MOST).fill({ op, ref }))}${rest}}`,
+    isStranger: true,
+  }));
 const faultyChanges = () => within('{"changes":[', () => '{}', ']}');
 const HISTORY = '/api/admin/projects/default/features/eventful';
 
@@ -64,11 +75,13 @@ export const CHANGE_ROWS = {
     { name: 'seven flags of 1 MiB', body: () => markingLarge() },
     { name: 'faulty changes', body: faultyChanges },
     { name: 'largest reason', body: () => padded('{"changes":[],"reason":"…"}') },
+    ...byStranger(),
   ],
   planChanges: [
     { name: '500 new flags', body: () => manyChanges(creating('planned')), ...granted },
     { name: 'seven flags of 1 MiB', body: () => markingLarge() },
     { name: 'faulty changes', body: faultyChanges },
+    ...byStranger(),
   ],
   previewChanges: [
     {
@@ -87,6 +100,7 @@ export const CHANGE_ROWS = {
       name: 'faulty contexts',
       body: () => within('{"changes":[],"environment":"production","contexts":[', () => '0', ']}'),
     },
+    ...byStranger(contexts(1)),
   ],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
   undoChange: [{ name: 'unknown', body: () => padded('{"reason":"…"}') }],

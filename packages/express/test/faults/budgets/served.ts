@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createFlags, type Storage } from '@flags/core';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createFlagsRouter } from '../../../src/create-router.js';
-import { fillStorage, furnish, type StoreSize } from './definitions.js';
+import { fillStorage, furnish, STRANGER, type StoreSize } from './definitions.js';
 import { createProbe } from './probe.js';
 
 /** What the process is told when it starts. */
@@ -31,7 +31,7 @@ export function serve(openStorage: (name: string) => Promise<Storage>): void {
     await furnish(flags, size);
 
     const app = express();
-    app.use(createFlagsRouter(flags, { auth: 'token' }));
+    app.use(createFlagsRouter(flags, { auth: 'token', authorize: ({ name }) => name !== STRANGER }));
     app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
       report(error);
       response.status(500).end();
