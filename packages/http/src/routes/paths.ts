@@ -9,6 +9,7 @@ import {
 } from '@flags/core';
 import { invalidInput } from '../errors.js';
 import type { QueryParameter } from '../route.js';
+import { TAG_PARAMETER } from '../wire/tags.js';
 
 export const PROJECTS = '/api/admin/projects';
 export const PROJECT = `${PROJECTS}/:projectId`;
@@ -16,8 +17,10 @@ export const FLAGS = `${PROJECT}/features`;
 export const FLAG = `${FLAGS}/:featureName`;
 export const ENVIRONMENT = `${FLAG}/environments/:environment`;
 export const STRATEGIES = `${ENVIRONMENT}/strategies`;
+export const STRATEGY_ORDER = `${STRATEGIES}/set-sort-order`;
 export const STRATEGY = `${STRATEGIES}/:strategyId`;
 export const VARIANTS = `${FLAG}/variants`;
+export const ENVIRONMENT_VARIANTS = `${ENVIRONMENT}/variants`;
 export const DEPENDENCIES = `${FLAG}/dependencies`;
 export const FEATURES = '/api/admin/features';
 export const FEATURE = `${FEATURES}/:featureName`;
@@ -32,6 +35,7 @@ export const CLIENT_METRICS = '/api/admin/client-metrics/features/:featureName';
 export const APPLICATIONS = `${METRICS}/applications`;
 export const EVENTS = '/api/admin/events';
 export const TOKENS = '/api/admin/api-tokens';
+export const TOKEN = `${TOKENS}/:token`;
 export const CLIENT = '/api/client';
 export const FRONTEND = '/api/frontend';
 export const OFREP_FLAGS = '/ofrep/v1/evaluate/flags';
@@ -102,4 +106,5 @@ export const VIEW_PARAMETERS: readonly QueryParameter[] = [
     description: 'Only flags whose names begin so.',
     schema: () => ({ type: 'string', maxLength: 100 }),
   },
+  TAG_PARAMETER,
 ];
