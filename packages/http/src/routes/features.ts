@@ -63,7 +63,7 @@ const FILTERS: readonly QueryParameter[] = [
   filter('sort', 'The order, by name when absent; with - in front descending. Equal flags are in name order.'),
 ];
 
-/** Converts a wire query to an engine query: tags of the type simple are labels. */
+/** Converts a wire query to an engine query: tags are labels. */
 export function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
   const labels = labelsInQuery({ tag });
   if (labels === undefined) return unchecked<FlagQuery>(query);

@@ -22,12 +22,14 @@ export const TAG_PARAMETER: QueryParameter = {
 };
 
 /**
- * Returns the labels that the tags in a query name; undefined without tags. Tags of other types name none, because no
- * flag has them.
+ * Returns the labels that the tags in a query name; undefined without tags. The label of a tag of another type is the
+ * whole tag, as imports from Unleash make it.
  */
 export function labelsInQuery({ tag: tags }: QueryValues): readonly string[] | undefined {
   if (tags === undefined) return undefined;
   const prefix = `${SIMPLE}:`;
-  const simple = unchecked<readonly string[]>(tags).filter((one) => one.startsWith(prefix));
-  return [...new Set(simple.map((one) => one.slice(prefix.length)))].sort();
+  const labels = unchecked<readonly string[]>(tags).map((one) =>
+    one.startsWith(prefix) ? one.slice(prefix.length) : one,
+  );
+  return [...new Set(labels)].sort();
 }

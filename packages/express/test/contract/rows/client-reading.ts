@@ -53,7 +53,7 @@ export const clientReadingRows: readonly Row[] = [
         [{ ...CLIENT_CHECKOUT }],
       ],
       ['tag=simple:red', [['simple', 'red']], []],
-      ['tag=team:blue', [], []],
+      ['tag=team:blue', [['simple', 'team:blue']], []],
     ] as const
   ).map(
     ([query, tag, features]): Row => ({

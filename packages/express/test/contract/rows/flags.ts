@@ -36,7 +36,7 @@ const labelled: Step = inOrder(
   (flags) => flags.createFlag(DEFAULT, { name: 'a-blue', labels: ['blue', 'other'] }),
   (flags) => flags.createFlag(DEFAULT, { name: 'b-blue', labels: ['blue'] }),
   (flags) => flags.createFlag(DEFAULT, { name: 'b-plain' }),
-  (flags) => flags.createFlag(DEFAULT, { name: 'c-red', labels: ['red'] }),
+  (flags) => flags.createFlag(DEFAULT, { name: 'c-red', labels: ['red', 'team:red'] }),
   (flags) => flags.createFlag(DEFAULT, { name: 'd-red', labels: ['red'] }),
   (flags) => flags.archiveFlag({ ...DEFAULT, flag: 'd-red' }),
 );
@@ -234,6 +234,7 @@ const readRows: readonly Row[] = [
       ['tag=simple:blue&tag=simple:red', ['a-blue', 'b-blue', 'c-red']],
       ['namePrefix=b&tag=simple:blue', ['b-blue']],
       ['tag=team:blue', []],
+      ['tag=team:red', ['c-red']],
       ['archived=true&tag=simple:red', ['d-red']],
       ['tag=simple:blue&limit=1', ['a-blue']],
       ['tag=simple:blue&limit=1&after=a-blue', ['b-blue']],
