@@ -1,4 +1,5 @@
 import type { Definitions, VariantInput } from '@flags/core';
+import { FLAG_TYPES } from '@flags/core/integration';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
@@ -91,12 +92,15 @@ function toSchemaSource({ flags = [] }: Definitions, environments: readonly stri
     };
     return `    ${toKey(name)}: ${toSource(members)},\n`;
   });
+  const types = [...new Set(live.flatMap(({ type }) => type ?? []))].sort();
+  const isBuiltIn = types.every((type) => FLAG_TYPES.some(({ name }) => name === type));
+  const options = { environments, ...(!isBuiltIn && { types }) };
   return `import { defineFlags } from '@flags/core';
 
 export const schema = defineFlags(
   {
 ${declarations.join('')}  },
-  { environments: ${toSource(environments)} },
+  ${toSource(options)},
 );
 `;
 }
