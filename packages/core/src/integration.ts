@@ -20,7 +20,6 @@ export {
 } from './openfeature/resolution.js';
 export type { OpenFeatureContext } from './openfeature/values.js';
 export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
-export { FLAG_TYPES } from './options.js';
 export { type PayloadReader, type PayloadReading, payloadReaderOf } from './schema/payload.js';
 // Storages
 export {

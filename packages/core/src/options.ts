@@ -93,8 +93,7 @@ const ROLES: readonly Role[] = [
   { id: 4, name: OWNER },
   { id: 5, name: 'member' },
 ];
-/** The flag types of an instance whose options name none. */
-export const FLAG_TYPES: readonly (FlagType & { readonly name: DefaultFlagType })[] = [
+const FLAG_TYPES: readonly (FlagType & { readonly name: DefaultFlagType })[] = [
   { name: 'release', lifetimeDays: 40 },
   { name: 'experiment', lifetimeDays: 40 },
   { name: 'operational', lifetimeDays: 7 },

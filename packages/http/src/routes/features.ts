@@ -6,8 +6,8 @@ import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
 import type { Principal } from '../permissions.js';
 import { propertyOf, textsOfPage } from '../query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
-import { labelsInQuery, TAG_PARAMETER } from '../wire/tags.js';
-import { FEATURES } from './paths.js';
+import { labelsInQuery } from '../wire/tags.js';
+import { FEATURES, TAG_PARAMETER } from './paths.js';
 
 function flagOverviewToWire(flag: FlagOverview) {
   const { name, project, description, type, stale, archived, labels, owner, revision, createdAt, lastSeenAt } = flag;

@@ -13,9 +13,8 @@ import { unchecked } from '../body.js';
 import { listPieces, propertiesOf, propertyOf } from '../query.js';
 import { type QueryValues, type Route, route } from '../route.js';
 import { archivedFlagToWire, flagDetailToWire, flagListToWire, flagSummaryToWire, flagToWire } from '../wire/flag.js';
-import { TAG_PARAMETER } from '../wire/tags.js';
 import { flagQueryOf } from './features.js';
-import { ARCHIVE, FLAG, FLAGS, flagInProject, flagRef, projectOfFlag, projectRef } from './paths.js';
+import { ARCHIVE, FLAG, FLAGS, flagInProject, flagRef, projectOfFlag, projectRef, TAG_PARAMETER } from './paths.js';
 
 /** The schema of a flag update: the changes, and a required name, which the operation ignores. */
 function flagUpdateSchema(flagChanges: JsonSchema): JsonSchema {

@@ -9,7 +9,6 @@ import {
 } from '@flags/core';
 import { invalidInput } from '../errors.js';
 import type { QueryParameter } from '../route.js';
-import { TAG_PARAMETER } from '../wire/tags.js';
 
 export const PROJECTS = '/api/admin/projects';
 export const PROJECT = `${PROJECTS}/:projectId`;
@@ -91,6 +90,13 @@ export const ENVIRONMENT_PARAMETER: QueryParameter = {
   name: 'environment',
   description: 'The environment, where no token names it; the one of the instance when absent.',
   schema: () => ({ type: 'string' }),
+};
+
+/** The query parameter that selects flags by tags. */
+export const TAG_PARAMETER: QueryParameter = {
+  name: 'tag',
+  description: 'Only flags that have one of these tags, each as type:value, such as simple:team-shop.',
+  schema: () => ({ type: 'array', items: { type: 'string', pattern: '^\\w+:', maxLength: 200 }, maxItems: 20 }),
 };
 
 /** The query parameters that narrow the view of a client. */
