@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import type { DefinedFlag, Definitions } from '@flags/core';
+import { createFlags, type DefinedFlag, type Definitions } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
 import { parse } from 'yaml';
 import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
 
@@ -116,4 +117,13 @@ export const schema = defineFlags(
     expect(await flags('plan', written('other.yaml', 'features: []'))).toMatchObject({ code: 64 });
     expect(await flags('plan', path('none.yaml'))).toMatchObject({ code: 1 });
   });
+});
+
+it('names the types of a typed schema if some are not built in', async () => {
+  const storage = sqliteStorage(path('own-types.db'));
+  const flags = await createFlags({ storage, flagTypes: [{ name: 'ops', lifetimeDays: null }] });
+  await flags.createFlag({ project: 'default' }, { name: 'checkout', type: 'ops' });
+  await flags.close();
+  const { out } = await flagsCommand(['types', '--store', path('own-types.db')]);
+  expect(out).toContain("{ environments: ['development', 'production'], types: ['ops'] },");
 });

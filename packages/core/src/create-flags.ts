@@ -263,7 +263,7 @@ function createInterface({ engineOf, engine, options, stopWatching }: InterfaceP
   const evaluation = recentContexts > 0 ? rememberContexts(operations, recentContexts) : operations;
   const shared = {
     ...(schema ? acceptDeclaredProperties(evaluation, schema) : evaluation),
-    ...(schema && { schema, drift: () => lifetime.track(() => findDrift(schema, engine)) }),
+    ...(schema && { schema, drift: () => lifetime.track(() => findDrift(schema, engine, options.declare)) }),
     ...bindReadsAndReports(engine, lifetime),
     subscribe: (...input: Parameters<Flags['subscribe']>) => {
       lifetime.assertOpen();

@@ -9,7 +9,7 @@ export { shortenMessage } from './errors.js';
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';
 // Evaluation in the terms of OpenFeature
-export type { ResolutionReason } from './openfeature/resolution.js';
+export type { ResolutionReason } from './openfeature/reason.js';
 export {
   type FlagResolution,
   findFlag,
@@ -17,7 +17,6 @@ export {
   type ResolutionScope,
   type ResolvedVariant,
   resolveAll,
-  resolveAllAsync,
   resolveSwitch,
   resolveVariant,
 } from './openfeature/resolution.js';

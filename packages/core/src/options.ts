@@ -4,7 +4,7 @@ import type { CustomStrategy, EvaluationProblem, TextEncoding } from './evaluati
 import type { Environment, FlagType, Settings } from './flags.js';
 import { OWNER } from './projects/members.decide.js';
 import type { Role } from './projects/project.types.js';
-import type { FlagDrift, FlagsSchema } from './schema/schema.types.js';
+import type { DefaultFlagType, FlagDrift, FlagsSchema } from './schema/schema.types.js';
 import type { MetricsStorage } from './storage/metrics-port.js';
 import type { Storage } from './storage/port.js';
 import { deepFreeze } from './validation/json.js';
@@ -93,7 +93,7 @@ const ROLES: readonly Role[] = [
   { id: 4, name: OWNER },
   { id: 5, name: 'member' },
 ];
-const FLAG_TYPES: readonly FlagType[] = [
+const FLAG_TYPES: readonly (FlagType & { readonly name: DefaultFlagType })[] = [
   { name: 'release', lifetimeDays: 40 },
   { name: 'experiment', lifetimeDays: 40 },
   { name: 'operational', lifetimeDays: 7 },

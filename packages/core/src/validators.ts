@@ -22,12 +22,14 @@ import {
   findConstraintIssues,
   findCostIssues,
   findEnvironmentIssues,
+  findRepeatedIds,
   findStrategyIssues,
   issuesOrElse,
   strategy,
+  strategyOrder,
   strategyReplacement,
 } from './flags/strategies.schema.js';
-import type { EnvironmentInput, StrategyInput, StrategyReplacement } from './flags/strategy.types.js';
+import type { EnvironmentInput, StrategyInput, StrategyPlace, StrategyReplacement } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
@@ -44,8 +46,8 @@ import {
 import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './metrics/metrics.types.js';
 import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
-import { findTokenIssues, newToken, tokenRotation } from './tokens/token.schema.js';
-import type { NewToken, TokenRotation } from './tokens/token.types.js';
+import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './tokens/token.schema.js';
+import type { NewToken, TokenChanges, TokenRotation } from './tokens/token.types.js';
 import { deepFreeze } from './validation/json.js';
 import { findPatchIssues, jsonPatch } from './validation/json-patch.js';
 import { LIMITS } from './validation/limits.js';
@@ -80,6 +82,7 @@ export function inputSchemas(settings: Settings) {
     move: move as JsonSchema,
     strategy: strategy as JsonSchema,
     strategyReplacement: strategyReplacement as JsonSchema,
+    strategyOrder,
     environment: environment as JsonSchema,
     constraint: constraint as JsonSchema,
     variants,
@@ -97,6 +100,7 @@ export function inputSchemas(settings: Settings) {
     bulkReport: bulkReport as JsonSchema,
     usageFilter: usageFilter as JsonSchema,
     newToken: newToken as JsonSchema,
+    tokenChanges: tokenChanges as JsonSchema,
     tokenRotation: tokenRotation as JsonSchema,
     flagQuery: flagQuery as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
@@ -117,6 +121,7 @@ export function createValidators(settings: Settings) {
     move: createValidator<ProjectRef>(schemas.move),
     strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyIssues),
     strategyReplacement: createValidator<StrategyReplacement>(schemas.strategyReplacement, findStrategyIssues),
+    strategyOrder: createValidator<readonly StrategyPlace[]>(schemas.strategyOrder, findRepeatedIds),
     environment: createValidator<EnvironmentInput>(schemas.environment, findEnvironmentIssues),
     variants: createValidator<readonly VariantInput[]>(schemas.variants, findVariantsIssues),
     jsonPatch: createValidator<JsonPatch>(schemas.jsonPatch, findPatchIssues),
@@ -132,6 +137,7 @@ export function createValidators(settings: Settings) {
     bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkIssues),
     usageFilter: createValidator<UsageFilter>(schemas.usageFilter, findUsageIssues),
     newToken: createValidator<NewToken>(schemas.newToken, findTokenIssues),
+    tokenChanges: createValidator<TokenChanges>(schemas.tokenChanges),
     tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
     flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),

@@ -21,16 +21,20 @@ function unauthenticated(message: string): HttpError {
 /** Authenticates by API token. The header holds either the bare secret, as SDKs send it, or `Bearer` and the secret. */
 function identifyByToken(flags: Flags): Identify<Token, unknown> {
   return async (request, access) => {
-    if (!secretIn(request)) throw unauthenticated('Send an API token in the header Authorization.');
-    const token = await tokenIn(request, flags);
+    if (!secretIn(request, access)) throw unauthenticated('Send an API token in the header Authorization.');
+    const token = await tokenIn(request, access, flags);
     if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
     return identityOf(token, access, true);
   };
 }
 
 /** Returns the valid token that matches the secret in the request. */
-async function tokenIn(request: Pick<FlagsRequest, 'headers'>, flags: Flags): Promise<Token | undefined> {
-  const secret = secretIn(request);
+async function tokenIn(
+  request: Pick<FlagsRequest, 'headers'>,
+  access: Access,
+  flags: Flags,
+): Promise<Token | undefined> {
+  const secret = secretIn(request, access);
   return secret ? flags.verifyToken(secret) : undefined;
 }
 
@@ -48,8 +52,14 @@ function scopeOf({ projects, environment }: Pick<Token, 'projects' | 'environmen
   return { projects: projects.includes('*') ? '*' : projects, environment };
 }
 
-function secretIn({ headers: { authorization: header } }: Pick<FlagsRequest, 'headers'>): string | undefined {
+/** OFREP clients send their token in `Authorization` or in `X-API-Key`. Other parts of the API read the first only. */
+function secretIn({ headers }: Pick<FlagsRequest, 'headers'>, access: Access): string | undefined {
+  const header = headers.authorization ?? (access === 'ofrep' ? apiKeyIn(headers) : undefined);
   return header !== undefined && /^bearer\s/i.test(header) ? header.slice('bearer'.length).trimStart() : header;
+}
+
+function apiKeyIn({ 'x-api-key': key }: FlagsRequest['headers']): string | undefined {
+  return Array.isArray(key) ? key[0] : key;
 }
 
 /**
@@ -69,7 +79,7 @@ function identifyByHost<A extends Actor, Native>(
     }
     if (!isApiToken(actor)) return { actor, scope: EVERYTHING };
     const identity = identityOf(actor, access);
-    const sent = await tokenIn(request, flags);
+    const sent = await tokenIn(request, access, flags);
     return sent?.id === actor.id ? identityOf(actor, access, true) : identity;
   };
 }
@@ -92,7 +102,7 @@ function identifyBySession<A extends Actor, Native>(
   const byToken = identifyByToken(flags);
   const byHost = identifyByHost(flags, session, caller);
   return async (request, access) => {
-    if (access !== 'admin' || (await tokenIn(request, flags))) return byToken(request, access);
+    if (access !== 'admin' || (await tokenIn(request, access, flags))) return byToken(request, access);
     return byHost(request, access);
   };
 }
@@ -153,7 +163,7 @@ function createGateOf<A extends Actor, Native>(
           .then((present) => check(present.actor, action, project))
           .then(() => true, isFault),
       hasValidToken: hasSecret
-        ? () => tokenIn(request, flags).then((found) => found !== undefined, isFault)
+        ? () => tokenIn(request, access, flags).then((found) => found !== undefined, isFault)
         : undefined,
     };
   };

@@ -76,7 +76,7 @@ export const EVENTS: Readonly<Record<string, string>> = {
   'segment-deleted': 'deleted a segment',
   'feature-project-change': 'moved the flag',
   'api-token-created': 'created a token',
-  'api-token-updated': 'rotated a token',
+  'api-token-updated': 'changed when a token expires',
   'api-token-deleted': 'deleted a token',
 };
 

@@ -42,8 +42,42 @@ describe.each(Object.entries(FRAMEWORKS))('under %s', (_, framework) => {
       for (const file of files) expect((await fetch(new URL(file ?? '', url + path))).status).toBe(200);
     }
     expect(await (await fetch(`${url}/uix`)).text()).toBe('host');
-    expect(await (await fetch(`${url}/`)).text()).toBe('host');
   });
+
+  it('redirects from where it is mounted to the page, also behind a gateway that strips a prefix', async () => {
+    const app = framework();
+    app.use('/a/b', createFlagsUi());
+    app.use((_request: unknown, response: { end(text: string): void }) => response.end('host'));
+    const url = await listen(app);
+    for (const path of ['/a/b', '/a/b/', '/a/b?x=/y', '/a/b/?x']) {
+      const { status, headers } = await fetch(url + path, { redirect: 'manual' });
+      expect([path, status]).toEqual([path, 302]);
+      const behindGateway = `https://host/prefix${path}`;
+      expect(new URL(headers.get('location') ?? '', behindGateway).href).toBe('https://host/prefix/a/b/ui/');
+    }
+    const page = await fetch(`${url}/a/b`);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<html')]);
+    expect(await (await fetch(`${url}/a/b`, { method: 'POST' })).text()).toBe('host');
+  });
+
+  it('leaves the root of the application to the application', async () => {
+    const app = framework();
+    app.use(createFlagsUi());
+    app.use((_request: unknown, response: { end(text: string): void }) => response.end('host'));
+    expect(await (await fetch(`${await listen(app)}/`)).text()).toBe('host');
+  });
+});
+
+it('redirects from the root of a server of its own, and from basePath', async () => {
+  const own = await listen(createFlagsUi());
+  expect((await fetch(own)).url).toBe(`${own}/ui/`);
+  const based = await listen(createFlagsUi({ basePath: '/flags' }));
+  for (const path of ['/flags', '/flags/']) expect((await fetch(based + path)).url).toBe(`${based}/flags/ui/`);
+  expect((await fetch(based)).status).toBe(404);
+  const handler = createFlagsUiFetchHandler({ basePath: '/flags' });
+  const redirect = await handler(new Request('http://host/flags'));
+  expect([redirect?.status, redirect?.headers.get('location')]).toEqual([302, './flags/ui/']);
+  expect(await createFlagsUiFetchHandler()(new Request('http://host/'))).toBeUndefined();
 });
 
 it('replies 404 for other paths on plain node:http, and finds its mount path with basePath', async () => {

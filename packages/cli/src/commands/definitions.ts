@@ -1,4 +1,4 @@
-import type { Definitions, VariantInput } from '@flags/core';
+import type { DefaultFlagType, Definitions, VariantInput } from '@flags/core';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
@@ -79,6 +79,15 @@ async function writeExport(session: CommandSession, format: 'yaml' | 'json'): Pr
   output.raw(isJson ? `${JSON.stringify(document, null, 2)}\n` : stringify(document, { aliasDuplicateObjects: false }));
 }
 
+/** The types that a schema may name without an option. A record, so that the compiler finds one that is missing. */
+const BUILT_IN_TYPES: Readonly<Record<DefaultFlagType, true>> = {
+  release: true,
+  experiment: true,
+  operational: true,
+  'kill-switch': true,
+  permission: true,
+};
+
 /** Returns the TypeScript source that declares the flags of a store. */
 function toSchemaSource({ flags = [] }: Definitions, environments: readonly string[]): string {
   const live = flags.filter(({ archived }) => archived !== true);
@@ -91,12 +100,15 @@ function toSchemaSource({ flags = [] }: Definitions, environments: readonly stri
     };
     return `    ${toKey(name)}: ${toSource(members)},\n`;
   });
+  const types = [...new Set(live.flatMap(({ type }) => type ?? []))].sort();
+  const isBuiltIn = types.every((type) => Object.hasOwn(BUILT_IN_TYPES, type));
+  const options = { environments, ...(!isBuiltIn && { types }) };
   return `import { defineFlags } from '@flags/core';
 
 export const schema = defineFlags(
   {
 ${declarations.join('')}  },
-  { environments: ${toSource(environments)} },
+  ${toSource(options)},
 );
 `;
 }

@@ -9,7 +9,7 @@ import { type Imported, type ImportTarget, membersOf } from './importer.js';
 import { importUnleash } from './unleash.js';
 import { readUnleash } from './unleash-live.js';
 
-const IMPORTERS: Readonly<Record<Source, (document: unknown, target: ImportTarget) => Imported>> = {
+const IMPORTERS: Readonly<Record<Source, (document: unknown, target: ImportTarget) => Imported | Promise<Imported>>> = {
   unleash: importUnleash,
   flagd: importFlagd,
   flipper: importFlipper,
@@ -45,7 +45,7 @@ export async function readFrom(
   if (membersOf(document)[from === 'unleash' ? 'features' : from === 'flagd' ? 'flags' : 'features'] === undefined) {
     throw new CommandError(`${file} is not an export of ${from}.`);
   }
-  const { definitions, report } = IMPORTERS[from](document, target);
+  const { definitions, report } = await IMPORTERS[from](document, target);
   for (const sentence of report) session.io.stderr.write(`note: ${printable(sentence)}\n`);
   return definitions;
 }

@@ -87,6 +87,7 @@ export interface FlagConfiguration extends FlagDefinition {
   readonly type: string;
   readonly description: string | null;
   readonly stale: boolean;
+  readonly labels: readonly string[];
 }
 
 /** A segment, as clients evaluate it. */

@@ -1,4 +1,6 @@
 import type {
+  ContextEnvironment,
+  ContextMembers,
   EvaluatedVariant,
   EvaluationContext,
   FallbackVariant,
@@ -123,8 +125,10 @@ export type TypedContext<Schema extends FlagsSchema> = [string | never] extends 
   ? EvaluationContext
   : [keyof Schema['context']] extends [never]
     ? EvaluationContext
-    : Omit<EvaluationContext, 'properties'> &
-        TypedProperties<Schema> & { readonly properties?: TypedProperties<Schema> | undefined };
+    : Omit<ContextMembers, 'properties'> &
+        TypedProperties<Schema> & { readonly properties?: TypedProperties<Schema> | undefined } & ContextEnvironment<
+          keyof ContextMembers | keyof Schema['context']
+        >;
 
 /** The declared context properties, all optional. */
 export type TypedProperties<Schema extends FlagsSchema> = ContextProperties<Schema['context']>;

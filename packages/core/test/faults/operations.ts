@@ -116,6 +116,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   preview: (flags) => flags.preview(CHANGES, { environment: 'production', contexts: [{ userId: '7' }] }),
   updateStrategy: (flags) => flags.updateStrategy(STRATEGY, { name: 'default', segments: [2] }),
   patchStrategy: (flags) => flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }]),
+  orderStrategies: (flags) => flags.orderStrategies(DEVELOPMENT, [{ id: STRATEGY.strategy, sortOrder: 1 }]),
   removeStrategy: (flags) => flags.removeStrategy(STRATEGY),
   enable: (flags) => flags.enable(PRODUCTION),
   disable: (flags) => flags.disable(DEVELOPMENT),
@@ -154,6 +155,8 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
       }),
   ],
   listTokens: [(flags) => flags.listTokens(), (flags) => flags.listTokens({ limit: 1 })],
+  updateToken: (flags) =>
+    flags.updateToken({ token: 'secret-of-at-least-32-printable-characters' }, { expiresAt: '2099-01-01T00:00:00Z' }),
   rotateToken: async (flags) => flags.rotateToken((await flags.listTokens())[0]?.id ?? 'unknown'),
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),

@@ -61,7 +61,7 @@ describe('sessions and tokens together', () => {
     await request(app).get('/api/client/features').set('x-user', 'ada').expect(401);
     await request(app).get('/api/client/features').set('Authorization', secretOf('client')).expect(200);
     await request(app).get('/api/frontend').set('Authorization', secretOf('frontend')).expect(200);
-    await request(app).post('/ofrep/v1/evaluate/flags').set('Authorization', secretOf('frontend')).expect(200);
+    await request(app).post('/ofrep/v1/evaluate/flags').set('Authorization', secretOf('frontend')).send({}).expect(200);
   });
 
   it('are described with both', async () => {

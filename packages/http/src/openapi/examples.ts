@@ -141,7 +141,13 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     ],
   },
   ArchivedFlagList: { version: 1, features: [archivedFlag] },
+  FlagInEnvironment: { name: 'checkout', environment: 'development', enabled: true, strategies: [strategy] },
   Strategy: strategy,
+  StrategyList: [strategy],
+  VariantList: {
+    version: '1',
+    variants: [{ name: 'blue', weightType: 'variable', weight: 1000, stickiness: 'default', overrides: [] }],
+  },
   VariantWeights: {
     version: '1',
     variants: [

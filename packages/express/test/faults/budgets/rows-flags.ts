@@ -175,6 +175,14 @@ export const STRATEGY_ROWS = {
         ),
     },
   ],
+  listStrategies: [{ name: 'of 1 MiB', path: STRATEGIES('largest'), ...granted }],
+  getStrategy: [],
+  getFlagEnvironment: [{ name: 'of 1 MiB', path: STRATEGIES('largest').replace('/strategies', ''), ...granted }],
+  listVariants: [],
+  orderStrategies: [
+    { name: 'wrong places', body: () => arrayOf(() => '{"id":0,"sortOrder":"0"}') },
+    { name: 'places without end', body: () => arrayOf(() => '{"id":"a","sortOrder":0}') },
+  ],
   updateStrategy: [
     {
       name: '49,000 values',

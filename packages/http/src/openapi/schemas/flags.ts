@@ -76,6 +76,13 @@ export const flagSchemas = {
     strategies: listOf(referTo('Strategy')),
   }),
 
+  FlagInEnvironment: strictObject({
+    name: { ...text, description: 'The name of the flag.' },
+    environment: text,
+    enabled: boolean,
+    strategies: listOf(referTo('Strategy')),
+  }),
+
   FlagSummary: strictObject(summary),
 
   Feature: strictObject({
@@ -141,6 +148,8 @@ export const variantSchemas = {
 
   Override: strictObject({ contextName: text, values: listOf(text) }),
 
+  VariantList: strictObject({ version: { type: 'string', const: '1' }, variants: listOf(referTo('Variant')) }),
+
   VariantWeight: strictObject({ name: text, weightType, weight }),
 
   VariantWeights: strictObject({
@@ -169,6 +178,8 @@ export function strategySchemas({ constraint }: InputSchemas) {
         variants: listOf(referTo('StrategyVariant')),
       },
     ),
+
+    StrategyList: listOf(referTo('Strategy')),
 
     StrategyVariant: strictObject(variantBase, { payload: referTo('Payload') }),
 
