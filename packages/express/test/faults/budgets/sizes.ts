@@ -12,6 +12,7 @@ export const FULL_STORE: StoreSize = {
   bytes: 12 * MEBIBYTE,
   sharing: 100,
   largeEvents: 100,
+  manyEvents: 90_000,
   applications: 200,
   reported: 1000,
 };
@@ -31,11 +32,12 @@ export const SHORT_STORE: StoreSize = {
   bytes: 4 * MEBIBYTE,
   sharing: 10,
   largeEvents: 5,
+  manyEvents: 1000,
   applications: 20,
   reported: 200,
 };
 
 /** Events and metrics stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
-  return storage === 'memory' ? { ...size, largeEvents: 3, applications: Math.min(size.applications, 30) } : size;
+  return storage === 'memory' ? { ...size, largeEvents: 3, manyEvents: Math.min(size.manyEvents, 10_000), applications: Math.min(size.applications, 30) } : size;
 }
