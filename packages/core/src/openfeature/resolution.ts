@@ -4,6 +4,7 @@ import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
   EnvironmentChoice,
   EnvironmentConfiguration,
+  EvaluateAllOptions,
   EvaluationOperations,
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';
@@ -178,20 +179,21 @@ export function resolveAll(
 /**
  * Like {@link resolveAll}, in slices of some milliseconds. Use it in servers. All results come from one state.
  *
- * @throws FlagsError `environment_not_found`
+ * @throws FlagsError `environment_not_found`; `invalid_input` if evaluating these flags could take about a minute
  * @example
  * const resolutions = await resolveAllAsync(flags, { context: { targetingKey: '7' } });
  */
 export async function resolveAllAsync(
   flags: EvaluationOperations,
   { context, ...choice }: ResolutionScope,
+  options: EvaluateAllOptions = {},
 ): Promise<readonly FlagResolution[]> {
   await flags.loadConfiguration(choice);
   const configuration = flags.configuration(choice);
-  const answers = await flags.forContext(toEvaluationContext(context), choice).evaluateAllAsync();
+  const answers = await flags.forContext(toEvaluationContext(context), choice).evaluateAllAsync(options);
   const resolutions: FlagResolution[] = [];
   for (const { name, enabled, variant } of answers) {
-    if (timeSlice.isOver()) await timeSlice.next();
+    if (timeSlice.isOver()) await timeSlice.next(options.signal);
     const found = findFlag(configuration, name);
     if (found) resolutions.push(toResolution(found, enabled, variant));
   }

@@ -64,6 +64,8 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.apply, checkedBy: 'core' },
     reply: { status: 200, schema: 'ChangeSet' },
     errors: CHANGE_ERRORS,
+    heavy: 'change',
+    isLight: ({ body }) => hasFewChanges(body) || switchesOff(body),
     changes: 'flag',
     async handle({ flags, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
@@ -91,6 +93,8 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.plan, checkedBy: 'core' },
     reply: { status: 200, schema: 'Plan' },
     errors: CHANGE_ERRORS,
+    heavy: 'read',
+    isLight: ({ body }) => hasFewChanges(body),
     async handle({ flags, principal, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkProjects(check, 'previewChanges', needed);
@@ -112,11 +116,12 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.preview, checkedBy: 'core' },
     reply: { status: 200, schema: 'Preview' },
     errors: CHANGE_ERRORS,
-    async handle({ flags, principal, body, check }) {
+    heavy: 'read',
+    async handle({ flags, principal, body, check, signal }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkProjects(check, 'previewChanges', needed);
       const { environment, contexts } = validatePreview(body);
-      const query = { environment, contexts: contexts.map((context) => contextFromWire(context)) };
+      const query = { environment, contexts: contexts.map((context) => contextFromWire(context)), signal };
       const preview = await flags.preview(changes, query);
       const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
       const visible: Preview['flags'][number][] = [];
@@ -154,6 +159,7 @@ export const changeRoutes: readonly Route[] = [
     body: { required: false, schema: () => BODIES.undo, checkedBy: 'router' },
     reply: { status: 200, schema: 'ChangeSet' },
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
+    heavy: 'change',
     changes: 'flag',
     async handle({ flags, params, body, check }) {
       const changeSet = await flags.getChangeSet(params.id);
@@ -168,6 +174,20 @@ export const changeRoutes: readonly Route[] = [
 /** Returns the changes in a body, as they were sent. The engine refuses anything but a list. */
 function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
+}
+
+/** A set with more changes is heavy. */
+const FEW_CHANGES = 10;
+
+function hasFewChanges(body: unknown): boolean {
+  const changes = changesIn(body);
+  return !Array.isArray(changes) || changes.length <= FEW_CHANGES;
+}
+
+/** Switching flags off never waits. */
+function switchesOff(body: unknown): boolean {
+  const changes = changesIn(body);
+  return Array.isArray(changes) && changes.every((change) => Object(change).op === 'disable');
 }
 
 function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {

@@ -54,6 +54,7 @@ export const definitionRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'Definitions' },
     errors: ['invalid_input', 'project_not_found'],
+    heavy: 'read',
     async handle({ flags, principal, query: { project } }) {
       const maySee = createProjectFilter(principal, 'exportDefinitions');
       const readable = new Set<string>();
@@ -79,7 +80,8 @@ export const definitionRoutes: readonly Route[] = [
     body: { required: true, schema: () => body, checkedBy: 'core' },
     reply: { status: 200, schema: 'ImportResult' },
     errors: IMPORT_ERRORS,
-    async handle({ flags, principal, check, body: given }) {
+    heavy: 'change',
+    async handle({ flags, principal, check, signal, body: given }) {
       // No rest: it would copy every unknown member, and every character of a body that is one text.
       const { definitions: document, prune, dryRun, reason } = unchecked<WireImport>(Object(given));
       await checkNamedProjects(principal, document);
@@ -96,6 +98,8 @@ export const definitionRoutes: readonly Route[] = [
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),
         async onChange(change) {
+          // A plan ends with its client. An import that has begun is completed.
+          if (dryRun === true) signal?.throwIfAborted();
           // The content of a new project needs no further permission.
           const isNew = change.kind === 'project' && change.isNew;
           if (isNew) created.add(change.id);

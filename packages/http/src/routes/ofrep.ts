@@ -88,9 +88,11 @@ export const ofrepRoutes: readonly Route[] = [
     conditional: true,
     async handle(request) {
       const view = viewIn(request);
-      const resolutions = await resolveAllAsync(request.flags, scopeOf(request, view));
-      const visible = resolutions.filter(({ flag: name, metadata: { project } }) => isInView({ name, project }, view));
-      return wholeList('flags', visible, (one) => resolutionToOfrep(one, request.tokenKind));
+      const { flags } = await request.flags.loadConfiguration(view);
+      const names = flags.filter((flag) => isInView(flag, view)).map(({ name }) => name);
+      const { signal } = request;
+      const resolutions = await resolveAllAsync(request.flags, scopeOf(request, view), { names, signal });
+      return wholeList('flags', resolutions, (one) => resolutionToOfrep(one, request.tokenKind));
     },
   }),
 ];

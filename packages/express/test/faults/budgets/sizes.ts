@@ -39,5 +39,12 @@ export const SHORT_STORE: StoreSize = {
 
 /** Events and metrics stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
-  return storage === 'memory' ? { ...size, largeEvents: 3, manyEvents: Math.min(size.manyEvents, 10_000), applications: Math.min(size.applications, 30) } : size;
+  return storage === 'memory'
+    ? {
+        ...size,
+        largeEvents: 3,
+        manyEvents: Math.min(size.manyEvents, 10_000),
+        applications: Math.min(size.applications, 30),
+      }
+    : size;
 }
