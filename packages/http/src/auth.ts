@@ -267,7 +267,8 @@ export async function readOrCheck(route: Route, principal: Principal, read: () =
   try {
     return await read();
   } catch (error) {
-    if (route.permissionBy === 'handler' || route.permissionBy === 'body') {
+    const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
+    if (isAboutBody && (route.permissionBy === 'handler' || route.permissionBy === 'body')) {
       await principal.check(permissionOf(route), null);
     }
     throw error;
