@@ -65,7 +65,7 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'ChangeSet' },
     errors: CHANGE_ERRORS,
     heavy: 'change',
-    isLight: ({ body }) => hasFewChanges(body) || switchesOff(body),
+    isLight: ({ body }) => hasAtMost(FEW_CHANGES, body) || switchesOff(body),
     changes: 'flag',
     async handle({ flags, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
@@ -94,7 +94,8 @@ export const changeRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Plan' },
     errors: CHANGE_ERRORS,
     heavy: 'read',
-    isLight: ({ body }) => hasFewChanges(body),
+    // A plan waits for no other change of the same documents: eight plans would hold each of them eight times.
+    isLight: ({ body }) => hasAtMost(1, body),
     async handle({ flags, principal, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkProjects(check, 'previewChanges', needed);
@@ -176,12 +177,12 @@ function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
 }
 
-/** A set with more changes is heavy. */
+/** A change set with more changes is heavy. */
 const FEW_CHANGES = 10;
 
-function hasFewChanges(body: unknown): boolean {
+function hasAtMost(count: number, body: unknown): boolean {
   const changes = changesIn(body);
-  return !Array.isArray(changes) || changes.length <= FEW_CHANGES;
+  return !Array.isArray(changes) || changes.length <= count;
 }
 
 /** Switching flags off never waits. */

@@ -84,6 +84,7 @@ export const CHANGE_ROWS = {
     { name: '500 descriptions', body: () => manyChanges(describing) },
     { name: 'one flag of 1 MiB, 500 times', body: () => manyChanges(growing) },
     { name: 'seven flags of 1 MiB', body: () => markingLarge() },
+    { name: 'eight sets of seven flags of 1 MiB at once', body: () => markingLarge(), ...atOnce, isGranted: false },
     { name: 'faulty changes', body: faultyChanges },
     { name: 'largest reason', body: () => padded('{"changes":[],"reason":"…"}') },
   ],
