@@ -108,42 +108,42 @@ function identifyBySession<A extends Actor, Native>(
 }
 
 /** Authenticates a request, or rejects with `unauthenticated`, `forbidden` or `cross_origin`. */
-export type Gate<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
+export type Authentication<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
 
-export type GateOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
+export type AuthOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
 
 const EVERYTHING: Scope = { projects: '*', environment: '*' };
 
 const ANONYMOUS: Identity<Actor> = { actor: { name: 'anonymous' }, scope: EVERYTHING };
 
-export function createGate<A extends Actor, Native>(
+export function createAuthentication<A extends Actor, Native>(
   flags: Flags,
-  options: GateOptions<A, Native>,
+  options: AuthOptions<A, Native>,
   caller: string,
-): Gate<Native> {
+): Authentication<Native> {
   const { auth } = options;
   const parts = { flags, checkOrigin: createOriginCheck(options) };
   // The option types guarantee that `authorize` accepts the actors of `auth`.
   const authorize = options.authorize as Authorize<Actor> | undefined;
   if (typeof auth === 'function')
-    return createGateOf<Actor, Native>(identifyByHost(flags, auth, caller), { ...parts, authorize });
+    return authenticateBy<Actor, Native>(identifyByHost(flags, auth, caller), { ...parts, authorize });
   if (typeof auth === 'object') {
-    return createGateOf<Actor, Native>(identifyBySession(flags, auth.session, caller), { ...parts, authorize });
+    return authenticateBy<Actor, Native>(identifyBySession(flags, auth.session, caller), { ...parts, authorize });
   }
   const identify: Identify<Actor, Native> = auth === 'none' ? async () => ANONYMOUS : identifyByToken(flags);
-  return createGateOf(identify, { ...parts, authorize });
+  return authenticateBy(identify, { ...parts, authorize });
 }
 
-interface GateParts<A extends Actor> {
+interface AuthenticationParts<A extends Actor> {
   readonly flags: Flags;
   readonly checkOrigin: OriginCheck;
   readonly authorize: Authorize<A> | undefined;
 }
 
-function createGateOf<A extends Actor, Native>(
+function authenticateBy<A extends Actor, Native>(
   identify: Identify<A, Native>,
-  { flags, checkOrigin, authorize }: GateParts<A>,
-): Gate<Native> {
+  { flags, checkOrigin, authorize }: AuthenticationParts<A>,
+): Authentication<Native> {
   async function check(actor: A, action: Action, project: string | null): Promise<void> {
     if (!authorize || (await callHost(() => authorize(actor, action, project))) === true) return;
     // The message omits the project: the caller may not see which project owns a flag or segment.
@@ -169,7 +169,7 @@ function createGateOf<A extends Actor, Native>(
   };
 }
 
-/** The scope of a caller that the gate refuses. */
+/** The scope of a caller that authentication refuses. */
 const NOTHING: Scope = { projects: [], environment: '' };
 
 const OUTSIDER: Principal = {
@@ -182,10 +182,10 @@ const OUTSIDER: Principal = {
   isStillAllowed: async () => false,
 };
 
-/** Lets callers that the gate refuses in as outsiders. Faults still reject. */
-export function openGate<Native>(gate: Gate<Native>): Gate<Native> {
+/** Lets callers that authentication refuses in as outsiders. Faults still reject. */
+export function admitOutsiders<Native>(authenticate: Authentication<Native>): Authentication<Native> {
   return (request, access) =>
-    gate(request, access).catch((error) => {
+    authenticate(request, access).catch((error) => {
       if (error instanceof HttpError) return OUTSIDER;
       throw error;
     });
@@ -261,7 +261,8 @@ export async function readOrCheck(route: Route, principal: Principal, read: () =
   try {
     return await read();
   } catch (error) {
-    if (route.permissionBy === 'handler' || route.permissionBy === 'body') {
+    const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
+    if (isAboutBody && (route.permissionBy === 'handler' || route.permissionBy === 'body')) {
       await principal.check(permissionOf(route), null);
     }
     throw error;

@@ -12,7 +12,8 @@ export type HttpErrorCode =
   | 'method_not_allowed'
   | 'payload_too_large'
   | 'unsupported_media_type'
-  | 'invalid_json';
+  | 'invalid_json'
+  | 'overloaded';
 
 /** A refusal by the HTTP layer. */
 export class HttpError extends Error {
@@ -95,6 +96,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   payload_too_large: { status: 413, name: 'PayloadTooLargeError' },
   unsupported_media_type: { status: 415, name: 'ContentTypeError' },
   invalid_json: badData,
+  overloaded: unavailable,
 };
 
 /** Wraps an error of a host function. The host handles it, even if it is a `FlagsError`. */

@@ -129,7 +129,7 @@ export interface Principal {
   readonly scope: Scope;
   /** The API token of the caller. */
   readonly token?: Token | undefined;
-  /** The gate refused the caller. Only open routes answer it. */
+  /** Authentication refused the caller. Only open routes answer it. */
   readonly isOutsider?: true;
   /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
   check(action: Action, project: string | null): Promise<void>;

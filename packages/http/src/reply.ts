@@ -12,6 +12,8 @@ export interface Reply {
   readonly bytes?: Uint8Array;
   /** JSON too long to buffer, in place of `text`. The adapter writes it in slices. */
   readonly slices?: StartedText;
+  /** Aborts when the client has taken too long for the slices. */
+  readonly expiry?: AbortSignal;
   /** Writes the body after the head, in place of `text`. */
   readonly stream?: (sink: ReplySink) => void;
 }
@@ -72,7 +74,7 @@ export interface ReplyContext {
 
 /** Converts a reply to its public form. */
 export function toFlagsReply(reply: Reply, { request, headers: shared, onLateError }: ReplyContext): FlagsReply {
-  const { status, text, bytes, slices, stream } = reply;
+  const { status, text, bytes, slices, stream, expiry } = reply;
   const headers = mergeHeaders(shared, reply.headers);
   const isHead = request.method === 'HEAD';
   const write = slices ? (sink: ReplySink) => (isHead ? endHeadReply(sink, reply) : writeSlices(sink, slices)) : stream;
@@ -81,9 +83,10 @@ export function toFlagsReply(reply: Reply, { request, headers: shared, onLateErr
       status,
       headers,
       async stream(sink) {
-        const { signal } = request;
-        if (signal?.aborted) sink.destroy();
-        signal?.addEventListener('abort', () => sink.destroy(), { once: true });
+        for (const signal of [request.signal, expiry]) {
+          if (signal?.aborted) sink.destroy();
+          signal?.addEventListener('abort', () => sink.destroy(), { once: true });
+        }
         try {
           await write(sink);
         } catch (error) {

@@ -140,6 +140,8 @@ export interface PreviewQuery {
   readonly environment: string;
   /** At most 1000. */
   readonly contexts: readonly EvaluationContext[];
+  /** Ends the preview when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The evaluations that a change set would change: one entry for every changed flag, and for the flags that depend on it. */

@@ -75,10 +75,21 @@ export interface ContextualFlags {
    * Like {@link ContextualFlags.evaluateAll}, in slices of some milliseconds. Use it in servers that evaluate many
    * flags for untrusted contexts. Do not change the context until the promise resolves.
    *
+   * @throws FlagsError `invalid_input` if evaluating these flags could take about a minute; the reason of the signal when
+   * it aborts
    * @example
    * const answers = await flags.forContext({ userId: '7' }).evaluateAllAsync();
    */
-  evaluateAllAsync(): Promise<readonly EvaluatedFlag[]>;
+  evaluateAllAsync(options?: EvaluateAllOptions): Promise<readonly EvaluatedFlag[]>;
+}
+
+export interface EvaluateAllOptions {
+  /** Evaluates only these flags, in this order. Default: all flags, in name order. */
+  readonly names?: readonly string[] | undefined;
+  /** Whether the evaluations count like {@link ContextualFlags.getVariant}. Default: false. */
+  readonly isCounted?: boolean;
+  /** Ends the evaluation when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A flag in one environment, as clients evaluate it. */

@@ -3,6 +3,7 @@ import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
   EnvironmentChoice,
   EnvironmentConfiguration,
+  EvaluateAllOptions,
   EvaluationOperations,
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';
@@ -99,23 +100,23 @@ export function resolveVariant(
  * Resolves flags with their variants, in name order (code points), in slices of some milliseconds. Counts like
  * `getVariant`. All results come from one state.
  *
- * @param isIncluded selects the flags
- * @throws FlagsError `environment_not_found`
+ * @throws FlagsError `environment_not_found`; `invalid_input` if evaluating these flags could take about a minute
  * @example
  * const resolutions = await resolveAll(flags, { context: { targetingKey: '7' } });
  */
 export async function resolveAll(
   flags: EvaluationOperations,
   { context, ...choice }: ResolutionScope,
-  isIncluded: (flag: FlagConfiguration) => boolean = () => true,
+  options: Pick<EvaluateAllOptions, 'names' | 'signal'> = {},
 ): Promise<readonly FlagResolution[]> {
   await flags.loadConfiguration(choice);
   const configuration = flags.configuration(choice);
   const pinned = flags.forContext(toEvaluationContext(context), choice);
   const resolutions: FlagResolution[] = [];
-  for (const flag of configuration.flags) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    if (isIncluded(flag)) resolutions.push(toVariantResolution(flag, pinned.getVariant(flag.name)));
+  for (const { name, variant } of await pinned.evaluateAllAsync({ ...options, isCounted: true })) {
+    if (timeSlice.isOver()) await timeSlice.next(options.signal);
+    const found = findFlag(configuration, name);
+    if (found) resolutions.push(toVariantResolution(found, variant));
   }
   return resolutions;
 }

@@ -60,6 +60,8 @@ export const LIMITS = {
   flagCost: 21_000,
   /** The cost of all parents of one flag. */
   parentsCost: 40_000,
+  /** The cost of everything that one preview, or one evaluation of all flags, evaluates: about a minute at the worst. */
+  requestCost: 60_000_000,
   /** Names of applications, instances and SDKs, and of flags in reports. */
   reportedName: 255,
   strategiesPerRegistration: 1000,

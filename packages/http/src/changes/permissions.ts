@@ -42,10 +42,14 @@ type Ask = (action: Action, project: string | null) => Promise<void>;
 
 type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
 
-/** Asks for the permissions of the changes of a request, each once. */
-export function createAsking(request: Asker, needs: Needs): Asking {
+/** Asks for the permissions of the changes of a request, each once. A dry run ends with its client. */
+export function createAsking(request: Asker & Pick<RouteRequest, 'signal'>, needs: Needs): Asking {
   const ask = createAsk(request.principal);
-  return { ...needs, ask, flags: authorized(request, (planned) => askForPlanned(planned, { ...needs, ask })) };
+  const flags = authorized(request, async (planned) => {
+    if (needs.isDryRun) request.signal?.throwIfAborted();
+    await askForPlanned(planned, { ...needs, ask });
+  });
+  return { ...needs, ask, flags };
 }
 
 /** Returns flags that ask for the permission to use the segments of a strategy, which can reveal their values. */

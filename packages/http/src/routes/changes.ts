@@ -80,6 +80,8 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.apply, checkedBy: 'core' },
     reply: { status: 200, schema: 'ChangeSet' },
     errors: CHANGE_ERRORS,
+    heavy: 'change',
+    isLight: ({ body }) => hasAtMost(FEW_CHANGES, body) || switchesOff(body),
     changes: 'flag',
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'applyChanges' });
@@ -103,6 +105,9 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.plan, checkedBy: 'core' },
     reply: { status: 200, schema: 'Plan' },
     errors: CHANGE_ERRORS,
+    heavy: 'read',
+    // A plan waits for no other change of the same documents: eight plans would hold each of them eight times.
+    isLight: ({ body }) => hasAtMost(1, body),
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const changes = await askForChanges(asking, changesIn(body));
@@ -129,11 +134,16 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.preview, checkedBy: 'core' },
     reply: { status: 200, schema: 'Preview' },
     errors: CHANGE_ERRORS,
+    heavy: 'read',
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const changes = await askForChanges(asking, changesIn(body));
       const { environment, contexts } = validatePreview(body);
-      const query = { environment, contexts: contexts.map((context) => contextFromWire(context)) };
+      const query = {
+        environment,
+        contexts: contexts.map((context) => contextFromWire(context)),
+        signal: request.signal,
+      };
       const preview = await asking.flags.preview(changes, query);
       const maySee = createProjectFilter(request.principal, 'previewChanges');
       const visible: Preview['flags'][number][] = [];
@@ -172,6 +182,7 @@ export const changeRoutes: readonly Route[] = [
     body: { required: false, schema: () => BODIES.undo, checkedBy: 'router' },
     reply: { status: 200, schema: 'ChangeSet' },
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
+    heavy: 'change',
     changes: 'flag',
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'undoChange' });
@@ -185,6 +196,20 @@ export const changeRoutes: readonly Route[] = [
 /** Returns the changes in a body, as they were sent. The engine refuses anything but a list. */
 function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
+}
+
+/** A change set with more changes is heavy. */
+const FEW_CHANGES = 10;
+
+function hasAtMost(count: number, body: unknown): boolean {
+  const changes = changesIn(body);
+  return !Array.isArray(changes) || changes.length <= count;
+}
+
+/** Switching flags off never waits. */
+function switchesOff(body: unknown): boolean {
+  const changes = changesIn(body);
+  return Array.isArray(changes) && changes.every((change) => Object(change).op === 'disable');
 }
 
 function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {

@@ -53,6 +53,7 @@ export const definitionRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'Definitions' },
     errors: ['invalid_input', 'project_not_found'],
+    heavy: 'read',
     async handle({ flags, principal, query: { project } }) {
       const maySee = createProjectFilter(principal, 'exportDefinitions');
       const readable = new Set<string>();
@@ -78,6 +79,7 @@ export const definitionRoutes: readonly Route[] = [
     body: { required: true, schema: () => body, checkedBy: 'core' },
     reply: { status: 200, schema: 'ImportResult' },
     errors: IMPORT_ERRORS,
+    heavy: 'change',
     async handle({ body: given, ...request }) {
       // No rest: it would copy every unknown member, and every character of a body that is one text.
       const { definitions: document, prune, dryRun, reason } = unchecked<WireImport>(Object(given));

@@ -121,6 +121,8 @@ export const flagRoutes: readonly Route[] = [
     ],
     reply: { status: 200, schema: 'FlagDetail' },
     errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
+    heavy: 'read',
+    isLight: ({ query: { asOf } }) => asOf === undefined,
     async handle({ flags, params, query: { asOf } }) {
       if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.asOf(asOf).getFlag(flagRef(params))) };
       const flag = await flags.getFlag(flagRef(params));

@@ -22,6 +22,9 @@ const PAGE: readonly QueryParameter[] = [
   },
 ];
 
+/** The change sets of a page that does not pass the gate. */
+const SHORT_PAGE = 100;
+
 /** What the rows of all histories have in common. */
 const HISTORY = {
   method: 'GET',
@@ -30,9 +33,11 @@ const HISTORY = {
   access: 'admin',
   query: PAGE,
   paged: 'always',
+  heavy: 'read',
+  isLight: ({ query: { limit = 0 } }) => Number(limit) <= SHORT_PAGE,
   streamed: 'flags',
   reply: { status: 200, schema: 'History' },
-} as const;
+} as const satisfies Partial<Route>;
 
 export const historyRoutes: readonly Route[] = [
   route({

@@ -114,7 +114,10 @@ export const ofrepRoutes: readonly Route[] = [
     conditional: true,
     async handle(request) {
       const view = viewIn(request);
-      const resolutions = await resolveAll(request.flags, scopeOf(request, view), (flag) => isInView(flag, view));
+      const { flags } = await request.flags.loadConfiguration(view);
+      const names = flags.filter((flag) => isInView(flag, view)).map(({ name }) => name);
+      const { signal } = request;
+      const resolutions = await resolveAll(request.flags, scopeOf(request, view), { names, signal });
       return wholeList('flags', resolutions, (one) => resolutionToOfrep(one, request.tokenKind));
     },
   }),

@@ -28,7 +28,7 @@ export function serve(openStorage: (name: string) => Promise<Storage>): void {
     await fillStorage(storage, size);
     const now = () => new Date(Date.now() + advance);
     const flags = await createFlags({ storage, now, onProblem: () => undefined, onError: report });
-    await furnish(flags, size);
+    await furnish(storage, flags, size);
 
     const app = express();
     app.use(createFlagsRouter(flags, { auth: 'token', authorize: ({ name }) => name !== STRANGER }));

@@ -12,6 +12,7 @@ export const FULL_STORE: StoreSize = {
   bytes: 12 * MEBIBYTE,
   sharing: 100,
   largeEvents: 100,
+  manyEvents: 90_000,
   applications: 200,
   reported: 1000,
   invented: 8000,
@@ -32,6 +33,7 @@ export const SHORT_STORE: StoreSize = {
   bytes: 4 * MEBIBYTE,
   sharing: 10,
   largeEvents: 5,
+  manyEvents: 1000,
   applications: 20,
   reported: 200,
   invented: 5000,
@@ -40,5 +42,12 @@ export const SHORT_STORE: StoreSize = {
 /** Events and metrics stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
   if (storage !== 'memory') return size;
-  return { ...size, largeEvents: 3, applications: Math.min(size.applications, 30), invented: 2000 };
+  const { manyEvents, applications } = size;
+  return {
+    ...size,
+    largeEvents: 3,
+    manyEvents: Math.min(manyEvents, 10_000),
+    applications: Math.min(applications, 30),
+    invented: 2000,
+  };
 }
