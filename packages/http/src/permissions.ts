@@ -103,6 +103,7 @@ export type Operation =
   | 'listTags'
   | 'listTagTypes'
   | 'planChanges'
+  | 'planUndo'
   | 'listProjectHistory'
   | 'listFlagHistory';
 

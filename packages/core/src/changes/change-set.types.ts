@@ -99,6 +99,8 @@ export interface ChangeSet {
 /** What a change set would do. */
 export interface Plan {
   readonly documents: readonly PlannedDocument[];
+  /** What clients would see, in code-point order of environments, then of flags. Empty if they would see no difference. */
+  readonly effects: readonly Effect[];
 }
 
 /**
@@ -204,11 +206,13 @@ export interface ChangeSetOperations {
   apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet>;
 
   /**
-   * Decides changes without a commit. Returns the documents before and after, and the events.
+   * Decides changes without a commit. Returns the documents before and after, the events, and what clients would see.
+   * Works in slices of some milliseconds.
    *
    * @throws FlagsError as {@link ChangeSetOperations.apply}
    * @example
-   * const { documents } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   * const isSeen = effects.some(({ environment }) => environment === 'production');
    */
   plan(changes: readonly Change[]): Promise<Plan>;
 }

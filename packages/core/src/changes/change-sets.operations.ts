@@ -13,7 +13,6 @@ import type {
   Change,
   ChangeSet,
   DocumentName,
-  Plan,
   PlannedDocument,
   PlannedEvent,
 } from './change-set.types.js';
@@ -41,13 +40,17 @@ export async function apply(
   return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
 }
 
-export async function plan(engine: Engine, changes: readonly Change[]): Promise<Plan> {
-  return { documents: await planDocuments(engine, changes) };
-}
-
 /** Decides changes without a commit. Returns the documents that they would change, with their states. */
 export async function planDocuments(engine: Engine, changes: readonly Change[]): Promise<readonly PlannedDocument[]> {
-  const { copy, writes } = await engine.plan(await prepareAll(engine, changes));
+  return planPrepared(engine, await prepareAll(engine, changes));
+}
+
+/** Decides prepared changes as {@link planDocuments} does. */
+export async function planPrepared(
+  engine: Engine,
+  changes: readonly PreparedChange[],
+): Promise<readonly PlannedDocument[]> {
+  const { copy, writes } = await engine.plan(changes);
   const events = groupBy(copy.events, ({ subject }) => nameOf(subject));
   return writes.flatMap(({ write: { key }, found, next }) => {
     const own = events.get(nameOf(key));

@@ -1,5 +1,7 @@
 import { readReason } from '../changes/change-sets.operations.js';
 import type { Engine, PreparedChange, SetContext } from '../changes/engine.js';
+import { effectsOf } from '../changes/plan.operations.js';
+import type { PlannedState } from '../changes/preview.operations.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { locateRefusals } from '../errors.js';
 import type { EventType } from '../events/event.types.js';
@@ -47,7 +49,7 @@ export async function importDefinitions(
 ): Promise<ImportResult> {
   const given = readOptions(options);
   const { dryRun, actor, reason, onChange, onSegmentUse } = given;
-  const { plan, sets, differences } = await planSets(engine, document, given);
+  const { plan, states, sets, differences } = await planSets(engine, document, given);
   const context = {
     ...(actor !== undefined && { actor }),
     ...(reason !== undefined && { reason }),
@@ -58,7 +60,7 @@ export async function importDefinitions(
     const [only] = sets;
     if (only && sets.length === 1)
       await engine.plan([await toChange(engine, plan, { steps: only, onChange })], context);
-    return { dryRun, changeSets: [], differences };
+    return { dryRun, changeSets: [], differences, effects: await effectsOf(engine, states) };
   }
   const changeSets: ImportedChangeSet[] = [];
   // Takes each set out of the list: its definitions are not needed after its commit.
@@ -74,13 +76,15 @@ interface PlannedSets {
   readonly plan: ImportPlan;
   readonly sets: (readonly Step<Item>[])[];
   readonly differences: readonly ImportedDifference[];
+  /** The documents of a dry run before and after. */
+  readonly states: readonly PlannedState[];
 }
 
 /** Apart from the commits: while they run, the sets alone hold the definitions. */
 async function planSets(
   engine: Engine,
   document: Definitions,
-  { prune, actor, onChange }: ReturnType<typeof readOptions>,
+  { prune, actor, dryRun, onChange }: ReturnType<typeof readOptions>,
 ): Promise<PlannedSets> {
   const definitions = await readDefinitions(engine, document);
   const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
@@ -99,7 +103,10 @@ async function planSets(
     if (timeSlice.isOver()) await timeSlice.next();
     differences.push(differencesOf(planned));
   }
-  return { plan, sets: [...toSets(items, SET_LIMITS)], differences };
+  const states = items.map(({ planned }) => {
+    return { kind: planned.kind, id: idOf(planned), before: planned.current ?? null, after: planned.target };
+  });
+  return { plan, states: dryRun ? states : [], sets: [...toSets(items, SET_LIMITS)], differences };
 }
 
 function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {

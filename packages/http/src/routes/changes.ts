@@ -1,8 +1,15 @@
-import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
+import type { ApplyOptions, ChangeSet, Effect, ErrorCode, FlagRef, Plan, PlannedDocument, Preview } from '@flags/core';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
-import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
+import {
+  BODIES,
+  changeSetToWire,
+  planToWire,
+  previewToWire,
+  type VisibleEffects,
+  validatePreview,
+} from '../changes/wire.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
@@ -94,11 +101,7 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, principal, body, check }) {
       const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
       await checkProjects(check, 'previewChanges', needed);
-      const { documents } = await flags.plan(changes);
-      const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
-      const visible: PlannedDocument[] = [];
-      for (const document of documents) if (await areAll(projectsOfDocument(document), maySee)) visible.push(document);
-      return { chunks: planToWire({ documents: visible }) };
+      return visiblePlan(await flags.plan(changes), createProjectFilter(principal, 'previewChanges', [...created]));
     },
   }),
   route({
@@ -163,7 +166,41 @@ export const changeRoutes: readonly Route[] = [
       return shown(await flags.undo(params.id, withoutUndefined({ reason })));
     },
   }),
+  route({
+    method: 'POST',
+    path: `${CHANGE}/undo/plan`,
+    action: 'planUndo',
+    permission: 'previewChanges',
+    permissionBy: 'anyProject',
+    summary: 'What an undo would do: the documents before and after, and the events; changes nothing',
+    tag: 'Change sets',
+    access: 'admin',
+    reply: { status: 200, schema: 'Plan' },
+    errors: ['change_set_not_found', 'undo_conflict', 'change_set_too_large', ...UNDO_ERRORS],
+    async handle({ flags, params, principal, check }) {
+      const changeSet = await flags.getChangeSet(params.id);
+      for (const project of projectsOf(changeSet.events)) await check('previewChanges', project);
+      return visiblePlan(await flags.planUndo(params.id), createProjectFilter(principal, 'previewChanges'));
+    },
+  }),
 ];
+
+/** Returns the documents and effects of projects that the caller may see, and the number of the other effects. */
+async function visiblePlan({ documents, effects }: Plan, maySee: ProjectFilter): Promise<RouteResult> {
+  const visible: PlannedDocument[] = [];
+  for (const document of documents) if (await areAll(projectsOfDocument(document), maySee)) visible.push(document);
+  return { chunks: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)) }) };
+}
+
+/** Asks once per project, because there may be many effects. */
+export async function visibleEffects(effects: readonly Effect[], maySee: ProjectFilter): Promise<VisibleEffects> {
+  const projects = new Set<string>();
+  for (const project of new Set(effects.map((effect) => effect.project))) {
+    if (await maySee(project)) projects.add(project);
+  }
+  const visible = effects.filter(({ project }) => projects.has(project));
+  return { effects: visible, hiddenEffects: effects.length - visible.length };
+}
 
 /** Returns the changes in a body, as they were sent. The engine refuses anything but a list. */
 function changesIn(body: unknown): unknown {

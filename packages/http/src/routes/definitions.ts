@@ -5,7 +5,7 @@ import { unchecked } from '../body.js';
 import { definitionsToWire, importResultToWire } from '../changes/wire.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { createProjectFilter } from './changes.js';
+import { createProjectFilter, visibleEffects } from './changes.js';
 import { withSegmentPermission } from './flag-configuration.js';
 
 const IMPORT_ERRORS: readonly ErrorCode[] = [
@@ -106,7 +106,9 @@ export const definitionRoutes: readonly Route[] = [
           }
         },
       });
-      return { chunks: importResultToWire(result) };
+      const { effects } = result;
+      const maySee = createProjectFilter(principal, 'importDefinitions', [...created].map(String));
+      return { chunks: importResultToWire(result, effects && (await visibleEffects(effects, maySee))) };
     },
   }),
 ];

@@ -68,6 +68,7 @@ export const CHANGE_ROWS = {
   planChanges: [
     { name: '500 new flags', body: () => manyChanges(creating('planned')), ...granted },
     { name: 'seven flags of 1 MiB', body: () => markingLarge() },
+    { name: 'a segment that many flags share', body: () => ofSegment(''), ...granted },
     { name: 'faulty changes', body: faultyChanges },
   ],
   previewChanges: [
@@ -89,6 +90,7 @@ export const CHANGE_ROWS = {
     },
   ],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
+  planUndo: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}/undo/plan` }],
   undoChange: [{ name: 'unknown', body: () => padded('{"reason":"…"}') }],
   listHistory: [{ name: 'limit=1000', path: '/api/admin/history?limit=1000', ...granted }],
   listProjectHistory: [{ name: 'limit=1000', path: '/api/admin/projects/default/history?limit=1000', ...granted }],
