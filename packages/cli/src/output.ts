@@ -18,6 +18,8 @@ export interface Output {
   readonly colors: ReturnType<typeof pico.createColors>;
   /** Writes a line for people. */
   line(text?: string): void;
+  /** Writes lines for people in a fenced block of Markdown. */
+  fenced(lines: readonly string[]): void;
   /** Writes rows with headings for people. On a terminal, cuts cells so that each row fits into one line. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void;
   /** Writes the result for programs. */
@@ -36,6 +38,15 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
     colors,
     line: (text = '') => {
       if (!isJson) stdout.write(`${withoutControls(text)}\n`);
+    },
+    fenced: (lines) => {
+      if (isJson) return;
+      const text = withoutControls(lines.join('\n'));
+      // A stored text may have a fence itself.
+      let longest = 2;
+      for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+      const fence = '`'.repeat(longest + 1);
+      stdout.write(`${fence}text\n${text}\n${fence}\n`);
     },
     table: (headings, rows) => {
       if (isJson) return;

@@ -4,3 +4,4 @@
  */
 
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
+export { defaultEnvironment, describeEffects, effectsToReview, isReviewed, type ReviewScope } from './flags/review.js';

@@ -257,6 +257,7 @@ export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, 
     auth: 'session',
     actor: 'ada@example.org',
     environments: [{ name: 'production', displayName: 'Production' }],
+    environment: 'production',
     types: [{ name: 'release', lifetimeDays: 40 }],
     roles: [{ id: 4, name: 'owner' }],
     strategies: [
