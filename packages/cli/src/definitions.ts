@@ -16,7 +16,7 @@ import { reasonOf } from './connection.js';
 import { describeEvent } from './describe.js';
 import { eventsOf } from './differences.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
-import { confirmChange, effectLines, type WireEffects } from './review.js';
+import { confirmChange, effectLines, effectsIn, type WireEffects } from './review.js';
 import type { CommandSession } from './session.js';
 
 /** Reads a YAML or JSON file; `-` is the standard input. */
@@ -59,7 +59,8 @@ export async function planDocument(
         dryRun: true,
       })
     : await planInMemory(session, document, prune);
-  const { differences, effects = [], hiddenEffects = 0 }: ImportResult & Partial<WireEffects> = planned;
+  const { differences } = planned;
+  const { effects, hiddenEffects } = effectsIn(session, planned);
   const lines = differences.flatMap((one) => [
     `${one.kind} ${one.id}`,
     ...eventsOf(one).map((event) => `  ${describeEvent(event)}`),

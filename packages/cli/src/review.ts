@@ -43,7 +43,8 @@ export interface WireChangeSet {
 export async function applyReviewed(session: CommandSession, changes: readonly Change[]): Promise<void> {
   const { api, output, options } = session;
   const plan = await api.post<WirePlan>('/changes/plan', { changes });
-  const { documents, effects, hiddenEffects } = plan;
+  const { documents } = plan;
+  const { effects, hiddenEffects } = effectsIn(session, plan);
   const lines = describePlan(plan);
   for (const line of [...lines, ...effectLines(session, effects)]) output.line(line);
   if (lines.length === 0) {
@@ -84,10 +85,24 @@ interface Consequences extends WireEffects {
 export async function confirmChange(session: CommandSession, consequences: Consequences): Promise<void> {
   const { effects, hiddenEffects, deletions } = consequences;
   const { environments } = await readEnvironments(session.api);
-  const seen = effectsToReview(effects, { environments, reviewIn: namesIn(session.options.reviewIn) });
-  const hidden = hiddenEffects === 0 ? [] : [`${hiddenEffects} of flags that you may not read`];
+  const reviewIn = namesIn(session.options.reviewIn);
+  const seen = effectsToReview(effects, { environments, reviewIn });
+  const hidden = hiddenEffects > 0 && reviewIn?.length !== 0 ? ['flags that you may not read'] : [];
   const subjects = [...new Set(seen.map(({ environment }) => environment)), ...hidden, ...deletions];
   if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}. Go on?`);
+}
+
+/**
+ * Returns the effects of an answer.
+ *
+ * @throws CommandError if the server does not send them: the command could not tell whether the change needs a review
+ */
+export function effectsIn({ api }: CommandSession, answer: Partial<WireEffects>): WireEffects {
+  const { effects, hiddenEffects = 0 } = answer;
+  if (Array.isArray(effects)) return { effects, hiddenEffects };
+  throw new CommandError(
+    `${api.connection.name} does not say what clients would see. Update the server to release 0.3.`,
+  );
 }
 
 /** Says what clients see, with the reason of the change. */

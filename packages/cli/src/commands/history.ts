@@ -2,7 +2,15 @@ import type { Command } from 'commander';
 import type { Api } from '../connection.js';
 import { describeConstraint, describeEvent, subjectOf } from '../describe.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { confirmChange, deletionsIn, describePlan, effectLines, type WireChangeSet, type WirePlan } from '../review.js';
+import {
+  confirmChange,
+  deletionsIn,
+  describePlan,
+  effectLines,
+  effectsIn,
+  type WireChangeSet,
+  type WirePlan,
+} from '../review.js';
 import { type CommandSession, environmentOf, findFlag, withSession } from '../session.js';
 import { countOf, MOST_PER_PAGE } from './flags.js';
 
@@ -109,7 +117,8 @@ async function undo(session: CommandSession, id: string): Promise<void> {
   const path = `/changes/${encodeURIComponent(id)}`;
   const { at, actor, events } = await api.get<WireChangeSet>(path);
   const plan = await api.post<WirePlan>(`${path}/undo/plan`);
-  const { documents, effects, hiddenEffects } = plan;
+  const { documents } = plan;
+  const { effects, hiddenEffects } = effectsIn(session, plan);
   output.line(`Takes back the change set of ${at} by ${actor}:`);
   for (const line of [...describePlan(plan), ...effectLines(session, effects)]) output.line(line);
   if (options.dryRun === true) {

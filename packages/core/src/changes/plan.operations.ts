@@ -35,6 +35,12 @@ export async function effectsOf(engine: Engine, documents: readonly PlannedState
       after: createVisibility(environment, sides.after),
     };
     for (const { name, before, after } of flags) {
+      for (const side of SIDES) {
+        for (const parent of parentsOf({ before, after }[side])) {
+          if (timeSlice.isOver()) await timeSlice.next();
+          seen[side](parent);
+        }
+      }
       if (timeSlice.isOver()) await timeSlice.next();
       // A flag that moves becomes absent in one project, and appears in the other.
       for (const project of new Set([before, after].flatMap((state) => state?.project ?? []))) {
@@ -52,6 +58,11 @@ export async function effectsOf(engine: Engine, documents: readonly PlannedState
 /** The kinds of documents that clients can see. */
 const KINDS: ReadonlySet<string> = new Set([flagDocuments.kind, segmentDocuments.kind]);
 const ABSENT = { state: 'absent' } as const;
+const SIDES = ['before', 'after'] as const;
+
+function parentsOf(flag: FlagState | undefined): readonly string[] {
+  return flag?.dependencies?.map((dependency) => dependency.flag) ?? [];
+}
 
 /** A flag on both sides; undefined where it is absent or archived. */
 interface ConcernedFlag {
@@ -71,7 +82,7 @@ async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): 
   return [...names].sort(compareCodePoints);
 }
 
-/** Creates both sides. Digests the segments that the flags use in slices, because together they may be large. */
+/** Creates both sides. Digests the segments of the flags and their parents in slices: together they may be large. */
 async function createSides(
   { replica }: Engine,
   states: States,
@@ -100,9 +111,10 @@ async function createSides(
   }
 
   const sides = { before: createSide('before'), after: createSide('after') };
-  for (const side of ['before', 'after'] as const) {
-    for (const { [side]: flag } of flags) {
-      for (const { strategies } of flag?.environments ?? []) {
+  for (const side of SIDES) {
+    const names = new Set(flags.flatMap(({ name, [side]: flag }) => [name, ...parentsOf(flag)]));
+    for (const name of names) {
+      for (const { strategies } of states.flag(name, side)?.environments ?? []) {
         for (const id of strategies.flatMap(({ segments = [] }) => segments)) {
           if (timeSlice.isOver()) await timeSlice.next();
           sides[side].segment(id);

@@ -103,10 +103,10 @@ async function planSets(
     if (timeSlice.isOver()) await timeSlice.next();
     differences.push(differencesOf(planned));
   }
-  const states = items.map(({ planned }) => {
+  const states = (dryRun ? items : []).map(({ planned }) => {
     return { kind: planned.kind, id: idOf(planned), before: planned.current ?? null, after: planned.target };
   });
-  return { plan, states: dryRun ? states : [], sets: [...toSets(items, SET_LIMITS)], differences };
+  return { plan, states, sets: [...toSets(items, SET_LIMITS)], differences };
 }
 
 function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {

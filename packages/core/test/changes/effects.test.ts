@@ -170,6 +170,21 @@ describe('the effects of a plan', () => {
   });
 });
 
+it('plans a child of 100 large parents without a long turn', async () => {
+  const values = Array.from({ length: 4_000 }, (_, n) => `${n}`.padEnd(100, 'x'));
+  const constraints = [{ contextName: 'userId', operator: 'IN', values }] as const;
+  await add('child');
+  for (let n = 0; n < 100; n++) {
+    await flags.createFlag(DEFAULT, { name: `parent-${n}` });
+    const strategies = [{ ...EVERYBODY, constraints }];
+    await flags.configureEnvironment(at(`parent-${n}`), { enabled: true, strategies });
+    await flags.addDependency(at('child'), { flag: `parent-${n}` });
+  }
+  const change: Change = { op: 'addStrategy', ref: at('child'), input: EVERYBODY };
+  const turn = await longestTurn(() => flags.plan([change]));
+  expect(turn).toBeLessThan(100);
+});
+
 it('plans a segment that 10,000 flags use, and a parent of 10,000 children, without a long turn', async () => {
   const { id } = await flags.createSegment({
     name: 'EU',
