@@ -171,7 +171,7 @@ describe('the effects of a plan', () => {
 });
 
 it('plans a child of 100 large parents without a long turn', async () => {
-  const values = Array.from({ length: 4_000 }, (_, n) => `${n}`.padEnd(100, 'x'));
+  const values = Array.from({ length: 9_500 }, (_, n) => `${n}`.padEnd(100, 'x'));
   const constraints = [{ contextName: 'userId', operator: 'IN', values }] as const;
   await add('child');
   for (let n = 0; n < 100; n++) {
@@ -181,7 +181,11 @@ it('plans a child of 100 large parents without a long turn', async () => {
     await flags.addDependency(at('child'), { flag: `parent-${n}` });
   }
   const change: Change = { op: 'addStrategy', ref: at('child'), input: EVERYBODY };
-  const turn = await longestTurn(() => flags.plan([change]));
+  const turn = await longestTurn(async () => {
+    await flags.plan([change]);
+    // The last turn counts too.
+    await new Promise(setImmediate);
+  });
   expect(turn).toBeLessThan(100);
 });
 
@@ -211,6 +215,7 @@ it('plans a segment that 10,000 flags use, and a parent of 10,000 children, with
     let count = 0;
     const turn = await longestTurn(async () => {
       count = (await flags.plan([change])).effects.length;
+      await new Promise(setImmediate);
     });
     expect(count).toBeGreaterThanOrEqual(10_000);
     expect(processorTime() - started).toBeLessThan(3_000);
