@@ -158,7 +158,7 @@ export async function openFlags(
   } catch (error) {
     const reason = reasonOf(error);
     // The storage says it about its option; a command has another way.
-    if (reason.includes('migrate: false')) throw needsMigration(store, reason);
+    if (reason.includes('migrate: false')) throw new MigrationError(store, reason);
     const advice = isPostgres(store) && !isUnsupported(error) ? ' Is the database running?' : '';
     throw new CommandError(`${nameOf(store)} cannot be opened: ${reason.replace(/\.$/, '')}.${advice}`);
   }
@@ -172,11 +172,16 @@ async function openStorage(store: string, create: boolean): Promise<Storage> {
     : sqliteStorage({ path: store, migrate: create });
 }
 
-function needsMigration(store: string, reason: string): CommandError {
-  const [state] = reason.split('. ');
-  return new CommandError(
-    `${nameOf(store)}: ${state}. Nothing has changed. Create or migrate the tables: flags migrate.`,
-  );
+/** The tables of a store are missing, or of an older release. */
+export class MigrationError extends CommandError {
+  /** Whether the store has no tables. */
+  readonly isEmpty: boolean;
+
+  constructor(store: string, reason: string) {
+    const [state = ''] = reason.split('. ');
+    super(`${nameOf(store)}: ${state}. Nothing has changed. Create or migrate the tables: flags migrate.`);
+    this.isEmpty = state.includes('do not exist');
+  }
 }
 
 function isUnsupported(error: unknown): boolean {

@@ -20,6 +20,8 @@ export interface Output {
   readonly colors: Readonly<Record<Color, (text: string) => string>>;
   /** Writes a line for people. */
   line(text?: string): void;
+  /** Writes lines for people in a fenced block of Markdown. */
+  fenced(lines: readonly string[]): void;
   /** Writes rows with headings for people. On a terminal, cuts cells so that each row fits into one line. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void;
   /** Writes the result for programs. Escapes what could rewrite a terminal. */
@@ -44,6 +46,15 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
     colors,
     line: (text = '') => {
       if (!isJson) stdout.write(`${printable(text).replaceAll(mark, ESCAPE)}\n`);
+    },
+    fenced: (lines) => {
+      if (isJson) return;
+      const text = printable(lines.join('\n')).replaceAll(mark, ESCAPE);
+      // A stored text may have a fence itself.
+      let longest = 2;
+      for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+      const fence = '`'.repeat(longest + 1);
+      stdout.write(`${fence}text\n${text}\n${fence}\n`);
     },
     table: (headings, rows) => {
       if (isJson) return;

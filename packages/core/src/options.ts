@@ -1,6 +1,7 @@
 import type { Awaitable } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
 import type { CustomStrategy, EvaluationProblem, TextEncoding } from './evaluation/evaluated.types.js';
+import { defaultEnvironment } from './flags/review.js';
 import type { Environment, FlagType, Settings } from './flags.js';
 import { OWNER } from './projects/members.decide.js';
 import type { Role } from './projects/project.types.js';
@@ -101,9 +102,6 @@ const FLAG_TYPES: readonly (FlagType & { readonly name: DefaultFlagType })[] = [
   { name: 'permission', lifetimeDays: null },
 ];
 
-/** The default environment. Evaluating production by mistake is safer than evaluating development by mistake. */
-const PREFERRED_ENVIRONMENT = 'production';
-
 type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes' | 'environment'>> & Details;
 
 /** Options that are functions. */
@@ -180,7 +178,7 @@ const validate = createValidator<Configuration>(
 
 function preferredOf(environments: Configuration['environments']): string {
   const names = Array.isArray(environments) ? environments.map((one) => one?.name) : [];
-  return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names[0] ?? PREFERRED_ENVIRONMENT);
+  return defaultEnvironment(names);
 }
 
 function findNonFunction(given: unknown, path: string): readonly ErrorDetail[] {

@@ -109,6 +109,7 @@ export type Operation =
   | 'listTags'
   | 'listTagTypes'
   | 'planChanges'
+  | 'planUndo'
   | 'listProjectHistory'
   | 'listFlagHistory';
 

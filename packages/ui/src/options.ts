@@ -22,7 +22,7 @@ export interface FlagsUiOptions {
    * "view as". Default: none.
    */
   readonly signIn?: string;
-  /** Environments in which every change passes through the review. Default: the default environment of the flags. */
+  /** Environments in which every change passes through the review. Default: `production`, or else the last one. */
   readonly reviewIn?: readonly string[];
   /** Whether the page sends its own `Content-Security-Policy`. Default: true. Set false if your host sends one. */
   readonly csp?: boolean;

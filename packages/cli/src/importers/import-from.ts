@@ -2,7 +2,7 @@ import type { Definitions } from '@flags/core';
 import { isAddress } from '../connection.js';
 import { readDocument } from '../definitions.js';
 import { CommandError, printable, usageError } from '../output.js';
-import { type CommandSession, environmentOf, listEnvironments } from '../session.js';
+import { type CommandSession, environmentOf, readEnvironments } from '../session.js';
 import { importFlagd } from './flagd.js';
 import { importFlipper } from './flipper.js';
 import { type Imported, type ImportTarget, membersOf } from './importer.js';
@@ -31,7 +31,7 @@ export async function readFrom(
   file: string,
   { from, mapEnvironment = [], sourceToken }: SourceOptions,
 ): Promise<Definitions> {
-  const environments = await listEnvironments(session.api);
+  const { environments } = await readEnvironments(session.api);
   const mapped = new Map(mapEnvironment.map((pair) => toPair(pair, environments)));
   const { strategies = [] } = await session.api.get<WireStrategies>('/session');
   const target: ImportTarget = {

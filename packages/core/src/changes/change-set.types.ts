@@ -97,6 +97,29 @@ export interface ChangeSet {
 /** What a change set would do. */
 export interface Plan {
   readonly documents: readonly PlannedDocument[];
+  /** What clients would see, in code-point order of environments, then of flags. Empty if they would see no difference. */
+  readonly effects: readonly Effect[];
+}
+
+/**
+ * `absent`: the project has no such flag. `off`: off for everybody, by its switch or a parent. `on`: strategies and parents
+ * decide.
+ */
+export type FlagVisibility = 'absent' | 'off' | 'on';
+
+/** How what clients can see of a flag differs. With `off` on both sides, its variants gain or lose their payloads. */
+export interface EffectState {
+  readonly before: FlagVisibility;
+  readonly after: FlagVisibility;
+  /** true if the flag is on before and after, and clients receive another definition. */
+  readonly changed?: true;
+}
+
+/** What clients of one environment would see of one flag. A flag that moves counts once for each project. */
+export interface Effect extends EffectState {
+  readonly project: string;
+  readonly flag: string;
+  readonly environment: string;
 }
 
 /** A document that a change set would write, in the order of the first change of each document. */
@@ -204,11 +227,13 @@ export interface ChangeSetOperations {
   apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet>;
 
   /**
-   * Decides changes without a commit. Returns the documents before and after, and the events.
+   * Decides changes without a commit. Returns the documents before and after, the events, and what clients would see.
+   * Works in slices of some milliseconds.
    *
    * @throws FlagsError as {@link ChangeSetOperations.apply}
    * @example
-   * const { documents } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   * const isSeen = effects.some(({ environment }) => environment === 'production');
    */
   plan(changes: readonly Change[]): Promise<Plan>;
 }

@@ -11,7 +11,6 @@ import type {
   ChangeOperationName,
   ChangeSet,
   DocumentName,
-  Plan,
   PlannedDocument,
 } from './change-set.types.js';
 import { type ChangeArguments, type ChangeOperation, type Engine, type PreparedChange, REF_MEMBERS } from './engine.js';
@@ -36,13 +35,17 @@ export async function apply(
   return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
 }
 
-export async function plan(engine: Engine, changes: readonly Change[]): Promise<Plan> {
-  return { documents: await planDocuments(engine, changes) };
-}
-
 /** Decides changes without a commit. Returns the documents that they would change, with their states. */
 export async function planDocuments(engine: Engine, changes: readonly Change[]): Promise<readonly PlannedDocument[]> {
-  return toPlannedDocuments(await engine.plan(await prepareAll(engine, changes)));
+  return planPrepared(engine, await prepareAll(engine, changes));
+}
+
+/** Decides prepared changes as {@link planDocuments} does. */
+export async function planPrepared(
+  engine: Engine,
+  changes: readonly PreparedChange[],
+): Promise<readonly PlannedDocument[]> {
+  return toPlannedDocuments(await engine.plan(changes));
 }
 
 /** Validates every change, and creates its ids and times. */

@@ -8,7 +8,7 @@ import * as flags from '../flags/flag.operations.js';
 import * as flagLists from '../flags/flag-lists.operations.js';
 import type { ActorOptions, DataVersionScope, Flags } from '../flags.js';
 import { getChangeSet, history } from '../history/history.operations.js';
-import { undo } from '../history/undo.operations.js';
+import { planUndo, undo } from '../history/undo.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import * as metrics from '../metrics/metrics.operations.js';
 import { listUsage } from '../metrics/timed-usage.js';
@@ -34,6 +34,7 @@ import {
   type SetContext,
   type UnattributedContext,
 } from './engine.js';
+import { plan } from './plan.operations.js';
 import { preview } from './preview.operations.js';
 import { READ_REFERENCES, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
@@ -63,9 +64,10 @@ const CHANGES = { ...VOCABULARY, ...SINGLE_ONLY } satisfies Partial<Record<Opera
 /** The operations of change sets. Events name the actor. */
 const CHANGE_SETS = {
   apply: changeSets.apply,
-  plan: changeSets.plan,
+  plan,
   preview,
   undo,
+  planUndo,
   importDefinitions,
 } satisfies Partial<OperationTable>;
 

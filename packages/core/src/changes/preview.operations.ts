@@ -4,7 +4,7 @@ import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../ev
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { StrategyRollout } from '../evaluation/snapshot.types.js';
 import { strategiesCost } from '../flags/affordable.js';
-import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
+import { environmentOf, type FlagState } from '../flags/flag.js';
 import { assertEnvironment, flagDocuments } from '../flags/flag-documents.js';
 import { toConfiguration, toSegmentDefinition } from '../replica/environment-view.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
@@ -42,8 +42,8 @@ export async function preview(engine: Engine, changes: readonly Change[], query:
 }
 
 /** A document before or after the change set; null if there is none. */
-type Side = 'before' | 'after';
-type PlannedState = Pick<PlannedDocument, 'kind' | 'id' | Side>;
+export type Side = 'before' | 'after';
+export type PlannedState = Pick<PlannedDocument, 'kind' | 'id' | Side>;
 
 /**
  * Evaluates the contexts before and after planned changes. Compiles only the flags that the changes concern, and their
@@ -92,7 +92,7 @@ async function previewDocuments(
 }
 
 /** The flags and segments on both sides: planned documents, and the replica for all others. */
-interface States {
+export interface States {
   readonly changedFlags: ReadonlySet<string>;
   readonly changedSegments: readonly PlannedState[];
   /** Flags of the replica, without archived ones. */
@@ -103,7 +103,7 @@ interface States {
   projectOf(name: string): string;
 }
 
-function statesOf({ replica }: Engine, documents: readonly PlannedState[]): States {
+export function statesOf({ replica }: Engine, documents: readonly PlannedState[]): States {
   const { flags: live } = replica.documents;
   // A flag that the set creates and deletes again is on neither side.
   const flags = documents.filter(({ kind, before, after }) => kind === flagDocuments.kind && (before ?? after));
@@ -126,25 +126,33 @@ function statesOf({ replica }: Engine, documents: readonly PlannedState[]): Stat
   };
 }
 
-/** Returns the changed flags, the flags that use a changed segment, and the flags that depend on any of these. */
-async function concernedFlags(
+/**
+ * Returns the changed flags, the flags that use a changed segment, and the flags that depend on any of these,
+ * transitively.
+ *
+ * @param environment where the flags use the segment; any environment if absent
+ */
+export async function concernedFlags(
   states: States,
-  { environment, signal }: Pick<DraftOptions, 'environment' | 'signal'>,
+  { environment, signal }: Partial<Pick<DraftOptions, 'environment' | 'signal'>> = {},
 ): Promise<readonly string[]> {
   const segments = new Set(states.changedSegments.map(({ id }) => Number(id)));
   const concerned = new Set(states.changedFlags);
+  const children = new Map<string, string[]>();
   for (const [name, flag] of [...states.live]) {
-    if (segments.size === 0) break;
     if (timeSlice.isOver()) await timeSlice.next(signal);
-    const { strategies } = orderedEnvironmentOf(flag, environment);
+    for (const { flag: parent } of flag.dependencies ?? []) {
+      const known = children.get(parent);
+      if (known) known.push(name);
+      else children.set(parent, [name]);
+    }
+    if (segments.size === 0) continue;
+    const places = environment === undefined ? flag.environments : [environmentOf(flag, environment)];
+    const strategies = places.flatMap((place) => place.strategies);
     if (strategies.some((strategy) => strategy.segments?.some((id) => segments.has(id)))) concerned.add(name);
   }
-  const parents = new Set(concerned);
-  for (const [name, { dependencies = [] }] of [...states.live]) {
-    if (dependencies.length === 0) continue;
-    if (timeSlice.isOver()) await timeSlice.next(signal);
-    if (dependencies.some(({ flag }) => parents.has(flag))) concerned.add(name);
-  }
+  // A set visits the items that are added while it is iterated.
+  for (const name of concerned) for (const child of children.get(name) ?? []) concerned.add(child);
   return [...concerned];
 }
 
@@ -190,9 +198,7 @@ async function assertAffordable(
     const costOf = strategiesCost({ get: (id) => (changed.has(id) ? (changed.get(id) ?? undefined) : known.get(id)) });
     const costOfFlag = (name: string) => {
       const flag = states.flag(name, side);
-      const { enabled, strategies } = flag
-        ? orderedEnvironmentOf(flag, environment)
-        : { enabled: false, strategies: [] };
+      const { enabled, strategies } = flag ? environmentOf(flag, environment) : { enabled: false, strategies: [] };
       return HASH_COST + (enabled ? Math.min(LIMITS.flagCost, costOf(strategies)) : 0);
     };
     for (const name of names) {

@@ -1,3 +1,4 @@
+import type { Effect } from '../changes/change-set.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
@@ -104,6 +105,8 @@ export interface ImportResult {
   readonly changeSets: readonly ImportedChangeSet[];
   /** What changes, or would change in a dry run. */
   readonly differences: readonly ImportedDifference[];
+  /** What clients would see, as in the plan of a change set. Only of a dry run. */
+  readonly effects?: readonly Effect[];
 }
 
 /** How an import changes a document. */

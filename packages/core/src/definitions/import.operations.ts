@@ -1,7 +1,9 @@
 import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changes/change-set.types.js';
 import { readReason } from '../changes/change-sets.operations.js';
 import type { Engine, PreparedChange, SetContext } from '../changes/engine.js';
+import { effectsOf } from '../changes/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changes/planned.js';
+import type { PlannedState } from '../changes/preview.operations.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
@@ -50,13 +52,13 @@ export async function importDefinitions(
   const given = readOptions(options);
   const { dryRun, actor, reason } = given;
   const { authorize, settle } = createAuthorization(engine);
-  const { plan, sets, differences } = await planSets(engine, document, { ...given, authorize });
+  const { plan, states, sets, differences } = await planSets(engine, document, { ...given, authorize });
   const context = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }), authorize };
   if (dryRun) {
     // Later sets would need the documents of earlier ones.
     const [only] = sets;
     if (only && sets.length === 1) await engine.plan([await toChange(engine, plan, only)], context);
-    return { dryRun, changeSets: [], differences };
+    return { dryRun, changeSets: [], differences, effects: await effectsOf(engine, states) };
   }
   const changeSets: ImportedChangeSet[] = [];
   // Takes each set out of the list: its definitions are not needed after its commit.
@@ -73,13 +75,15 @@ interface PlannedSets {
   readonly plan: ImportPlan;
   readonly sets: (readonly Step<Item>[])[];
   readonly differences: readonly ImportedDifference[];
+  /** The documents of a dry run before and after. */
+  readonly states: readonly PlannedState[];
 }
 
 /** Apart from the commits: while they run, the sets alone hold the definitions. */
 async function planSets(
   engine: Engine,
   document: Definitions,
-  { prune, actor, authorize }: ReturnType<typeof readOptions> & Pick<SetContext, 'authorize'>,
+  { prune, actor, dryRun, authorize }: ReturnType<typeof readOptions> & Pick<SetContext, 'authorize'>,
 ): Promise<PlannedSets> {
   const definitions = await readDefinitions(engine, document);
   const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
@@ -95,7 +99,10 @@ async function planSets(
     if (timeSlice.isOver()) await timeSlice.next();
     differences.push(differencesOf(planned));
   }
-  return { plan, sets: [...toSets(items, SET_LIMITS)], differences };
+  const states = (dryRun ? items : []).map(({ planned }) => {
+    return { kind: planned.kind, id: idOf(planned), before: planned.current ?? null, after: planned.target };
+  });
+  return { plan, states, sets: [...toSets(items, SET_LIMITS)], differences };
 }
 
 function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {

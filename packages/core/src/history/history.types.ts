@@ -1,4 +1,4 @@
-import type { Change, ChangeSet, Preview, PreviewQuery } from '../changes/change-set.types.js';
+import type { Change, ChangeSet, Plan, Preview, PreviewQuery } from '../changes/change-set.types.js';
 import type { FlagRef, Page, PageQuery, ProjectRef } from '../common.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
@@ -95,6 +95,15 @@ export interface ChangeHistoryOperations {
    * await flags.undo(set.id, { reason: 'Too many errors' });
    */
   undo(id: string, options?: { readonly actor?: string; readonly reason?: string }): Promise<ChangeSet>;
+
+  /**
+   * Decides an undo without a commit, as `plan` decides changes: shows the direction that the undo would take.
+   *
+   * @throws FlagsError as {@link ChangeHistoryOperations.undo}
+   * @example
+   * const { documents, effects } = await flags.planUndo(set.id);
+   */
+  planUndo(id: string): Promise<Plan>;
 
   /**
    * Returns a view of the flags at a time, or after the event at a position. Environments and other options are those of

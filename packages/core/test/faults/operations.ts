@@ -173,6 +173,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     (flags) => flags.importDefinitions(DEFINITIONS, { prune: true, reason: 'Release' }),
   ],
   undo: async (flags) => flags.undo(await newestSet(flags)),
+  planUndo: async (flags) => flags.planUndo(await newestSet(flags)),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),

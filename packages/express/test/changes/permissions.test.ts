@@ -371,6 +371,31 @@ describe('a set over several projects', () => {
     await request(world.app).get('/api/admin/history').expect(403);
   });
 
+  it('counts in a plan the effects on flags that the caller may not read', async () => {
+    for (const ref of [PRODUCTION, { project: 'other', flag: 'hidden', environment: 'production' }]) {
+      await world.flags.addStrategy(ref, { name: 'default', segments: [EVERYWHERE] });
+      await world.flags.enable(ref);
+    }
+    const constraints = [{ contextName: 'country', operator: 'IN', values: ['DE'] }];
+    const change: Change = { op: 'updateSegment', ref: { segment: EVERYWHERE }, input: { constraints } } as Change;
+    const effect = (project: string, flag: string) => {
+      return { project, flag, environment: 'production', before: 'on', after: 'on', changed: true };
+    };
+    const { id } = await world.flags.apply([change]);
+    world.allow((_, project) => project !== 'other');
+    const plan = { changes: [{ ...change, input: { constraints: [] } }] };
+    for (const sent of [
+      request(world.app).post(`${CHANGES}/plan`).send(plan),
+      request(world.app).post(`${CHANGES}/${id}/undo/plan`),
+    ]) {
+      const { body, text } = await sent.expect(200);
+      expect(body).toMatchObject({ effects: [effect('mine', 'checkout')], hiddenEffects: 1 });
+      expect(text).not.toContain('hidden"');
+    }
+    world.allow((_, project) => project === 'other');
+    await request(world.app).post(`${CHANGES}/${id}/undo/plan`).expect(403);
+  });
+
   it('previews no flag of a project that the caller may not read', async () => {
     for (const ref of [PRODUCTION, { project: 'other', flag: 'hidden', environment: 'production' }]) {
       await world.flags.addStrategy(ref, { name: 'default', segments: [EVERYWHERE] });

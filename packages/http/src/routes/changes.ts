@@ -1,10 +1,12 @@
 import type {
   ApplyOptions,
   ChangeSet,
+  Effect,
   ErrorCode,
   EventType,
   FlagRef,
   FlagsEvent,
+  Plan,
   PlannedDocument,
   Preview,
 } from '@flags/core';
@@ -19,7 +21,14 @@ import {
   projectsOf,
   projectsOfDocument,
 } from '../changes/permissions.js';
-import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
+import {
+  BODIES,
+  changeSetToWire,
+  planToWire,
+  previewToWire,
+  type VisibleEffects,
+  validatePreview,
+} from '../changes/wire.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
@@ -111,16 +120,7 @@ export const changeRoutes: readonly Route[] = [
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const changes = await askForChanges(asking, changesIn(body));
-      const { documents } = await asking.flags.plan(changes);
-      const created = projectsCreatedBy(documents);
-      const maySee = createProjectFilter(request.principal, 'previewChanges', [...created]);
-      const visible: PlannedDocument[] = [];
-      const maySeeMembers = createProjectFilter(request.principal, 'listMembers', [...created]);
-      for (const document of documents) {
-        const isVisible = await areAll(projectsOfDocument(document), maySee);
-        if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
-      }
-      return { chunks: planToWire({ documents: visible }) };
+      return visiblePlan(await asking.flags.plan(changes), request.principal);
     },
   }),
   route({
@@ -191,7 +191,51 @@ export const changeRoutes: readonly Route[] = [
       return shown(await asking.flags.undo(params.id, withoutUndefined({ reason })));
     },
   }),
+  route({
+    method: 'POST',
+    path: `${CHANGE}/undo/plan`,
+    action: 'planUndo',
+    permission: 'previewChanges',
+    permissionBy: 'anyProject',
+    summary: 'What an undo would do: the documents before and after, and the events; changes nothing',
+    tag: 'Change sets',
+    access: 'admin',
+    reply: { status: 200, schema: 'Plan' },
+    errors: ['change_set_not_found', 'undo_conflict', 'change_set_too_large', ...UNDO_ERRORS],
+    heavy: 'read',
+    async handle({ params, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      await askForUndo(asking, await request.flags.getChangeSet(params.id));
+      return visiblePlan(await asking.flags.planUndo(params.id), request.principal);
+    },
+  }),
 ];
+
+/**
+ * Returns the documents and effects of projects that the caller may see, and the number of the other effects. Projects
+ * show their members.
+ */
+async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest['principal']): Promise<RouteResult> {
+  const created = [...projectsCreatedBy(documents)];
+  const maySee = createProjectFilter(principal, 'previewChanges', created);
+  const maySeeMembers = createProjectFilter(principal, 'listMembers', created);
+  const visible: PlannedDocument[] = [];
+  for (const document of documents) {
+    const isVisible = await areAll(projectsOfDocument(document), maySee);
+    if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
+  }
+  return { chunks: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)) }) };
+}
+
+/** Asks once per project, because there may be many effects. */
+export async function visibleEffects(effects: readonly Effect[], maySee: ProjectFilter): Promise<VisibleEffects> {
+  const projects = new Set<string>();
+  for (const project of new Set(effects.map((effect) => effect.project))) {
+    if (await maySee(project)) projects.add(project);
+  }
+  const visible = effects.filter(({ project }) => projects.has(project));
+  return { effects: visible, hiddenEffects: effects.length - visible.length };
+}
 
 /** Returns the changes in a body, as they were sent. The engine refuses anything but a list. */
 function changesIn(body: unknown): unknown {

@@ -5,7 +5,7 @@ import { unchecked } from '../body.js';
 import { createAsking } from '../changes/permissions.js';
 import { definitionsToWire, importResultToWire } from '../changes/wire.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { createProjectFilter } from './changes.js';
+import { createProjectFilter, visibleEffects } from './changes.js';
 
 const IMPORT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',
@@ -90,7 +90,13 @@ export const definitionRoutes: readonly Route[] = [
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),
       });
-      return { chunks: importResultToWire(result) };
+      const { effects, differences } = result;
+      const created = differences.filter(
+        ({ kind, parts }) => kind === 'project' && parts.some(({ path }) => path === ''),
+      );
+      const ids = created.map(({ id }) => id);
+      const maySee = createProjectFilter(request.principal, 'importDefinitions', ids);
+      return { chunks: importResultToWire(result, effects && (await visibleEffects(effects, maySee))) };
     },
   }),
 ];

@@ -44,7 +44,9 @@ export function undoLatest(): boolean {
 
 /** Makes changes, through the review if one of their environments asks for it. */
 export async function propose(proposal: Proposal): Promise<void> {
-  const needsReview = proposal.changes.some(({ ref }) => isReviewed(String(ref?.environment ?? '')));
+  const needsReview = proposal.changes.some(
+    ({ ref }) => ref?.environment !== undefined && isReviewed(String(ref.environment)),
+  );
   if (needsReview) reviewed.value = proposal;
   else await carryOut(proposal);
 }

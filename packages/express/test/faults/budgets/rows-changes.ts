@@ -105,6 +105,7 @@ export const CHANGE_ROWS = {
     { name: 'eight plans of seven flags of 1 MiB at once', body: () => markingLarge(), ...atOnce, isGranted: false },
     { name: '500 new flags', body: () => manyChanges(creating('planned')), ...granted },
     { name: 'seven flags of 1 MiB', body: () => markingLarge() },
+    { name: 'a segment that many flags share', body: () => ofSegment(''), ...granted },
     { name: 'faulty changes', body: faultyChanges },
     ...byStranger(),
   ],
@@ -129,6 +130,7 @@ export const CHANGE_ROWS = {
     ...byStranger(contexts(1)),
   ],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
+  planUndo: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}/undo/plan` }],
   undoChange: [
     { name: 'unknown', body: () => padded('{"reason":"…"}') },
     {
