@@ -11,6 +11,7 @@ import {
 import { projectIn, unchecked } from '../body.js';
 import { ERROR_KINDS } from '../errors.js';
 import type { Action } from '../permissions.js';
+import { projectsIn } from './event-projects.js';
 
 /** A permission that a change set needs. The project is null for the instance. */
 export interface NeededPermission {
@@ -235,14 +236,6 @@ function isLayout({ type, data }: FlagsEvent): boolean {
   return type === 'flag-updated' && Object.hasOwn(Object(data), 'layout');
 }
 
-type ShownEvent = Pick<FlagsEvent, 'type' | 'project' | 'data' | 'before'>;
-
-/** Returns the projects in the states of an event that may move a flag or a segment. */
-function projectsIn({ type, data, before }: ShownEvent): readonly (string | null)[] {
-  if (type !== 'flag-moved' && type !== 'segment-updated') return [];
-  return [projectIn(data), projectIn(before)].filter((project) => project !== undefined);
-}
-
 /** Returns the segments that the strategies in a state use. */
 function segmentsIn(state: unknown): readonly number[] {
   if (typeof state !== 'object' || state === null) return [];
@@ -250,9 +243,4 @@ function segmentsIn(state: unknown): readonly number[] {
   const { segments, strategies, environments } = state as Readonly<Record<string, unknown>>;
   const own = Array.isArray(segments) ? segments.filter((id) => typeof id === 'number') : [];
   return [...own, ...segmentsIn(strategies), ...segmentsIn(environments)];
-}
-
-/** Returns the projects that events show. A flag or segment that moves shows two. */
-export function projectsOf(events: Iterable<ShownEvent>): ReadonlySet<string | null> {
-  return new Set([...events].flatMap((event) => [event.project, ...projectsIn(event)]));
 }

@@ -1,7 +1,8 @@
 import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
+import { projectsOf } from '../changes/event-projects.js';
+import { type NeededPermission, permissionsOfChanges, permissionsOfUndo } from '../changes/permissions.js';
 import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';

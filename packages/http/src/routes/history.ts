@@ -1,6 +1,6 @@
 import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
 import { unchecked } from '../body.js';
-import { projectsOf } from '../changes/permissions.js';
+import { projectsOf } from '../changes/event-projects.js';
 import { historyEntryToWire } from '../changes/wire.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
 import { propertyOf } from '../query.js';
