@@ -1,3 +1,4 @@
+import type { Awaitable } from '@flags/core';
 import { entityTag } from './caching.js';
 import { type StartedText, writeSlices } from './json-chunks.js';
 import type { FlagsRequest, ReplySink } from './request.js';
@@ -13,7 +14,7 @@ export interface Reply {
   /** JSON too long to buffer, in place of `text`. The adapter writes it in slices. */
   readonly slices?: StartedText;
   /** Writes the body after the head, in place of `text`. */
-  readonly stream?: (sink: ReplySink) => void;
+  readonly stream?: (sink: ReplySink) => Awaitable<void>;
 }
 
 export interface ReplyContent {

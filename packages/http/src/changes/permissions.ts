@@ -8,10 +8,10 @@ import {
   isFlagsError,
   LIMITS,
 } from '@flags/core';
+import { projectsIn } from '@flags/core/integration';
 import { projectIn, unchecked } from '../body.js';
 import { ERROR_KINDS } from '../errors.js';
 import type { Action } from '../permissions.js';
-import { projectsIn } from './event-projects.js';
 
 /** A permission that a change set needs. The project is null for the instance. */
 export interface NeededPermission {

@@ -1,8 +1,9 @@
 import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
+import { projectsOf } from '@flags/core/integration';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { projectsOf } from '../changes/event-projects.js';
 import { type NeededPermission, permissionsOfChanges, permissionsOfUndo } from '../changes/permissions.js';
+import { areAll, type ProjectFilter } from '../changes/visibility.js';
 import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
@@ -199,8 +200,6 @@ async function checkProjects(check: Check, action: Action, needed: readonly Need
   for (const project of projects.size > 0 ? projects : [null]) await check(action, project);
 }
 
-type ProjectFilter = (project: string | null) => Promise<boolean>;
-
 /** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
 export function createProjectFilter(
   principal: RouteRequest['principal'],
@@ -213,11 +212,6 @@ export function createProjectFilter(
     answers.set(project, answer);
     return answer;
   };
-}
-
-export async function areAll(projects: Iterable<string | null>, maySee: ProjectFilter): Promise<boolean> {
-  for (const project of projects) if (!(await maySee(project))) return false;
-  return true;
 }
 
 function projectsOfDocument({ kind, id, before, after }: PlannedDocument): ReadonlySet<string | null> {

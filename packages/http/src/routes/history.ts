@@ -1,12 +1,12 @@
 import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
 import { unchecked } from '../body.js';
-import { projectsOf } from '../changes/event-projects.js';
+import { subjectsOf, visibilityOf } from '../changes/visibility.js';
 import { historyEntryToWire } from '../changes/wire.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
 import { propertyOf } from '../query.js';
 import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
-import { areAll, createProjectFilter } from './changes.js';
+import { createProjectFilter } from './changes.js';
 import { FLAG, flagRef, PROJECT, projectRef } from './paths.js';
 
 const PAGE: readonly QueryParameter[] = [
@@ -65,7 +65,7 @@ export const historyRoutes: readonly Route[] = [
 /** The maximum number of pages that one request reads to find change sets that the caller may see. */
 const MAX_PAGES = 10;
 
-/** Leaves out change sets that touch a project that the caller may not read. */
+/** Leaves out change sets with an event about a project that the caller may not read. */
 async function readHistory(
   { flags, principal, query, describeUsers }: RouteRequest,
   ref: HistoryRef,
@@ -77,8 +77,9 @@ async function readHistory(
   let after = unchecked<PageQuery>(query).after;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page: Page<HistoryEntry> = await flags.history(ref, { limit, after });
-    const visible: HistoryEntry[] = [];
-    for (const entry of page.items) if (await areAll(projectsOf(entry.events), maySee)) visible.push(entry);
+    const subjects = subjectsOf(page.items.flatMap(({ events }) => events));
+    const visibility = await visibilityOf(subjects, { projectsOfSet: flags.listChangeSetProjects, maySee });
+    const visible = page.items.flatMap((entry) => visibility.showSet(entry) ?? []);
     // The engine limits the size of a page.
     const actors = await describeActors(
       describeUsers,
@@ -86,7 +87,7 @@ async function readHistory(
     );
     const toWire = (entry: HistoryEntry) => ({ ...historyEntryToWire(entry), ...actors.userOf(entry.events[0]) });
     texts.push(...visible.map((entry) => JSON.stringify(toWire(entry))));
-    audience.push(...visible.map(({ id }) => `${id}`), ...actors.audience);
+    audience.push(...visible.map(({ id, reason }) => `${id} ${reason === null}`), ...actors.audience);
     after = page.next;
     if (texts.length > 0 || after === undefined) break;
   }
