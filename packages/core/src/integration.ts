@@ -7,6 +7,8 @@
 export { shortenMessage } from './errors.js';
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
+// Events
+export { projectsIn, projectsOf } from './events/event-projects.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/reason.js';

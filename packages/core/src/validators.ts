@@ -1,6 +1,6 @@
 import type { JsonPatch, PageQuery, ProjectRef } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
-import { EVENT_TYPES, type EventQuery } from './events/event.types.js';
+import { EVENT_TYPES, type EventQuery, type FeedQuery } from './events/event.types.js';
 import type { DependencyInput } from './flags/dependency.types.js';
 import {
   clone,
@@ -104,6 +104,7 @@ export function inputSchemas(settings: Settings) {
     tokenRotation: tokenRotation as JsonSchema,
     flagQuery: flagQuery as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
+    feedQuery: feedQuery as JsonSchema,
     pageQuery: pageQuery as JsonSchema,
   });
 }
@@ -140,6 +141,7 @@ export function createValidators(settings: Settings) {
     tokenChanges: createValidator<TokenChanges>(schemas.tokenChanges),
     tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
+    feedQuery: createValidator<FeedQuery>(schemas.feedQuery),
     flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),
   };
@@ -171,6 +173,14 @@ const eventQuery: ObjectSchema<EventQuery> = {
     after: { type: 'string', maxLength: LIMITS.label },
     limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
     offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  },
+};
+
+const feedQuery: ObjectSchema<FeedQuery> = {
+  type: 'object',
+  properties: {
+    after: { type: ['string', 'null'], maxLength: LIMITS.label },
+    limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
   },
 };
 

@@ -1,3 +1,4 @@
+import type { Awaitable } from '@flags/core';
 import { entityTag } from './caching.js';
 import { type StartedText, writeSlices } from './json-chunks.js';
 import type { FlagsRequest, ReplySink } from './request.js';
@@ -15,7 +16,7 @@ export interface Reply {
   /** Aborts when the client has taken too long for the slices. */
   readonly expiry?: AbortSignal;
   /** Writes the body after the head, in place of `text`. */
-  readonly stream?: (sink: ReplySink) => void;
+  readonly stream?: (sink: ReplySink) => Awaitable<void>;
 }
 
 export interface ReplyContent {

@@ -1,4 +1,4 @@
-import type { ChangeContext, DataVersionScope, ErrorCode, FlagRef, Flags, TokenKind } from '@flags/core';
+import type { Awaitable, ChangeContext, DataVersionScope, ErrorCode, FlagRef, Flags, TokenKind } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
@@ -253,7 +253,7 @@ export interface RouteResult {
   /** What a streamed reply shows of the stored data, if that depends on the caller. Part of the tag of a long reply. */
   readonly audience?: readonly string[];
   /** Writes the body while the client listens, in place of `body`. */
-  readonly stream?: (sink: ReplySink) => void;
+  readonly stream?: (sink: ReplySink) => Awaitable<void>;
   /**
    * The revision of the flag, project or segment in the body. It is part of the `ETag`, and clients send it in
    * `If-Match`.

@@ -1,6 +1,7 @@
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import { toFlagsEvent } from '../events/feed.js';
+import { readAll } from '../history/event-log.js';
 import type { StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { LIMITS } from '../validation/limits.js';
@@ -66,7 +67,7 @@ async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<r
 /** The events, with their ids and positions, are in the storage. A failed read must not claim that nothing has changed. */
 export async function readCommitted(engine: Engine, id: string): Promise<ChangeSet> {
   try {
-    const found = await readChangeSet(engine, id);
+    const found = toChangeSet(id, await readAll(engine.storage, { changeSet: id }));
     if (found) return found;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -74,22 +75,6 @@ export async function readCommitted(engine: Engine, id: string): Promise<ChangeS
     throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
   }
   throw new Error(`The change set ${id} was committed, and the storage has no events of it.`);
-}
-
-/** Reads a change set from its events. Resolves to undefined if there is none of this id. */
-async function readChangeSet({ storage }: Engine, id: string): Promise<ChangeSet | undefined> {
-  const stored: StoredEvent[] = [];
-  for (;;) {
-    const after = stored.at(-1)?.position;
-    const { events } = await storage.events({
-      order: 'oldest-first',
-      filter: { changeSet: id },
-      limit: LIMITS.eventsPerPage,
-      ...(after !== undefined && { after }),
-    });
-    stored.push(...events);
-    if (events.length < LIMITS.eventsPerPage) return toChangeSet(id, stored);
-  }
 }
 
 function toChangeSet(id: string, stored: readonly StoredEvent[]): ChangeSet | undefined {

@@ -2,12 +2,12 @@ import { exportDefinitions } from '../definitions/export.operations.js';
 import { importDefinitions } from '../definitions/import.operations.js';
 import { FlagsError } from '../errors.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
-import { listEvents } from '../events/event.operations.js';
+import { listEvents, listNextEvents } from '../events/event.operations.js';
 import * as dependencies from '../flags/dependencies.operations.js';
 import * as flags from '../flags/flag.operations.js';
 import * as flagLists from '../flags/flag-lists.operations.js';
 import type { ActorOptions, DataVersionScope, Flags } from '../flags.js';
-import { getChangeSet, history } from '../history/history.operations.js';
+import { getChangeSet, history, listChangeSetProjects } from '../history/history.operations.js';
 import { planUndo, undo } from '../history/undo.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import * as metrics from '../metrics/metrics.operations.js';
@@ -90,8 +90,10 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   listTokens: tokens.listTokens,
   verifyToken,
   listEvents,
+  listNextEvents,
   history,
   getChangeSet,
+  listChangeSetProjects,
   exportDefinitions,
   registerApplication: metrics.registerApplication,
   reportMetrics: metrics.reportMetrics,

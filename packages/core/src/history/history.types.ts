@@ -70,6 +70,16 @@ export interface ChangeHistoryOperations {
   getChangeSet(id: string): Promise<HistoryEntry>;
 
   /**
+   * Lists the projects that a change set is about, without reading the data of its events; null for the instance. A page of
+   * a history or of events may show a part of the set only.
+   *
+   * @throws FlagsError `change_set_not_found`, `invalid_input`
+   * @example
+   * const projects = await flags.listChangeSetProjects(event.changeSet); // ['shop', null]
+   */
+  listChangeSetProjects(id: string): Promise<readonly (string | null)[]>;
+
+  /**
    * Lists change sets, newest first, with the events and differences of a flag, of a project, or of everything.
    *
    * A page has at most `limit` sets, and at most 1 MiB of JSON but at least one set. Changes of releases without change

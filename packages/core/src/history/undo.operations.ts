@@ -110,6 +110,7 @@ async function mergeAll(engine: Engine, copy: WorkingCopy, { set, changed }: Und
   ): Promise<Restoration<State>[]> {
     const merged: Restoration<State>[] = [];
     for (const { key, ...states } of changed.filter(({ key }) => key.kind === documents.kind)) {
+      if (timeSlice.isOver()) await timeSlice.next();
       const now = (await copy.read(documents, key.id))?.state;
       const { before, after } = states as Pick<Versions<State>, 'before' | 'after'>;
       const { target, conflicts: parts } = merge({ before, after, now });

@@ -161,12 +161,14 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
+  listNextEvents: [(flags) => flags.listNextEvents(), (flags) => flags.listNextEvents({ after: null })],
   history: [
     (flags) => flags.history({}, { limit: 2 }),
     (flags) => flags.history(CHECKOUT),
     async (flags) => (await flags.history({})).next,
   ],
   getChangeSet: async (flags) => flags.getChangeSet(await newestSet(flags)),
+  listChangeSetProjects: async (flags) => flags.listChangeSetProjects(await newestSet(flags)),
   exportDefinitions: (flags) => flags.exportDefinitions(),
   importDefinitions: [
     (flags) => flags.importDefinitions(DEFINITIONS, { dryRun: true, prune: true }),

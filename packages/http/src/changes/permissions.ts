@@ -11,7 +11,7 @@ import type {
   PlannedSet,
 } from '@flags/core';
 import { LIMITS } from '@flags/core';
-import { timeSlice } from '@flags/core/integration';
+import { projectsOf, timeSlice } from '@flags/core/integration';
 import { projectIn, unchecked } from '../body.js';
 import type { Action } from '../permissions.js';
 import type { RouteRequest } from '../route.js';
@@ -337,17 +337,4 @@ export function projectsOfDocument({
 export function projectsCreatedBy(documents: readonly PlannedDocument[]): ReadonlySet<string> {
   const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
   return new Set(created.map(({ id }) => id));
-}
-
-type ShownEvent = Pick<FlagsEvent, 'type' | 'project' | 'data' | 'before'>;
-
-/** Returns the projects in the states of an event that may move a flag or a segment. */
-function projectsIn({ type, data, before }: ShownEvent): readonly (string | null)[] {
-  if (type !== 'flag-moved' && type !== 'segment-updated') return [];
-  return [projectIn(data), projectIn(before)].filter((project) => project !== undefined);
-}
-
-/** Returns the projects that events show. A flag or segment that moves shows two. */
-export function projectsOf(events: Iterable<ShownEvent>): ReadonlySet<string | null> {
-  return new Set([...events].flatMap((event) => [event.project, ...projectsIn(event)]));
 }

@@ -1,15 +1,5 @@
-import type {
-  ApplyOptions,
-  ChangeSet,
-  Effect,
-  ErrorCode,
-  EventType,
-  FlagRef,
-  FlagsEvent,
-  Plan,
-  PlannedDocument,
-  Preview,
-} from '@flags/core';
+import type { ApplyOptions, ChangeSet, Effect, ErrorCode, FlagRef, Plan, PlannedDocument, Preview } from '@flags/core';
+import { projectsOf } from '@flags/core/integration';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import {
@@ -18,9 +8,9 @@ import {
   askForUndo,
   createAsking,
   projectsCreatedBy,
-  projectsOf,
   projectsOfDocument,
 } from '../changes/permissions.js';
+import { areAll, hasMembers, isAboutAccess, type ProjectFilter } from '../changes/visibility.js';
 import {
   BODIES,
   changeSetToWire,
@@ -261,8 +251,6 @@ function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Ex
   return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
 }
 
-type ProjectFilter = (project: string | null) => Promise<boolean>;
-
 /** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
 export function createProjectFilter(
   principal: RouteRequest['principal'],
@@ -277,33 +265,9 @@ export function createProjectFilter(
   };
 }
 
-export async function areAll(projects: Iterable<string | null>, maySee: ProjectFilter): Promise<boolean> {
-  for (const project of projects) if (!(await maySee(project))) return false;
-  return true;
-}
-
 /** The state of a project has its members. */
 function holdsMembers({ kind, before, after }: PlannedDocument): boolean {
   return kind === 'project' && [before, after].some(hasMembers);
-}
-
-function hasMembers(state: unknown): boolean {
-  const { members } = Object(state) as { readonly members?: unknown };
-  return Array.isArray(members) && members.length > 0;
-}
-
-const ACCESS_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
-  'token-created',
-  'token-updated',
-  'token-deleted',
-  'member-added',
-  'member-role-changed',
-  'member-removed',
-]);
-
-/** Whether an event tells of tokens or members. A history shows it to callers who may read the event log. */
-export function isAboutAccess({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>): boolean {
-  return ACCESS_EVENTS.has(type) || hasMembers(data) || hasMembers(before);
 }
 
 /** The answer of a set that changed one flag alone has the `ETag` of the flag. */

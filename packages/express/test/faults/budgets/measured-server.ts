@@ -37,6 +37,8 @@ export interface Answer {
 
 /** A server in a process with a small heap, that measures itself. */
 export interface MeasuredServer {
+  /** On 127.0.0.1. */
+  readonly port: number;
   /** Undefined when the process has ended. */
   measure(asking: () => Promise<void>): Promise<Figures | undefined>;
   ask(sent: Sent): Promise<Answer>;
@@ -106,6 +108,7 @@ function measuredServer(child: ChildProcess, port: number): MeasuredServer {
   }
 
   return {
+    port,
     async measure(asking) {
       await tell('begin');
       await asking();

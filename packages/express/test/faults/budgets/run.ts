@@ -183,8 +183,12 @@ const PROMISE = { stall: 100, added: 64 * MEBIBYTE };
 const ROOM = 3;
 
 export function isWithin({ figures, isAsExpected }: Result, room = ROOM): boolean {
-  if (!figures || !isAsExpected) return false;
-  return figures.stall <= PROMISE.stall * room && figures.added <= PROMISE.added * room;
+  return isAsExpected && isWithinPromise(figures, room);
+}
+
+/** @param figures undefined where the process has ended */
+export function isWithinPromise(figures: Figures | undefined, room = ROOM): boolean {
+  return figures !== undefined && figures.stall <= PROMISE.stall * room && figures.added <= PROMISE.added * room;
 }
 
 /** As a table, the worst first. */
