@@ -1,3 +1,4 @@
+import type { EnvironmentOverview } from '@flags/core';
 import type { Command } from 'commander';
 import { type Api, connect, createApi } from './connection.js';
 import { CommandError, type CommandIo, createOutput, type Output, usageError } from './output.js';
@@ -134,13 +135,7 @@ export interface ListedFlag {
   readonly owner: string | null;
   readonly revision: number;
   readonly lastSeenAt: string | null;
-  readonly environments: readonly {
-    readonly name: string;
-    readonly enabled: boolean;
-    readonly strategyCount: number;
-    readonly rollout: number | null;
-    readonly hasVariants: boolean;
-  }[];
+  readonly environments: readonly EnvironmentOverview[];
 }
 
 export interface FlagPage {

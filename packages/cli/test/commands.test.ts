@@ -53,7 +53,7 @@ describe.each([
     expect(shown.out).toMatch(/^checkout {2}release {2}project default\nThe new one\nlabels shop, owner ada/);
     expect(shown.out).toMatch(/development: off\n {2}no strategies/);
     expect(shown.out).toMatch(/production: on\n {2}flexibleRollout: rollout 25/);
-    expect((await flags('list')).out).toMatch(/^checkout +default +release +off +on 25% variants +never +shop +ada$/m);
+    expect((await flags('list')).out).toMatch(/^checkout +default +release +off +25 %, variants +never +shop +ada$/m);
 
     expect((await flags('off', 'checkout', '--yes')).out).toContain('production: switched off');
     expect((await flags('off', 'checkout', '--yes')).out).toBe('Nothing to change.\n');

@@ -18,6 +18,8 @@ export async function bundlePage() {
     metafile: true,
     format: 'esm',
     target: ['chrome123', 'firefox120', 'safari17.5'],
+    // The sources, because the bundle is built before the packages.
+    alias: { '@flags/core/admin': join(PACKAGE, '../core/src/admin.ts') },
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none',

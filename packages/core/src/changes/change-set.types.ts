@@ -99,6 +99,27 @@ export interface Plan {
   readonly documents: readonly PlannedDocument[];
 }
 
+/**
+ * `absent`: the project has no such flag. `off`: off for everybody, by its switch or a parent. `on`: strategies and parents
+ * decide.
+ */
+export type FlagVisibility = 'absent' | 'off' | 'on';
+
+/** How what clients can see of a flag differs. With `off` on both sides, its variants gain or lose their payloads. */
+export interface EffectState {
+  readonly before: FlagVisibility;
+  readonly after: FlagVisibility;
+  /** true if the flag is on before and after, and clients receive another definition. */
+  readonly changed?: true;
+}
+
+/** What clients of one environment would see of one flag. A flag that moves counts once for each project. */
+export interface Effect extends EffectState {
+  readonly project: string;
+  readonly flag: string;
+  readonly environment: string;
+}
+
 /** A document that a change set would write, in the order of the first change of each document. */
 export interface PlannedDocument {
   /** `flag`, `project` or `segment`. */

@@ -23,15 +23,18 @@ function flagOverviewToWire(flag: FlagOverview) {
     revision,
     createdAt,
     lastSeenAt,
-    environments: flag.environments.map(({ name, enabled, strategyCount, rollout, hasVariants }) => {
-      return { name, enabled, strategyCount, rollout, hasVariants };
-    }),
+    environments: flag.environments.map(
+      ({ name, enabled, strategyCount, rollout, hasVariants, audience, offBecauseOf }) => {
+        return { name, enabled, strategyCount, rollout, hasVariants, audience, offBecauseOf };
+      },
+    ),
   };
 }
 
-/** Revisions and sightings determine everything that a list shows of a flag. */
-function versionOf({ name, revision, lastSeenAt }: FlagOverview): string {
-  return `${name} ${revision} ${lastSeenAt}`;
+/** Revisions and sightings determine everything that a list shows of a flag, except whether a parent switches it off. */
+function versionOf({ name, revision, lastSeenAt, environments }: FlagOverview): string {
+  const parents = environments.map(({ offBecauseOf }) => offBecauseOf ?? '').join(' ');
+  return `${name} ${revision} ${lastSeenAt} ${parents}`;
 }
 
 function filter(name: keyof FlagQuery, description: string): QueryParameter {

@@ -111,7 +111,26 @@ export const flagSchemas = {
       description: 'The largest percentage of one strategy; 100 of one without a percentage, 0 without strategies.',
     },
     hasVariants: { ...boolean, description: 'Of the flag, or of a strategy in this environment.' },
+    audience: {
+      ...listOf(referTo('AudiencePart')),
+      maxItems: 2,
+      description: 'Whom the strategies admit while the flag is enabled. Empty without strategies.',
+    },
+    offBecauseOf: {
+      type: ['string', 'null'],
+      description: 'The parent that switches the flag off here for everybody, although it is enabled.',
+    },
   }),
+
+  AudiencePart: strictObject(
+    { rollout: { type: 'integer', minimum: 0, maximum: 100 } },
+    {
+      segment: { type: 'integer', description: 'The segment that is the only condition.' },
+      list: strictObject({ noun: { type: 'string', enum: ['user', 'address', 'host'] }, count }),
+      field: { type: 'string', description: 'The context field without which the flag is off.' },
+      targeted: { ...boolean, description: 'Other conditions.' },
+    },
+  ),
 
   FeatureList: strictObject({
     version,
