@@ -15,7 +15,7 @@ export function FlagByName({ flag }: { readonly flag: string }) {
       {error ? (
         <Fault error={error} />
       ) : (
-        <p>There is no flag of this name in the projects that you may see. It is archived, or it never was.</p>
+        <p>The projects that you may see have no flag of this name. It is archived, deleted, or was never created.</p>
       )}
     </section>
   );

@@ -57,7 +57,7 @@ async function load(project: string, archived: boolean): Promise<void> {
     if (stop.aborted) return;
     flagList.value = {
       ...(former ?? { project, archived, flags, total: flags.length, isComplete: false }),
-      error: error as ApiError,
+      error: Object.assign(error as ApiError, { retry: reloadFlagList }),
     };
   }
 }

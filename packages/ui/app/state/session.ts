@@ -33,7 +33,7 @@ export async function loadSession(): Promise<void> {
     sessionError.value = undefined;
     if (data.environments !== undefined) isSignedOut.value = false;
   } catch (error) {
-    sessionError.value = error as ApiError;
+    sessionError.value = Object.assign(error as ApiError, { retry: loadSession });
   }
 }
 
