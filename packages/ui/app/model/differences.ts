@@ -136,21 +136,27 @@ export function percent(weight: number): string {
   return `${weight / 10} %`;
 }
 
-/** Texts longer than this are cut, unless they differ only behind it. */
-const LONGEST = 120;
-/** Characters before the first difference of two long texts. */
+/** Texts longer than this are cut to where they differ. */
+const LONG = 120;
+/** Characters that stay beside a difference. */
 const AROUND = 40;
+/** Characters of one text that are shown. */
+const SHOWN = 400;
 
-/** Cuts two texts to where they differ. */
+/** Cuts the same beginning and end off two long texts, but for what is beside the difference. */
 export function cutToDifference(before: string | undefined, after: string | undefined) {
   const [one, other] = [before ?? '', after ?? ''];
-  let same = 0;
-  if (before !== undefined && after !== undefined) while (same < one.length && one[same] === other[same]) same++;
-  const start = Math.max(one.length, other.length) > LONGEST && same > AROUND ? same - AROUND : 0;
+  const shorter = Math.min(one.length, other.length);
+  let first = 0;
+  while (first < shorter && one[first] === other[first]) first++;
+  let last = 0;
+  while (last < shorter - first && one.at(-1 - last) === other.at(-1 - last)) last++;
+  const isLong = Math.max(one.length, other.length) > LONG;
+  const [start, rest] = isLong ? [Math.max(0, first - AROUND), Math.max(0, last - AROUND)] : [0, 0];
   const cut = (text: string | undefined) => {
     if (text === undefined) return undefined;
-    const end = text.length > start + LONGEST ? '…' : '';
-    return `${start > 0 ? '…' : ''}${text.slice(start, start + LONGEST)}${end}`;
+    const end = Math.min(text.length - rest, start + SHOWN);
+    return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
   };
   return { before: cut(before), after: cut(after) };
 }

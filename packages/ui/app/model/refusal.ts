@@ -22,6 +22,8 @@ export function refusalText({ message, details }: Pick<ApiError, 'message' | 'de
 function placeOf(pointer: string): string {
   const parts = pointer.split('/').slice(1);
   const own = parts[0] === 'changes' ? parts.slice(parts[2] === 'input' ? 3 : 2) : parts;
-  const words = own.map((part) => ITEMS[part] ?? (/^\d+$/.test(part) ? `${Number(part) + 1}` : part));
+  // The only input that is a list is one of variants.
+  const named = /^\d+$/.test(own[0] ?? '') ? ['variants', ...own] : own;
+  const words = named.map((part) => ITEMS[part] ?? (/^\d+$/.test(part) ? `${Number(part) + 1}` : part));
   return words.join(', ').replaceAll(/, (?=\d)/g, ' ');
 }

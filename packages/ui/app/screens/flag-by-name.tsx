@@ -5,7 +5,7 @@ import { FlagScreen } from './flag.js';
 
 /** A flag of which only the name is known, as applications report it. */
 export function FlagByName({ flag }: { readonly flag: string }) {
-  const { data, error } = useResource('listAllFlags', { query: { query: flag, limit: 1_000 } });
+  const { data, error } = useResource('listAllFlags', { query: { namePrefix: flag, limit: 1 } });
   const found = data?.features.find(({ name }) => name === flag);
   if (found) return <FlagScreen project={found.project} flag={flag} />;
   if (!data && !error) return <Loading />;

@@ -220,10 +220,9 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
 /** Returns the parent that switches a flag off in an environment, as the list says it; null if none does. */
 function useBlocker({ name, project, dependencies = [], archived }: FlagDetail, environment: string): string | null {
   const isAsked = dependencies.length > 0 && !archived;
-  const request = { query: { project, query: name, limit: 1_000 } };
+  const request = { query: { project, namePrefix: name, limit: 1 } };
   const { data } = useResource('listAllFlags', isAsked ? request : undefined);
-  const row = data?.features.find((flag) => flag.name === name);
-  return row?.environments.find((one) => one.name === environment)?.offBecauseOf ?? null;
+  return data?.features[0]?.environments.find((one) => one.name === environment)?.offBecauseOf ?? null;
 }
 
 /** Whether the flag is on for the chosen context, and why. */

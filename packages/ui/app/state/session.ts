@@ -26,7 +26,7 @@ export function isReviewed(environment: string): boolean {
 }
 
 /** Asks the API who the caller is. */
-export async function loadSession(): Promise<void> {
+async function loadSession(): Promise<void> {
   try {
     const { data } = await call('getSession');
     session.value = data;

@@ -191,6 +191,12 @@ describeInBrowser('the list of flags', () => {
     const dialog = page.getByRole('dialog', { name: 'flag-00004 cannot be archived yet' });
     await dialog.getByRole('link', { name: 'flag-00003' }).waitFor();
     expect(await dialog.getByRole('button', { name: /Confirm/ }).count()).toBe(0);
+    await page.goto(`${host.page}projects/default`);
+    await page.getByLabel('Choose flag-00004').check();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('flag-00003 depend on the flag flag-00004').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(visited.expectFault(/status 4.. ?.*changes.plan/)).toBe(1);
   });
 
   it('changes chosen flags in one commit', async () => {

@@ -78,7 +78,11 @@ it('cuts long texts to where they differ', () => {
   expect(before).toMatch(/^….{30,50}One end\.$/);
   expect(after).toMatch(/^….{30,50}Another end\.$/);
   expect(cutToDifference('short', 'shorter')).toEqual({ before: 'short', after: 'shorter' });
-  expect(cutToDifference(undefined, 'x'.repeat(500)).after).toHaveLength(121);
+  expect(cutToDifference(`${same}one${same}`, `${same}two${same}`)).toEqual({
+    before: expect.stringMatching(/^….{40}one.{40}…$/),
+    after: expect.stringMatching(/^….{40}two.{40}…$/),
+  });
+  expect(cutToDifference(undefined, 'x'.repeat(500)).after).toBe(`${'x'.repeat(400)}…`);
 });
 
 it.each([
@@ -87,6 +91,11 @@ it.each([
     [{ path: '/changes/0/input/name', message: 'must be short' }],
     'The input is not valid: /changes/0/input/name must be short',
     'The input is not valid: name must be short',
+  ],
+  [
+    [{ path: '/changes/0/input/1/name', message: 'must be short' }],
+    'The input is not valid: /changes/0/input/1/name must be short',
+    'The input is not valid: variant 2, name must be short',
   ],
   [
     [
