@@ -125,7 +125,7 @@ function MemberRow({ project, member, roles, isOnlyOwner }: MemberRowProps) {
         </span>
         {name}
       </th>
-      <td>{member.id}</td>
+      <td data-label="User ID">{member.id}</td>
       <td>
         {isOnlyOwner || !isAllowed ? (
           <span title={isOnlyOwner ? undefined : 'Needs the permission changeMemberRole'}>
