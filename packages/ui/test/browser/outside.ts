@@ -5,7 +5,9 @@ import type { Visit } from '@flags/test-browser';
  * itself is left out: tabs, code, and the users of a preview.
  */
 export function outside(page: Visit['page']): Promise<readonly string[]> {
-  return page.evaluate(() => {
+  return page.evaluate(async () => {
+    // The list follows a new width within a frame.
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     const { clientWidth } = document.documentElement;
     return [...document.querySelectorAll<HTMLElement>('body *')].flatMap((element) => {
       const { width, left, right } = element.getBoundingClientRect();
