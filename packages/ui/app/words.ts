@@ -1,5 +1,5 @@
 import type { Answer, Bucket, EvaluatedVariant, Explained } from './api/types.js';
-import { describeConstraint, strategyName } from './model/describe.js';
+import { describeConstraint, segmentName, strategyName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
 const numbers = new Intl.NumberFormat();
@@ -122,7 +122,7 @@ function whyNot({ strategies }: Explained): string {
     const failed = strategy.constraints.find(({ holds }) => !holds);
     const segment = strategy.segments.find(({ holds }) => !holds);
     if (strategy.disabled) return 'strategy disabled';
-    if (segment) return `not in segment ${segment.id}`;
+    if (segment) return `not in ${segmentName(segment.id)}`;
     if (failed) {
       const { contextName } = failed.constraint;
       if (failed.value === undefined) return `no ${contextName}`;

@@ -5,7 +5,6 @@ import type {
   ChangeSet,
   EventType,
   Flags,
-  FlagsEvent,
   PlannedDocument,
   PlannedEvent,
   PlannedSet,

@@ -31,14 +31,14 @@ export function isReviewed(environment: string): boolean {
 }
 
 /** Asks the API who the caller is. */
-export async function loadSession(): Promise<void> {
+async function loadSession(): Promise<void> {
   try {
     const { data } = await call('getSession');
     session.value = data;
     sessionError.value = undefined;
     if (data.environments !== undefined) isSignedOut.value = false;
   } catch (error) {
-    sessionError.value = error as ApiError;
+    sessionError.value = Object.assign(error as ApiError, { retry: loadSession });
   }
 }
 

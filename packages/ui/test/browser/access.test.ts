@@ -145,6 +145,25 @@ describeInBrowser('the members of a project', () => {
     expect(await host.flags.listMembers({ project: 'default' })).toEqual([{ userId: 8, roleId: 4 }]);
   });
 
+  it('are listed by name, as tokens and segments are', async () => {
+    for (const name of ['zebra', 'ant', 'Middle']) {
+      await host.flags.createToken({ name, kind: 'client' });
+      await host.flags.createSegment({ name, constraints: [] });
+    }
+    for (const userId of [30, 4]) await host.flags.addMember({ project: 'default' }, { userId, roleId: 5 });
+    const page = await open('projects/default/members');
+    const names = () => page.locator('tbody tr > th').allInnerTexts();
+    await page.getByRole('rowheader', { name: 'Person 30' }).waitFor();
+    const members = (await names()).map((name) => /Person \d+/.exec(name)?.[0]);
+    expect(members.filter(Boolean)).toEqual(['Person 4', 'Person 8', 'Person 30']);
+    for (const path of ['tokens', 'segments']) {
+      await page.goto(`${host.page}${path}`);
+      await page.getByRole('rowheader', { name: 'zebra' }).waitFor();
+      expect((await names()).filter((name) => /^(ant|Middle|zebra)$/.test(name))).toEqual(['ant', 'Middle', 'zebra']);
+    }
+    for (const userId of [30, 4]) await host.flags.removeMember({ project: 'default' }, { userId, roleId: 5 });
+  });
+
   inFull('refuses to remove the only owner, and says what to do', async () => {
     const page = await open('projects/default/members');
     await page.getByText('A project keeps at least one owner.').waitFor();

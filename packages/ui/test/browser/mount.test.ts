@@ -86,6 +86,20 @@ describeInBrowser('the mounted page', () => {
     await close();
   });
 
+  it('has one way to sign in first, and the token behind it', async () => {
+    const auth = { session: () => null, tokens: true } as const;
+    host = await startHost({ router: { auth, authorize: () => true }, ui: { signIn: '/login' } });
+    await host.flags.createToken({ name: 'admin', kind: 'admin', secret: SECRET });
+    const { page, close } = await visit(`${host.page}tokens`);
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
+    await page.getByText('Use an admin token instead').click();
+    await page.getByLabel('Admin token').fill(SECRET);
+    await page.getByRole('button', { name: 'Use the token' }).click();
+    await page.getByRole('rowheader', { name: 'admin' }).waitFor();
+    await close();
+  });
+
   it('says on every page that there is no authentication, and what the host has to say', async () => {
     host = await startHost({ ui: { title: 'Shop', home: '/', banner: { text: 'Staging', tone: 'danger' } } });
     const { page, close } = await visit(host.page);
