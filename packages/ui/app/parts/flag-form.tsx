@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import type { FlagDetail } from '../api/types.js';
-import { carryOut } from '../state/changes.js';
+import { propose } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { useFlagEdit } from '../state/edit.js';
 import { ConflictTable } from './conflict-table.js';
@@ -36,24 +36,25 @@ interface FlagFormState {
 /** A dialog that edits a part of a flag, and resolves conflicts with what others change meanwhile. */
 export function FlagForm({ detail, revision, part, onClose, children, ...dialog }: FlagFormProps) {
   const { name } = detail;
-  const { draft, changes, conflict, edit, discard } = useFlagEdit(keyOf(name, part), detail, revision);
+  const { draft, changes, differences, conflict, edit, discard } = useFlagEdit(keyOf(name, part), detail, revision);
   const [error, setError] = useState<ApiError>();
   const title = `${part === 'details' ? 'Details' : 'Variants'} of ${name}`;
   const close = () => {
     discard();
     onClose();
   };
-  const save = async () => {
+  const save = () => {
     if (changes.length === 0) return close();
-    const refusal = await carryOut({
+    const proposal = {
       title: `Change the ${part} of ${name}`,
       changes,
+      differences,
       done: `The ${part} of ${name} were saved.`,
       onApplied: close,
       // The newest state arrives; the draft merges with it, or the dialog shows the three columns.
       onConflict: () => undefined,
-    });
-    setError(refusal?.status === 412 ? undefined : refusal);
+    };
+    return propose(proposal, setError);
   };
   if (conflict) {
     return (
