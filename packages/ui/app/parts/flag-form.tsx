@@ -36,7 +36,7 @@ interface FlagFormState {
 /** A dialog that edits a part of a flag, and resolves conflicts with what others change meanwhile. */
 export function FlagForm({ detail, revision, part, onClose, children, ...dialog }: FlagFormProps) {
   const { name } = detail;
-  const { draft, changes, differences, conflict, edit, discard } = useFlagEdit(keyOf(name, part), detail, revision);
+  const { draft, changes, conflict, edit, discard } = useFlagEdit(keyOf(name, part), detail, revision);
   const [error, setError] = useState<ApiError>();
   const title = `${part === 'details' ? 'Details' : 'Variants'} of ${name}`;
   const close = () => {
@@ -48,7 +48,6 @@ export function FlagForm({ detail, revision, part, onClose, children, ...dialog 
     const proposal = {
       title: `Change the ${part} of ${name}`,
       changes,
-      differences,
       done: `The ${part} of ${name} were saved.`,
       onApplied: close,
       // The newest state arrives; the draft merges with it, or the dialog shows the three columns.

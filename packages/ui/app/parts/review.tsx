@@ -55,7 +55,7 @@ function Review({ proposal, plan }: Reviewed) {
         </button>
         <button
           type="button"
-          class={needsReview(plan) || proposal.confirm ? 'danger' : 'primary'}
+          class={needsReview(plan) || (proposal.confirm && !proposal.undoes) ? 'danger' : 'primary'}
           aria-disabled={isSaving}
           onClick={() => !isSaving && void apply()}
         >

@@ -53,7 +53,8 @@ describeInBrowser('the review asks, and says what clients notice', () => {
       'development: 1 flag is on, and changes: checkout',
       'production: 1 flag is on, and changes: checkout',
     );
-    await dialog.locator('.differences').getByText('blue').waitFor();
+    await dialog.locator('.differences').getByText('variants · blue').waitFor();
+    await dialog.locator('ins').getByText('100 %').waitFor();
     await dialog.getByText('in production: of').waitFor();
     expect((await host.flags.getFlag(checkout)).variants).toEqual([]);
     await dialog.getByLabel('Reason').fill('A test of colors');
