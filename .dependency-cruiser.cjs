@@ -14,7 +14,10 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: ['/src/(index|integration|flags-postgres-sql|sqlite|testing|request|main|check)\\.ts$', '\\.d\\.ts$'],
+        pathNot: [
+          '/src/(index|admin|integration|flags-postgres-sql|sqlite|testing|request|main|check)\\.ts$',
+          '\\.d\\.ts$',
+        ],
       },
       to: {},
     },
@@ -129,7 +132,8 @@ module.exports = {
       from: { path: '^packages/cli/src/' },
       to: {
         path: '^packages/(core|express|http|openfeature|postgres|ui)/',
-        pathNot: '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/sqlite)\\.(d\\.)?[jt]s$',
+        pathNot:
+          '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|sqlite))\\.(d\\.)?[jt]s$',
       },
     },
     {

@@ -31,7 +31,8 @@ function install() {
   // Without a fingerprint while pnpm runs: an installation that is interrupted is not taken for a complete one.
   mkdirSync(dirname(STATE_FILE), { recursive: true });
   writeFileSync(STATE_FILE, JSON.stringify({ scope }));
-  // The tools in the root's devDependencies are most of the bytes, and --filter never leaves the root out: --prod does.
+  // --filter never leaves the root out. Its dependencies build the server; its devDependencies are most of the bytes, and
+  // --prod leaves them out.
   const filter = scope === 'server' ? ['--prod', '--filter-prod', '@flags/example-server...'] : [];
   pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...filter);
   // pnpm may have taken a build from its store, or left one in place, that another version of Node has made.

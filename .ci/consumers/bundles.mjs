@@ -1,5 +1,6 @@
 // Bundles programs with the SQLite and the PostgreSQL storage as applications do, and runs them. The drivers are external:
 // better-sqlite3 has a native part, and an ESM bundle cannot hold pg, a CommonJS package that requires modules of Node.
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { build } from 'esbuild';
 import webpack from 'webpack';
@@ -18,6 +19,15 @@ for (const program of ['bundled', 'bundled-postgres']) {
   }
   await bundleWithWebpack(entry, `bundle-webpack-${program}.cjs`);
 }
+// The import that only adds types has an effect for the compiler, so that no bundler may warn that it has none.
+const { warnings } = await build({
+  stdin: { contents: "import '@flags/express/request';", resolveDir: process.cwd() },
+  bundle: true,
+  platform: 'node',
+  write: false,
+  logLevel: 'silent',
+});
+assert.deepEqual(warnings, []);
 // pg alone can be inside a CommonJS bundle.
 const external = ['pg-native'];
 await bundleWithEsbuild('./bundled-postgres.mjs', { outfile: 'bundle-esbuild-with-pg.cjs', format: 'cjs', external });

@@ -1,5 +1,5 @@
 import type { Flags } from '@flags/core';
-import { type Action, createFlagsRouter } from '@flags/express';
+import { createFlagsRouter, roles } from '@flags/express';
 import { createFlagsUi } from '@flags/ui';
 import express, { type Express, type RequestHandler } from 'express';
 import session from 'express-session';
@@ -63,10 +63,6 @@ function pathOnly(target: unknown): string {
 function flagsRouter(flags: Flags): RequestHandler {
   return createFlagsRouter(flags, {
     auth: (request) => userNamed(request.session.userName),
-    authorize: (user, action) => user.may === 'edit' || isReading(action),
+    authorize: (user, action) => roles[user.role](action),
   });
-}
-
-function isReading(action: Action): boolean {
-  return /^(get|list|count|explain|preview)/.test(action);
 }

@@ -31,6 +31,18 @@ await check('a viewer reads the flags, and changes none', async () => {
   assert.equal((await call('DELETE', `${features}/checkout`)).status, 403);
 });
 
+await check('an API token is created by neither, and seen by neither', async () => {
+  for (const [name, password] of [
+    ['ada', 'lovelace'],
+    ['charles', 'babbage'],
+  ] as const) {
+    const call = await callerNamed(name, password);
+    const tokens = '/internal/flags/api/admin/api-tokens';
+    assert.equal((await call('POST', tokens, { username: 'mine', type: 'admin' })).status, 403);
+    assert.equal((await call('GET', tokens)).status, 403);
+  }
+});
+
 await check('the admin page is beside the router, under a policy of its own', async () => {
   const response = await fetch(`${origin}/internal/flags/ui/projects/default`);
   assert.equal(response.status, 200);

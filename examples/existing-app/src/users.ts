@@ -1,12 +1,14 @@
+import type { UserRole } from '@flags/express';
+
 /** The application's own users: the library knows nothing of them. */
 export interface User {
   readonly name: string;
-  readonly may: 'edit' | 'view';
+  readonly role: UserRole;
 }
 
 const USERS: readonly (User & { readonly password: string })[] = [
-  { name: 'ada', may: 'edit', password: 'lovelace' },
-  { name: 'charles', may: 'view', password: 'babbage' },
+  { name: 'ada', role: 'editor', password: 'lovelace' },
+  { name: 'charles', role: 'viewer', password: 'babbage' },
 ];
 
 export function logIn(name: unknown, password: unknown): User | undefined {

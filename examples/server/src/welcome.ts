@@ -37,6 +37,9 @@ function laterStart(): string {
 }
 
 function call(url: string, secret?: string): string {
-  const authorization = secret === undefined ? '' : ` -H "Authorization: ${secret}"`;
+  if (secret === undefined) return `  curl ${url}/api/admin/projects/default`;
+  // Shells read a variable in double quotes only, and the asterisks of a secret as they are in single quotes.
+  const quote = secret.startsWith('$') ? '"' : "'";
+  const authorization = ` -H ${quote}Authorization: ${secret}${quote}`;
   return `  curl${authorization} ${url}/api/admin/projects/default`;
 }

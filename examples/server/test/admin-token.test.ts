@@ -15,7 +15,7 @@ const file = databaseOfEachTest();
 describe('the admin token', () => {
   it('is shown at the first start, with a call that works as it is', async () => {
     const server = await startServer({ FLAGS_DB: file.path });
-    const [, header, url] = /curl -H "Authorization: (.+)" (\S+)/.exec(server.printed()) ?? [];
+    const [, header, url] = /curl -H 'Authorization: (.+)' (\S+)/.exec(server.printed()) ?? [];
     const response = await fetch(String(url), { headers: { authorization: String(header) } });
     expect(response.status).toBe(200);
     expect(url?.startsWith(server.url)).toBe(true);

@@ -35,8 +35,10 @@ export interface ConnectionOptions {
 
 /** The origin of requests to a store of this process. It never leaves the process. */
 const LOCAL_ORIGIN = 'http://localhost';
-/** How long a command waits for an answer of a server, in milliseconds. */
+/** How long a command waits for the whole answer of a server, in milliseconds. */
 const PATIENCE = 30_000;
+/** The largest answer of a server, in bytes. An export may be large; a server without an end fills the memory. */
+const LARGEST_ANSWER = 128 * 1024 * 1024;
 /** In bytes. A store is opened by its owner: only the limits of the engine hold. */
 const LOCAL_BODY_LIMIT = 64 * 1024 * 1024;
 
@@ -80,14 +82,46 @@ function connectToServer(address: string, token: string | undefined): Connection
       : 'asks for a token. Give an admin token: --token or FLAGS_TOKEN.',
     fetch: async (path, init = {}) => {
       try {
-        const signal = AbortSignal.timeout(PATIENCE);
-        return await fetch(`${base}${path}`, { ...init, signal, headers: { ...init.headers, ...authorization } });
+        return await fetchInTime(`${base}${path}`, { ...init, headers: { ...init.headers, ...authorization } });
       } catch (error) {
         throw new CommandError(`${base} cannot be reached (${reasonOf(error)}). Is the server running?`);
       }
     },
     close: async () => undefined,
   };
+}
+
+/** Sends a request to a server. The time also limits the reading of the body. */
+export function fetchInTime(url: string, init: RequestInit): Promise<Response> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE) });
+}
+
+/**
+ * Reads the body of an answer.
+ *
+ * @throws CommandError if the body ends early, takes too long, or is too large
+ */
+export async function readBody({ body }: Response, server: string, limit = LARGEST_ANSWER): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const piece of body ?? []) {
+      size += piece.length;
+      if (size > limit) break;
+      pieces.push(piece);
+    }
+  } catch (error) {
+    throw new CommandError(
+      `${server} broke off its answer (${reasonOf(error)}). Look whether the command took effect.`,
+    );
+  }
+  if (size > limit) {
+    const most = limit / 1024 / 1024;
+    throw new CommandError(
+      `${server} answers with more than ${most} MiB, which no command reads. Is it the flags API?`,
+    );
+  }
+  return Buffer.concat(pieces).toString('utf8');
 }
 
 async function openStore(store: string, options: ConnectionOptions): Promise<Connection> {
@@ -124,7 +158,7 @@ export async function openFlags(
   } catch (error) {
     const reason = reasonOf(error);
     // The storage says it about its option; a command has another way.
-    if (reason.includes('migrate: false')) throw needsMigration(store, reason);
+    if (reason.includes('migrate: false')) throw new MigrationError(store, reason);
     const advice = isPostgres(store) && !isUnsupported(error) ? ' Is the database running?' : '';
     throw new CommandError(`${nameOf(store)} cannot be opened: ${reason.replace(/\.$/, '')}.${advice}`);
   }
@@ -138,11 +172,16 @@ async function openStorage(store: string, create: boolean): Promise<Storage> {
     : sqliteStorage({ path: store, migrate: create });
 }
 
-function needsMigration(store: string, reason: string): CommandError {
-  const [state] = reason.split('. ');
-  return new CommandError(
-    `${nameOf(store)}: ${state}. Nothing has changed. Create or migrate the tables: flags migrate.`,
-  );
+/** The tables of a store are missing, or of an older release. */
+export class MigrationError extends CommandError {
+  /** Whether the store has no tables. */
+  readonly isEmpty: boolean;
+
+  constructor(store: string, reason: string) {
+    const [state = ''] = reason.split('. ');
+    super(`${nameOf(store)}: ${state}. Nothing has changed. Create or migrate the tables: flags migrate.`);
+    this.isEmpty = state.includes('do not exist');
+  }
 }
 
 function isUnsupported(error: unknown): boolean {
@@ -201,7 +240,7 @@ export function createApi(connection: Connection): Api {
     const init =
       body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
-    const text = await response.text();
+    const text = await readBody(response, connection.name, connection.flags ? Infinity : LARGEST_ANSWER);
     if (!response.ok) throw refusal(connection, response.status, text);
     return (text === '' ? undefined : parse(connection, text)) as T;
   }
@@ -230,23 +269,34 @@ function notTheApi({ name }: Connection, status: number): string {
   return `${name} answered ${status}. Is it the address of the flags API?`;
 }
 
-interface ErrorBody {
-  readonly code?: string;
-  readonly message?: string;
-  readonly details?: readonly { readonly message: string; readonly path?: string }[];
-}
+/** Details of one error that are shown. */
+const MOST_DETAILS = 100;
 
 function refusal(connection: Connection, status: number, text: string): CommandError {
-  let body: ErrorBody;
+  let body: Readonly<Record<string, unknown>>;
   try {
-    body = JSON.parse(text) as ErrorBody;
+    body = Object(JSON.parse(text));
   } catch {
     return new ApiError(status, 'unknown', notTheApi(connection, status));
   }
-  const { code = 'unknown', message = `The server answered ${status}.`, details = [] } = body;
+  const code = textOf(body.code) ?? 'unknown';
+  const message = textOf(body.message) ?? `The server answered ${status}.`;
   if (status === 401) return new ApiError(status, code, `${connection.name} ${connection.refusal}`);
   if (status === 404 && (code === 'unknown' || code === 'not_found'))
     return new ApiError(status, code, notTheApi(connection, status));
-  const lines = details.map((detail) => `\n  ${detail.path ? `${detail.path}: ` : ''}${detail.message}`);
-  return new ApiError(status, code, `${message}${lines.join('')}`);
+  const details: readonly unknown[] = Array.isArray(body.details) ? body.details.slice(0, MOST_DETAILS) : [];
+  return new ApiError(status, code, [message, ...details.map(describeDetail)].join('\n  '));
 }
+
+function describeDetail(detail: unknown): string {
+  const { path, message } = Object(detail) as { readonly path?: unknown; readonly message?: unknown };
+  return [textOf(path), textOf(message)].filter((part) => part).join(': ');
+}
+
+/** Returns a text of an error in one line. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.slice(0, LONGEST_TEXT).replaceAll(/\s+/g, ' ') : undefined;
+}
+
+/** Characters of a text in an error. */
+const LONGEST_TEXT = 2_000;

@@ -13,8 +13,10 @@ import {
 } from '@flags/core';
 import { parse as parseYaml } from 'yaml';
 import { reasonOf } from './connection.js';
+import { describeEvent } from './describe.js';
+import { eventsOf } from './differences.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
-import { confirmChange, type WirePlan } from './review.js';
+import { confirmChange, effectLines, effectsIn, type WireEffects } from './review.js';
 import type { CommandSession } from './session.js';
 
 /** Reads a YAML or JSON file; `-` is the standard input. */
@@ -34,39 +36,55 @@ export async function readDocument({ stdin }: CommandIo, file: string): Promise<
 
 export interface ApplyChoices {
   readonly prune?: boolean;
+  /** Shows the changes in a fenced block. */
+  readonly markdown?: boolean;
 }
 
-/** Shows what a document changes. Returns the differences. */
+/** What a document changes, and what clients see of it. */
+interface DocumentPlan extends WireEffects {
+  readonly differences: readonly ImportedDifference[];
+}
+
+/** Shows what a document changes, in the words of the other commands. */
 export async function planDocument(
   session: CommandSession,
   document: Definitions,
-  { prune = false }: ApplyChoices = {},
-): Promise<readonly ImportedDifference[]> {
-  const { differences } = isSmall(document)
-    ? await session.api.post<ImportResult>('/import', { definitions: document, prune, dryRun: true })
+  { prune = false, markdown = false }: ApplyChoices = {},
+): Promise<DocumentPlan> {
+  const { output } = session;
+  const planned = isSmall(document)
+    ? await session.api.post<ImportResult & Partial<WireEffects>>('/import', {
+        definitions: document,
+        prune,
+        dryRun: true,
+      })
     : await planInMemory(session, document, prune);
-  for (const { kind, id, parts } of differences) {
-    session.output.line(`${kind} ${id}`);
-    for (const line of describeParts(parts)) session.output.line(`  ${line}`);
-  }
-  if (differences.length === 0) session.output.line('Nothing to change.');
-  return differences;
+  const { differences } = planned;
+  const { effects, hiddenEffects } = effectsIn(session, planned);
+  const lines = differences.flatMap((one) => [
+    `${one.kind} ${one.id}`,
+    ...eventsOf(one).map((event) => `  ${describeEvent(event)}`),
+  ]);
+  if (lines.length === 0) output.line('Nothing to change.');
+  else if (markdown) output.fenced([...lines, ...effectLines(session, effects)]);
+  else for (const line of [...lines, ...effectLines(session, effects)]) output.line(line);
+  return { differences, effects, hiddenEffects };
 }
 
 /** Shows what a document changes, asks for a confirmation where one is needed, and imports the document. */
 export async function applyDocument(
   session: CommandSession,
   document: Definitions,
-  { prune = false }: ApplyChoices = {},
+  { prune = false, markdown = false }: ApplyChoices = {},
 ): Promise<void> {
   const { api, output, options } = session;
-  const differences = await planDocument(session, document, { prune });
+  const { differences, effects, hiddenEffects } = await planDocument(session, document, { prune, markdown });
   if (differences.length === 0 || options.dryRun === true) {
     if (differences.length > 0) output.line('Nothing has changed: this is what the command would do.');
-    output.json({ changed: false, changeSets: [], differences });
+    output.json({ changed: false, changeSets: [], differences, effects, hiddenEffects });
     return;
   }
-  await confirmChange(session, toPlan(differences));
+  await confirmChange(session, { effects, hiddenEffects, deletions: archivedIn(differences) });
   const { reason } = options;
   const rest = reason === undefined ? {} : { reason };
   const changeSets: ImportResult['changeSets'][number][] = [];
@@ -159,32 +177,11 @@ function toParts({ projects = [], segments = [], flags = [] }: Definitions) {
   return parts;
 }
 
-/** Converts differences to a plan, for the question. A flag that is archived asks like a deletion. */
-function toPlan(differences: readonly ImportedDifference[]): WirePlan {
-  return {
-    documents: differences.map(({ kind, id, parts }) => {
-      const isArchived = parts.some(({ path, after }) => path === '/archived' && after === true);
-      const environments = new Set(parts.flatMap(environmentsIn));
-      const events = [...environments].map((environment) => ({ type: 'feature-updated', environment }));
-      const isShared = kind === 'segment' || parts.some(({ path }) => /^\/(variants|dependencies|project)/.test(path));
-      const shared = isShared && parts[0]?.before !== null ? [{ type: 'segment-updated', environment: null }] : [];
-      return { kind, id, before: {}, after: isArchived ? null : {}, events: [...events, ...shared] };
-    }),
-  };
-}
-
-interface NewDocument {
-  readonly environments?: readonly { readonly name: string; readonly enabled?: boolean }[];
-}
-
-/** Returns the environments that a part is about. A new flag is about those in which it is on. */
-function environmentsIn({ path, after }: ImportedDifference['parts'][number]): readonly string[] {
-  if (path === '') {
-    const { environments = [] } = Object(after) as NewDocument;
-    return environments.flatMap(({ name, enabled }) => (enabled ? [name] : []));
-  }
-  const [, first, name] = path.split('/');
-  return first === 'environments' && name !== undefined ? [name] : [];
+/** Returns the flags that a document archives: the question names them, as it names deletions. */
+function archivedIn(differences: readonly ImportedDifference[]): readonly string[] {
+  return differences
+    .filter(({ parts }) => parts.some(({ path, after }) => path === '/archived' && after === true))
+    .map(({ kind, id }) => `${kind} ${id}`);
 }
 
 /** Throws unless a file has the members of definitions. The server validates the rest. */
@@ -194,18 +191,4 @@ export function assertDefinitions(document: unknown, file: string): asserts docu
   throw usageError(
     `${file} has no "version: 1". For a file of another product, name it: --from unleash, flagd or flipper.`,
   );
-}
-
-const LONGEST = 60;
-
-function describeParts(parts: ImportedDifference['parts']): readonly string[] {
-  return parts.map(({ path, before, after }) => {
-    if (path === '') return before === null ? 'created' : 'deleted';
-    return `${path.slice(1)}: ${before === null ? '' : `${shorten(before)} → `}${after === null ? 'none' : shorten(after)}`;
-  });
-}
-
-function shorten(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }

@@ -32,6 +32,8 @@ const FACTS: Readonly<Record<string, string>> = {
   'feature-strategy-add': 'strategy added',
   'feature-strategy-update': 'strategy updated',
   'feature-strategy-remove': 'strategy removed',
+  'feature-strategy-order': 'strategies in another order',
+  'feature-environment-configured': 'configured',
   'feature-project-change': 'moved',
 };
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import pico from 'picocolors';
 
 /** The streams and the environment of a command. */
@@ -15,56 +16,83 @@ export interface Output {
   readonly isJson: boolean;
   /** Whether a person reads the output on a terminal. */
   readonly isTerminal: boolean;
-  readonly colors: ReturnType<typeof pico.createColors>;
+  /** Colors for texts of lines. */
+  readonly colors: Readonly<Record<Color, (text: string) => string>>;
   /** Writes a line for people. */
   line(text?: string): void;
+  /** Writes lines for people in a fenced block of Markdown. */
+  fenced(lines: readonly string[]): void;
   /** Writes rows with headings for people. On a terminal, cuts cells so that each row fits into one line. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void;
-  /** Writes the result for programs. */
+  /** Writes the result for programs. Escapes what could rewrite a terminal. */
   json(value: unknown): void;
-  /** Writes text as it is, in both forms. */
+  /** Writes a document in both forms: as it is, but on a terminal with escapes for what could rewrite it. */
   raw(text: string): void;
 }
+
+type Color = 'bold' | 'dim' | 'green' | 'red';
 
 /** Colors appear on terminals only, and never with `NO_COLOR`. */
 export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Output {
   const isTerminal = stdout.isTTY === true;
-  const colors = pico.createColors(isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb');
+  const { bold, dim, green, red } = pico.createColors(isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb');
+  // Stands for the escape character of our own colors. It is random, so stored texts cannot have it.
+  const mark = randomUUID();
+  const inLine = (color: (text: string) => string) => (text: string) => color(printable(text)).replaceAll(ESCAPE, mark);
+  const colors = { bold: inLine(bold), dim: inLine(dim), green: inLine(green), red: inLine(red) };
   return {
     isJson,
     isTerminal,
     colors,
     line: (text = '') => {
-      if (!isJson) stdout.write(`${withoutControls(text)}\n`);
+      if (!isJson) stdout.write(`${printable(text).replaceAll(mark, ESCAPE)}\n`);
+    },
+    fenced: (lines) => {
+      if (isJson) return;
+      const text = printable(lines.join('\n')).replaceAll(mark, ESCAPE);
+      // A stored text may have a fence itself.
+      let longest = 2;
+      for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+      const fence = '`'.repeat(longest + 1);
+      stdout.write(`${fence}text\n${text}\n${fence}\n`);
     },
     table: (headings, rows) => {
       if (isJson) return;
-      const cells = rows.map((row) => row.map((cell) => withoutControls(cell).replaceAll(/\s+/g, ' ')));
-      const widths = widthsWithin(isTerminal ? (stdout.columns ?? DEFAULT_COLUMNS) : Infinity, [headings, ...cells]);
-      const [head = '', ...lines] = [headings, ...cells].map((row) =>
+      const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll(/\s+/g, ' ')));
+      const titles = headings.map(printable);
+      const widths = widthsWithin(isTerminal ? (stdout.columns ?? DEFAULT_COLUMNS) : Infinity, [titles, ...cells]);
+      const [head = '', ...lines] = [titles, ...cells].map((row) =>
         row
           .map((cell, index) => fit(cell, (widths[index] ?? 0) - GAP))
           .join(' '.repeat(GAP))
           .trimEnd(),
       );
-      stdout.write(`${[colors.bold(head), ...lines].join('\n')}\n`);
+      stdout.write(`${[bold(head), ...lines].join('\n')}\n`);
     },
     json: (value) => {
-      if (isJson) stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+      if (isJson) stdout.write(`${escaped(JSON.stringify(value, null, 2))}\n`);
     },
     raw: (text) => {
-      stdout.write(text);
+      stdout.write(isTerminal ? escaped(text) : text);
     },
   };
 }
 
-const COLOR = /^\[\d+m/;
+const ESCAPE = '\u001b';
 
-/** Removes control characters of stored texts, which could rewrite the terminal. Keeps line breaks and colors. */
-function withoutControls(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, (character, index: number) => {
-    const isColor = character === '\u001b' && COLOR.test(text.slice(index + 1, index + 6));
-    return character === '\n' || isColor ? character : '';
+/** Control and format characters, and separators of lines: they rewrite a terminal, or turn the order of a text around. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Removes what could rewrite a terminal from a text of a store, a server or a file. Keeps line breaks. */
+export function printable(text: string): string {
+  return text.replaceAll('\t', ' ').replaceAll(UNPRINTABLE, (character) => (character === '\n' ? character : ''));
+}
+
+/** Writes what {@link printable} removes as `\u202e`, as JSON and TypeScript may. */
+function escaped(text: string): string {
+  return text.replaceAll(UNPRINTABLE, (character) => {
+    const units = character.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    return character === '\n' ? character : units.join('');
   });
 }
 

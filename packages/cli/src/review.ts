@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
-import type { Change } from '@flags/core';
+import type { Change, Effect } from '@flags/core';
+import { describeEffects, effectsToReview } from '@flags/core/admin';
 import confirm from '@inquirer/confirm';
 import { ApiError } from './connection.js';
 import { describeEvent, type WireEvent } from './describe.js';
-import { CommandError, EXIT } from './output.js';
-import { type CommandSession, listEnvironments, namesIn, reviewedEnvironment } from './session.js';
+import { CommandError, EXIT, printable } from './output.js';
+import { type CommandSession, namesIn, readEnvironments } from './session.js';
 
-export interface WirePlan {
+export interface WireEffects {
+  readonly effects: readonly Effect[];
+  /** The number of effects on flags that the caller may not read. */
+  readonly hiddenEffects: number;
+}
+
+export interface WirePlan extends WireEffects {
   readonly documents: readonly {
     readonly kind: string;
     readonly id: string;
@@ -29,15 +36,17 @@ export interface WireChangeSet {
 /**
  * Shows what changes would do, asks for a confirmation where one is needed, and applies them as one change set.
  *
- * Writes `{ changed, changeSet }`, or `{ changed: false, documents }` with `--dry-run`, for programs.
+ * Writes `{ changed, changeSet }`, or `{ changed: false, documents, effects }` with `--dry-run`, for programs.
  *
  * @throws CommandError if nobody confirms
  */
 export async function applyReviewed(session: CommandSession, changes: readonly Change[]): Promise<void> {
   const { api, output, options } = session;
   const plan = await api.post<WirePlan>('/changes/plan', { changes });
+  const { documents } = plan;
+  const { effects, hiddenEffects } = effectsIn(session, plan);
   const lines = describePlan(plan);
-  for (const line of lines) output.line(line);
+  for (const line of [...lines, ...effectLines(session, effects)]) output.line(line);
   if (lines.length === 0) {
     output.line('Nothing to change.');
     output.json({ changed: false, documents: [] });
@@ -45,10 +54,10 @@ export async function applyReviewed(session: CommandSession, changes: readonly C
   }
   if (options.dryRun === true) {
     output.line('Nothing has changed: this is what the command would do.');
-    output.json({ changed: false, documents: plan.documents });
+    output.json({ changed: false, documents, effects, hiddenEffects });
     return;
   }
-  await confirmChange(session, plan);
+  await confirmChange(session, { effects, hiddenEffects, deletions: deletionsIn(plan) });
   const changeSet = await applyOnce(session, changes);
   output.json({ changed: changeSet.id !== null, changeSet });
   output.line(output.colors.green(`Changed. To take it back: flags undo ${changeSet.id ?? ''}`));
@@ -66,12 +75,41 @@ async function applyOnce({ api, options }: CommandSession, changes: readonly Cha
   }
 }
 
-/** Asks for a confirmation if the plan touches an environment that needs one, or deletes a document. */
-export async function confirmChange(session: CommandSession, plan: WirePlan): Promise<void> {
-  const reviewed = await reviewedEnvironments(session);
-  const touched = reviewed.filter((environment) => plan.documents.some((one) => isTouched(one, environment)));
-  const subjects = [...touched, ...deletions(plan)];
+/** What a change does, as far as the question before it depends on it. */
+interface Consequences extends WireEffects {
+  /** Documents that it deletes or archives, in words. */
+  readonly deletions: readonly string[];
+}
+
+/** Asks for a confirmation if clients of a reviewed environment see a difference, or if a document is deleted. */
+export async function confirmChange(session: CommandSession, consequences: Consequences): Promise<void> {
+  const { effects, hiddenEffects, deletions } = consequences;
+  const { environments } = await readEnvironments(session.api);
+  const reviewIn = namesIn(session.options.reviewIn);
+  const seen = effectsToReview(effects, { environments, reviewIn });
+  const hidden = hiddenEffects > 0 && reviewIn?.length !== 0 ? ['flags that you may not read'] : [];
+  const subjects = [...new Set(seen.map(({ environment }) => environment)), ...hidden, ...deletions];
   if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}. Go on?`);
+}
+
+/**
+ * Returns the effects of an answer.
+ *
+ * @throws CommandError if the server does not send them: the command could not tell whether the change needs a review
+ */
+export function effectsIn({ api }: CommandSession, answer: Partial<WireEffects>): WireEffects {
+  const { effects, hiddenEffects = 0 } = answer;
+  if (Array.isArray(effects)) return { effects, hiddenEffects };
+  throw new CommandError(
+    `${api.connection.name} does not say what clients would see. Update the server to release 0.3.`,
+  );
+}
+
+/** Says what clients see, with the reason of the change. */
+export function effectLines({ options: { reason } }: CommandSession, effects: readonly Effect[]): readonly string[] {
+  const lines = describeEffects(effects).map((line) => `  ${line}`);
+  if (lines.length === 0) return [];
+  return ['clients', ...lines, ...(reason === undefined ? [] : [`reason ${reason}`])];
 }
 
 /** Asks a question on a terminal. Elsewhere only `--yes` confirms. */
@@ -83,43 +121,19 @@ export async function confirmOrRefuse({ io, options }: CommandSession, message: 
   }
   // The prompt ends its output.
   const output = new Writable({ write: (chunk, _encoding, done) => void io.stderr.write(chunk, done) });
-  const question = confirm({ message, default: false }, { input: io.stdin, output });
+  const question = confirm({ message: printable(message), default: false }, { input: io.stdin, output });
   if (!(await question.catch(() => false))) throw new CommandError('Nothing has changed.', EXIT.unconfirmed);
 }
 
-/** Returns the environments whose changes need a confirmation. */
-export async function reviewedEnvironments({ api, options }: CommandSession): Promise<readonly string[]> {
-  return namesIn(options.reviewIn) ?? [reviewedEnvironment(await listEnvironments(api))];
-}
-
-/** Events without an environment that change evaluations in all of them. */
-const EVERYWHERE = /^(feature-(variants|dependency|archived|revived|deleted|project-change)|segment-(updated|deleted))/;
-
-/** Returns whether events change evaluations in an environment. */
-export function isAffected(events: readonly WireEvent[], environment: string): boolean {
-  return events.some((event) => event.environment === environment || EVERYWHERE.test(event.type));
-}
-
-/** A flag that is off in the environment stays off when its variants change. */
-function isTouched({ kind, before, events }: WirePlan['documents'][number], environment: string): boolean {
-  if (events.some((event) => event.environment === environment)) return true;
-  if (!isAffected(events, environment)) return false;
-  const { environments = [] } = Object(before) as WireFlagState;
-  return kind !== 'flag' || environments.some(({ name, enabled }) => name === environment && enabled);
-}
-
-interface WireFlagState {
-  readonly environments?: readonly { readonly name: string; readonly enabled: boolean }[];
-}
-
-function deletions({ documents }: WirePlan): readonly string[] {
+/** Returns the documents that a plan deletes. */
+export function deletionsIn({ documents }: Pick<WirePlan, 'documents'>): readonly string[] {
   return documents
     .filter(({ after, before }) => after === null && before !== null)
     .map(({ kind, id }) => `${kind} ${id}`);
 }
 
 /** Describes a plan: one line per document, and one per fact. */
-function describePlan({ documents }: WirePlan): readonly string[] {
+export function describePlan({ documents }: Pick<WirePlan, 'documents'>): readonly string[] {
   return documents
     .filter(({ events }) => events.length > 0)
     .flatMap(({ kind, id, events }) => [`${kind} ${id}`, ...events.map((event) => `  ${describeEvent(event)}`)]);

@@ -6,10 +6,13 @@ import { addCompletionCommand } from './commands/completion.js';
 import { addDefinitionCommands } from './commands/definitions.js';
 import { addFlagCommands } from './commands/flags.js';
 import { addHistoryCommands } from './commands/history.js';
+import { addLifecycleCommands } from './commands/lifecycle.js';
+import { addProjectCommands } from './commands/projects.js';
+import { addSegmentCommands } from './commands/segments.js';
 import { addServeCommand } from './commands/serve.js';
 import { addStoreCommands } from './commands/store.js';
 import { addTokenCommands } from './commands/tokens.js';
-import { CommandError, type CommandIo, EXIT } from './output.js';
+import { CommandError, type CommandIo, EXIT, printable } from './output.js';
 import { addCommonOptions } from './session.js';
 
 const EXIT_CODES = `
@@ -24,7 +27,7 @@ export async function run(args: readonly string[], io: CommandIo): Promise<numbe
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     if (!(error instanceof CommandError) && !isFlagsError(error)) throw error;
-    io.stderr.write(`${error.message}\n`);
+    io.stderr.write(`${printable(error.message)}\n`);
     return error instanceof CommandError ? error.exitCode : EXIT.failed;
   }
 }
@@ -37,12 +40,15 @@ function createProgram(io: CommandIo): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeErr: (text) => io.stderr.write(printable(text)),
     });
   addCommonOptions(program, io);
   addFlagCommands(program, io);
   addChangeCommands(program, io);
+  addLifecycleCommands(program, io);
   addHistoryCommands(program, io);
+  addProjectCommands(program, io);
+  addSegmentCommands(program, io);
   addTokenCommands(program, io);
   addDefinitionCommands(program, io);
   addStoreCommands(program, io);

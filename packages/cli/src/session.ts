@@ -1,3 +1,5 @@
+import type { EnvironmentOverview } from '@flags/core';
+import { defaultEnvironment } from '@flags/core/admin';
 import type { Command } from 'commander';
 import { type Api, connect, createApi } from './connection.js';
 import { CommandError, type CommandIo, createOutput, type Output, usageError } from './output.js';
@@ -25,7 +27,7 @@ export interface CommandSession {
   readonly api: Api;
 }
 
-/** The environment variables that give defaults. They are no defaults of the options, because the help would show a secret. */
+/** Environment variables for options. Read here, not as option defaults: `--help` would print the token. */
 const VARIABLES = {
   store: 'FLAGS_STORE',
   token: 'FLAGS_TOKEN',
@@ -41,13 +43,13 @@ export function addCommonOptions(program: Command, { env }: CommandIo): void {
     .option('--store <store>', 'SQLite file, postgres://…, or the address of a server (FLAGS_STORE)')
     .option('--token <token>', 'admin token for a server (FLAGS_TOKEN)')
     .option('--project <project>', 'project of the flag; found by the name of the flag if absent')
-    .option('--environment <name>', 'environment of the change (FLAGS_ENVIRONMENT); production if absent')
+    .option('--environment <name>', 'environment of the change (FLAGS_ENVIRONMENT); production, or else the first')
     .option('--environments <names>', 'environments of a store, separated by commas (FLAGS_ENVIRONMENTS)')
     .option('--actor <name>', 'author of changes in a store (FLAGS_ACTOR)')
     .option('--reason <text>', 'why the change is made; the history shows it')
     .option(
       '--review-in <names>',
-      'environments whose changes need a confirmation (FLAGS_REVIEW_IN); production, else the last one',
+      'environments whose changes need a confirmation (FLAGS_REVIEW_IN); production, or else the last',
     )
     .option('--json', 'write JSON for programs')
     .option('--yes', 'do not ask for a confirmation')
@@ -74,6 +76,12 @@ export async function withSession<T>(
   const connection = await connect({ store, token, actor, environments, create });
   try {
     return await work({ io, options, output: createOutput(io, options.json === true), api: createApi(connection) });
+  } catch (error) {
+    // A server may answer anything. A store of this process does not: such an error is a defect there.
+    const isOfData = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+    if (connection.flags !== undefined || !isOfData) throw error;
+    const advice = 'Is it the flags API, in a release that fits this command?';
+    throw new CommandError(`${connection.name} gave an answer that no command can read (${error.message}). ${advice}`);
   } finally {
     await connection.close();
   }
@@ -85,35 +93,36 @@ export function namesIn(list: string | undefined): readonly string[] | undefined
   return names?.filter((one) => one !== '');
 }
 
-/** The environment that evaluations use when the host configures no other one. */
-const PREFERRED_ENVIRONMENT = 'production';
-
-/** Returns the environment that the options name, or the one that evaluations use by default. */
+/** Returns the environment that the options name, or the one of evaluations that name none. */
 export async function environmentOf({ api, options }: CommandSession): Promise<string> {
-  const names = await listEnvironments(api);
-  const { environment } = options;
-  if (environment === undefined) return defaultEnvironment(names);
-  if (names.includes(environment)) return environment;
+  const { environments, environment: preferred } = await readEnvironments(api);
+  const { environment = preferred } = options;
+  if (environments.includes(environment)) return environment;
   const advice = api.connection.flags
     ? ' A store needs the names of others: --environments or FLAGS_ENVIRONMENTS.'
     : '';
-  throw usageError(`There is no environment ${environment}; there are: ${names.join(', ')}.${advice}`);
+  throw usageError(`There is no environment ${environment}; there are: ${environments.join(', ')}.${advice}`);
 }
 
-/** Returns the environment whose changes need a confirmation: production, or else the last one. */
-export function reviewedEnvironment(names: readonly string[]): string {
-  return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names.at(-1) ?? PREFERRED_ENVIRONMENT);
+interface Environments {
+  readonly environments: readonly string[];
+  /** The environment of evaluations that name none. */
+  readonly environment: string;
 }
 
-function defaultEnvironment(names: readonly string[]): string {
-  return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names[0] ?? PREFERRED_ENVIRONMENT);
+interface WireEnvironments {
+  readonly environments?: readonly { readonly name: string }[];
+  /** Servers of release 0.2 do not send it. */
+  readonly environment?: string;
 }
 
-export async function listEnvironments(api: Api): Promise<readonly string[]> {
-  const { environments } = await api.get<{ environments?: readonly { name: string }[] }>('/session');
+/** Reads the environments that the flags have in their options. */
+export async function readEnvironments(api: Api): Promise<Environments> {
+  const session = await api.get<WireEnvironments>('/session');
   // The session of a caller who is not let in has no environments. The command's own request then tells why.
-  if (!environments) await api.get('/projects');
-  return (environments ?? []).map(({ name }) => name);
+  if (!session.environments) await api.get('/projects');
+  const environments = (session.environments ?? []).map(({ name }) => name);
+  return { environments, environment: session.environment ?? defaultEnvironment(environments) };
 }
 
 /** A row of `GET /features`. */
@@ -128,13 +137,7 @@ export interface ListedFlag {
   readonly owner: string | null;
   readonly revision: number;
   readonly lastSeenAt: string | null;
-  readonly environments: readonly {
-    readonly name: string;
-    readonly enabled: boolean;
-    readonly strategyCount: number;
-    readonly rollout: number | null;
-    readonly hasVariants: boolean;
-  }[];
+  readonly environments: readonly EnvironmentOverview[];
 }
 
 export interface FlagPage {

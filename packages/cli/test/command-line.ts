@@ -18,6 +18,8 @@ export interface Terminal {
   readonly env?: Readonly<Record<string, string>>;
   /** The keys that the user presses. Makes the input a terminal. */
   readonly keys?: string;
+  /** The question that the keys answer. */
+  readonly question?: string;
   /** The width of the terminal that the output is. Default: the output is a pipe. */
   readonly columns?: number;
 }
@@ -25,12 +27,12 @@ export interface Terminal {
 /** Runs a command line in this process. */
 export async function flagsCommand(
   args: readonly string[],
-  { env = {}, keys, columns }: Terminal = {},
+  { env = {}, keys, question = QUESTION, columns }: Terminal = {},
 ): Promise<Result> {
   const stdin = Object.assign(new PassThrough(), { isTTY: keys !== undefined });
   const [out, err] = [collector(), collector()];
   const stdout = Object.assign(out.stream, columns !== undefined && { isTTY: true, columns });
-  if (keys !== undefined) err.onText(QUESTION, () => stdin.write(keys));
+  if (keys !== undefined) err.onText(question, () => stdin.write(keys));
   const code = await run(args, { env, stdin, stdout, stderr: err.stream });
   return { code, out: out.text(), err: err.text() };
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
 
 const path = temporaryFolder();
@@ -53,7 +53,7 @@ describe.each([
     expect(shown.out).toMatch(/^checkout {2}release {2}project default\nThe new one\nlabels shop, owner ada/);
     expect(shown.out).toMatch(/development: off\n {2}no strategies/);
     expect(shown.out).toMatch(/production: on\n {2}flexibleRollout: rollout 25/);
-    expect((await flags('list')).out).toMatch(/^checkout +default +release +off +on 25% variants +never +shop +ada$/m);
+    expect((await flags('list')).out).toMatch(/^checkout +default +release +off +25 %, variants +never +shop +ada$/m);
 
     expect((await flags('off', 'checkout', '--yes')).out).toContain('production: switched off');
     expect((await flags('off', 'checkout', '--yes')).out).toBe('Nothing to change.\n');
@@ -67,14 +67,21 @@ describe.each([
     expect(last?.reason).toBe('Launch');
     expect((await flags('history')).out).toMatch(/Launch\n {2}checkout production: strategy added/);
     const id = last?.id ?? '';
-    expect((await flags('undo', id, '--dry-run')).out).toContain(
-      'Nothing has changed: the command would take this back.',
+    const planned = await flags('undo', id, '--dry-run');
+    expect(planned.out).toMatch(
+      /^Takes back the change set of .*\nflag checkout\n(.*\n)* {2}production: switched off\n(.*\n)*clients\n {2}production: 1 flag goes off: checkout\nNothing has changed/,
     );
+    expect(await jsonOf(flags('undo', id, '--dry-run', '--json'))).toMatchObject({
+      changed: false,
+      documents: [{ id: 'checkout' }],
+      effects: [{ flag: 'checkout', environment: 'production', before: 'on', after: 'off' }],
+      hiddenEffects: 0,
+    });
     expect(await flags('undo', id)).toMatchObject({
       code: 3,
       err: expect.stringContaining('This changes production.'),
     });
-    expect((await flags('undo', id, '--yes')).out).toMatch(/checkout production: switched on\nTaken back\./);
+    expect((await flags('undo', id, '--yes')).out).toMatch(/production: 1 flag goes off: checkout\nTaken back\./);
     expect((await flags('show', 'checkout')).out).toContain('production: off\n  no strategies');
   });
 
@@ -89,6 +96,82 @@ describe.each([
     await flags('rollout', 'checkout', '100', '--yes');
     expect(await jsonOf(flags('why', 'checkout', '--json'))).toMatchObject({ name: 'checkout', enabled: true });
     expect(await flags('why', 'checkout', '--context', 'country')).toMatchObject({ code: 64 });
+  });
+
+  it('names the parent that a flag needs', async () => {
+    const flags = await open();
+    const parents = ['base', 'old', 'look'].map((name) => ({ name }));
+    const child = { name: 'child', dependencies: [{ flag: 'old', enabled: false }, { flag: 'base' }] };
+    const fancy = { name: 'fancy', dependencies: [{ flag: 'look', variants: ['a', 'b'] }] };
+    const document = path('parents.json');
+    writeFileSync(document, JSON.stringify({ version: 1, flags: [...parents, child, fancy] }));
+    expect(await flags('apply', document)).toMatchObject({ code: 0 });
+    await flags('on', 'child', '--yes');
+    await flags('on', 'fancy', '--yes');
+    expect((await flags('why', 'child')).out).toBe(
+      'child is off in production: a parent is not as needed\n  ✓ needs old off\n  ✗ needs base on\n',
+    );
+    expect((await flags('why', 'fancy')).out).toContain('  ✗ needs look with the variant a or b\n');
+    expect((await flags('list', 'child')).out).toMatch(/^child .* off because of base /m);
+  });
+
+  it('archives, revives, clones and marks flags', async () => {
+    const flags = await open();
+    await flags('create', 'checkout');
+    await flags('on', 'checkout', '--yes');
+    expect(await flags('clone', 'checkout', 'checkout-2')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^flag checkout-2\n {2}created, off in every environment/),
+    });
+    expect((await flags('stale', 'checkout')).out).toContain('stale');
+    expect((await flags('list', '--stale')).out).toContain('release, stale');
+    expect(await flags('stale', 'checkout', '--off')).toMatchObject({ code: 0 });
+    expect((await flags('list', '--stale')).out).toBe('No flag matches.\n');
+    expect(await flags('archive', 'checkout')).toMatchObject({
+      code: 3,
+      out: expect.stringContaining('production: 1 flag disappears, and was on: checkout'),
+      err: expect.stringMatching(/^This changes production\. Go on\?/),
+    });
+    expect(await flags('archive', 'checkout', '--yes')).toMatchObject({ code: 0 });
+    expect((await flags('list', '--archived')).out).toContain('checkout');
+    expect(await flags('revive', 'checkout')).toMatchObject({ code: 0, out: expect.stringContaining('revived') });
+    expect((await flags('show', 'checkout')).out).toContain('production: off');
+    expect(await flags('archive', 'checkot')).toMatchObject({ code: 1, err: expect.stringContaining('checkout') });
+  });
+
+  it('lists, creates, renames and deletes projects', async () => {
+    const flags = await open();
+    expect(await flags('projects', 'create', 'shop', '--description', 'All of it')).toMatchObject({ code: 0 });
+    await flags('create', 'basket', '--project', 'shop');
+    expect((await flags('projects', 'rename', 'shop', 'The shop')).out).toContain('name shop → The shop');
+    expect((await flags('projects')).out).toMatch(/^shop +The shop +1 +All of it$/m);
+    expect(await jsonOf(flags('projects', 'list', '--json'))).toMatchObject([{ id: 'default' }, { id: 'shop' }]);
+    expect(await flags('projects', 'delete', 'shop', '--yes')).toMatchObject({ code: 1 });
+    await flags('projects', 'create', 'old');
+    expect(await flags('projects', 'delete', 'old')).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/^This changes project old\. Go on\?/),
+    });
+    expect(await flags('projects', 'delete', 'old', '--yes')).toMatchObject({ code: 0 });
+    expect((await flags('projects')).out).not.toContain('old');
+  });
+
+  it('lists segments with the flags that use them', async () => {
+    const flags = await open();
+    expect((await flags('segments')).out).toBe('There are no segments.\n');
+    const document = path('segments.json');
+    const strategies = [{ name: 'flexibleRollout', parameters: { rollout: '25' }, segments: ['EU'] }];
+    const constraints = [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT'] }];
+    const content = {
+      version: 1,
+      segments: [{ name: 'EU', constraints }],
+      flags: [{ name: 'checkout', environments: { production: { enabled: true, strategies } } }],
+    };
+    writeFileSync(document, JSON.stringify(content));
+    await flags('apply', document, '--yes');
+    expect((await flags('segments')).out).toMatch(/^1 +EU +all +country IN DE AT +checkout in production$/m);
+    expect(await jsonOf(flags('segments', '--json'))).toMatchObject([{ id: 1, strategies: [{}] }]);
+    expect((await flags('list')).out).toMatch(/^checkout +default +release +off +25 % of EU +never$/m);
   });
 
   it('creates, rotates and deletes tokens', async () => {
@@ -168,6 +251,51 @@ describe.each([
 });
 
 describe('confirmation', () => {
+  it('asks by what clients see: through a parent too, and not where they see no difference', async () => {
+    const flags = await onFile();
+    const on = { enabled: true, strategies: [{ name: 'default' }] };
+    const document = path('family.json');
+    const content = {
+      version: 1,
+      flags: [
+        { name: 'base', environments: { production: on } },
+        { name: 'child', environments: { production: on }, dependencies: [{ flag: 'base' }] },
+        { name: 'other', environments: { development: on } },
+      ],
+    };
+    writeFileSync(document, JSON.stringify(content));
+    await flags('apply', document, '--yes');
+    expect(await flags('off', 'base', '--reason', 'INC-42')).toMatchObject({
+      code: 3,
+      out: 'flag base\n  production: switched off\nclients\n  production: 2 flags go off: base, child\nreason INC-42\n',
+      err: expect.stringMatching(/^This changes production\. Go on\?/),
+    });
+    await flags('off', 'base', '--yes');
+    // The child stays off, because its parent is.
+    expect(await flags('rollout', 'base', '0', '--dry-run')).toMatchObject({ code: 1 });
+    expect(await flags('off', 'child')).toMatchObject({ code: 0 });
+    expect(await flags('variants', 'other', 'red', 'blue')).toMatchObject({ code: 0 });
+    expect(await flags('variants', 'other', '--clear', '--review-in', 'development')).toMatchObject({ code: 3 });
+    expect(await flags('archive', 'other')).toMatchObject({ code: 3 });
+  });
+
+  it('acts on the first environment and reviews the last where there is no production', async () => {
+    const flags = await onFile();
+    await flags('create', 'checkout');
+    const others = ['--environments', 'test, live'];
+    expect(await flags('on', 'checkout', ...others)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^ {2}test: /m),
+    });
+    expect(await flags('on', 'checkout', ...others, '--environment', 'live', '--yes')).toMatchObject({ code: 0 });
+    expect(await flags('off', 'checkout', ...others)).toMatchObject({ code: 0 });
+    // A command that does not know the environments reviews both.
+    expect(await flags('variants', 'checkout', 'red', 'blue')).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/^This changes live\./),
+    });
+  });
+
   it('refuses production without a terminal, and says how to confirm', async () => {
     const flags = await onFile();
     await flags('create', 'checkout');
@@ -192,7 +320,7 @@ describe('confirmation', () => {
       err: expect.stringMatching(/This changes production\. Go on\?[\s\S]*Nothing has changed\.\n$/),
     });
     const yes = await flagsCommand(args, { keys: 'y\n' });
-    expect(yes).toMatchObject({ code: 0, out: expect.stringMatching(/switched on\nChanged\./) });
+    expect(yes).toMatchObject({ code: 0, out: expect.stringMatching(/goes on: checkout\nChanged\./) });
     expect(
       await flagsCommand(['off', 'checkout', '--json', '--store', path('flags.db')], { keys: 'y\n' }),
     ).toMatchObject({ code: 3 });

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import type { DefinedFlag, Definitions } from '@flags/core';
+import { createFlags, type DefinedFlag, type Definitions } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
 import { parse } from 'yaml';
 import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
 
@@ -47,7 +48,20 @@ describe.each([
     const file = written('flags.yaml', YAML);
     const plan = await flags('plan', file);
     expect(plan).toMatchObject({ code: 2, err: '' });
-    expect(plan.out).toBe('segment 1\n  created\nflag checkout\n  created\n');
+    expect(plan.out).toBe(
+      [
+        'segment 1',
+        '  segment created (name beta, constraints userId IN 7)',
+        'flag checkout',
+        '  created, off in every environment (name checkout, description The new checkout, type release)',
+        '  production: strategy added (name default, segments 1)',
+        '  production: switched on',
+        '  variants updated (variants red 50%, blue 50%)',
+        'clients',
+        '  production: 1 flag appears, on: checkout',
+        '',
+      ].join('\n'),
+    );
     expect(await flags('apply', file)).toMatchObject({ code: 3, err: expect.stringContaining('production') });
     expect(await flags('apply', file, '--dry-run')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing') });
     expect(await flags('apply', file, '--yes')).toMatchObject({ code: 0, out: expect.stringContaining('flags undo') });
@@ -56,6 +70,41 @@ describe.each([
     expect(parse(out)).toMatchObject({ version: 1, flags: [{ name: 'checkout' }] });
     expect(parse(out)).toEqual(JSON.parse((await flags('export', '--format', 'json')).out));
     expect(await flags('import', written('again.yaml', out))).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
+  });
+
+  it('says what changes in the words of the other commands, and in a fenced block for a comment', async () => {
+    const flags = await open();
+    const file = written('flags.yaml', YAML);
+    await flags('apply', file, '--yes');
+    const changed = YAML.replace('The new checkout', 'The ```` one')
+      .replace('{ name: blue }', '{ name: green }')
+      .replace('segments: [beta]', "segments: [beta], parameters: { rollout: '5' }")
+      .replace('enabled: true', 'enabled: false')
+      .replace("values: ['7']", "values: ['7', '8']");
+    const lines = [
+      'segment 1',
+      '  segment updated (constraints 0 values 7 → 7, 8)',
+      'flag checkout',
+      '  updated (description The new checkout → The ```` one)',
+      '  variants updated (blue blue 50% → none, green green 50%)',
+      '  production: switched off',
+      '  production: strategy updated (rollout 5)',
+      'clients',
+      '  production: 1 flag goes off: checkout',
+    ];
+    const plan = await flags('plan', written('changed.yaml', changed));
+    expect(plan.out.trimEnd().split('\n').sort()).toEqual([...lines].sort());
+    const markdown = await flags('plan', path('changed.yaml'), '--markdown');
+    expect(markdown.out).toBe(`\`\`\`\`\`text\n${plan.out}\`\`\`\`\`\n`);
+    expect(await flags('apply', path('changed.yaml'), '--markdown', '--yes')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^`{5}text\n[\s\S]*\n`{5}\nChanged\./),
+    });
+    expect(JSON.parse((await flags('plan', path('flags.yaml'), '--json')).out)).toMatchObject({
+      changed: false,
+      effects: [{ flag: 'checkout', before: 'off', after: 'on' }],
+      hiddenEffects: 0,
+    });
   });
 
   it('archives what a document lacks only with --prune', async () => {
@@ -89,7 +138,7 @@ describe.each([
     );
     expect((await flags('apply', archiving, '--yes')).code).toBe(0);
     expect(await flags('plan', file)).toMatchObject({ code: 0 });
-    expect((await flags('plan', file, '--prune')).out).toContain('flag f1\n  archived: true → false\n');
+    expect((await flags('plan', file, '--prune')).out).toContain('flag f1\n  revived\n');
     expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
     expect((await flags('list', 'f1', '--json')).out).toContain('"f1"');
   });
@@ -116,4 +165,13 @@ export const schema = defineFlags(
     expect(await flags('plan', written('other.yaml', 'features: []'))).toMatchObject({ code: 64 });
     expect(await flags('plan', path('none.yaml'))).toMatchObject({ code: 1 });
   });
+});
+
+it('names the types of a typed schema if some are not built in', async () => {
+  const storage = sqliteStorage(path('own-types.db'));
+  const flags = await createFlags({ storage, flagTypes: [{ name: 'ops', lifetimeDays: null }] });
+  await flags.createFlag({ project: 'default' }, { name: 'checkout', type: 'ops' });
+  await flags.close();
+  const { out } = await flagsCommand(['types', '--store', path('own-types.db')]);
+  expect(out).toContain("{ environments: ['development', 'production'], types: ['ops'] },");
 });

@@ -64,6 +64,63 @@ it('removes control characters of stored texts', async () => {
   expect((await onServer(['list'])).out).toContain('x y');
 });
 
+const TURNED = '\u202egnp.\u2066';
+const HOSTILE = `red\u001b[31m \u001b]0;title\u0007\u009b2J${TURNED}\u200b\u2028\u{e0041} end`;
+const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with one
+const OWN_COLORS = /\u001b\[(1|2|22|31|32|39)m/g;
+
+it('removes control and format characters of stored texts everywhere, and keeps its own colors', async () => {
+  const { flags } = server();
+  const ref = { project: 'default', flag: 'a', environment: 'production' };
+  await flags.createFlag(ref, { name: 'a', description: HOSTILE, owner: HOSTILE, labels: [HOSTILE.slice(0, 50)] });
+  await flags.addStrategy(ref, { name: HOSTILE, title: HOSTILE, parameters: { [HOSTILE]: HOSTILE } });
+  await flags.as(HOSTILE).apply([{ op: 'enable', ref }], { reason: HOSTILE });
+  await flags.createToken({ name: HOSTILE.slice(0, 60), kind: 'client' });
+  for (const columns of [undefined, 200]) {
+    for (const args of [['show', 'a'], ['list'], ['history', 'a'], ['tokens'], ['why', 'a'], ['off', 'a', '--yes']]) {
+      const { code, out, err } = await onServer(args, columns);
+      expect([args, code, err]).toEqual([args, 0, '']);
+      expect([args, UNPRINTABLE.exec(out.replaceAll(OWN_COLORS, ''))]).toEqual([args, null]);
+      if (args[0] === 'show' || args[0] === 'history') expect(out).toContain('red[31m');
+    }
+    await flags.enable(ref);
+  }
+  const colored = (await onServer(['show', 'a'], 200)).out;
+  expect(colored).toContain('\u001b[1ma\u001b[22m');
+  expect(colored).not.toContain('\u001b[31m');
+});
+
+it('writes documents as they are into a pipe, and with escapes on a terminal; JSON always with escapes', async () => {
+  const { flags } = server();
+  await flags.createFlag({ project: 'default' }, { name: 'a', description: HOSTILE });
+  const asJson = await onServer(['show', 'a', '--json']);
+  expect(asJson.out).not.toMatch(UNPRINTABLE);
+  expect(JSON.parse(asJson.out).description).toBe(HOSTILE);
+  for (const format of ['yaml', 'json']) {
+    const piped = await onServer(['export', '--format', format]);
+    expect(piped.out).toContain(TURNED);
+    expect((await onServer(['export', '--format', format], 80)).out).not.toMatch(UNPRINTABLE);
+  }
+});
+
+it('removes them on standard error too, from names in the command line and in questions', async () => {
+  const { url, secret, flags } = server();
+  const name = HOSTILE.slice(0, 60);
+  await flags.createToken({ name, kind: 'client' });
+  const attempts = [['show', name], [name], ['list', `--${name}`], ['tokens', 'delete', name]];
+  for (const args of attempts) {
+    const { code, err } = await onServer(args);
+    expect(code).not.toBe(0);
+    expect([args, UNPRINTABLE.exec(err)]).toEqual([args, null]);
+    expect(err).toContain('red[31m');
+  }
+  const question = ['tokens', 'delete', name, '--store', url, '--token', secret];
+  const asked = await flagsCommand(question, { keys: 'n\n', question: 'Programs that use it' });
+  expect(asked.err).not.toContain('\u202e');
+  expect(asked.err).not.toContain('\u001b]0;');
+});
+
 it('filters lists', async () => {
   const { flags } = server();
   await flags.createFlag({ project: 'default' }, { name: 'a', labels: ['shop'], owner: 'ada', type: 'experiment' });

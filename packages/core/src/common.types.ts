@@ -34,23 +34,10 @@ export interface ChangeContext {
    */
   readonly ifRevision?: number | readonly number[];
   /**
-   * Checks whether the caller may use a segment. Called before a strategy starts to use it, when a strategy is added,
-   * updated or patched; not for segments that the strategy already uses. Throw or reject to refuse the change; the
-   * error reaches the caller. May be called again for the same segment if the change is retried.
-   */
-  readonly onSegmentUse?: (segment: SegmentUseRequest) => void | Promise<void>;
-  /**
    * Receives the revision of the document (flag, project, segment) after the operation, for the next `ifRevision`. Not
    * called if the operation deletes the document.
    */
   readonly onRevision?: (revision: number) => void;
-}
-
-/** A segment that a strategy starts to use. */
-export interface SegmentUseRequest {
-  readonly segment: number;
-  /** The segment's project; null if the segment belongs to the instance. */
-  readonly project: string | null;
 }
 
 /** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */

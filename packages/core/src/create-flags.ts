@@ -205,7 +205,8 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
       Object.assign(Object.create(base) as typeof base, {
         run: (changes, context) => runner.run(changes, attribute(context, actor)),
         plan: async (changes, context) => runner.plan(changes, attribute(context, actor)),
-      } satisfies Pick<Engine, 'run' | 'plan'>);
+        authorize: actor.authorize,
+      } satisfies Pick<Engine, 'run' | 'plan' | 'authorize'>);
     const engine = engineOf({ name: actor });
     let stopWatching: (() => void) | undefined;
     const watch = () => {
@@ -262,7 +263,7 @@ function createInterface({ engineOf, engine, options, stopWatching }: InterfaceP
   const evaluation = recentContexts > 0 ? rememberContexts(operations, recentContexts) : operations;
   const shared = {
     ...(schema ? acceptDeclaredProperties(evaluation, schema) : evaluation),
-    ...(schema && { schema, drift: () => lifetime.track(() => findDrift(schema, engine)) }),
+    ...(schema && { schema, drift: () => lifetime.track(() => findDrift(schema, engine, options.declare)) }),
     ...bindReadsAndReports(engine, lifetime),
     subscribe: (...input: Parameters<Flags['subscribe']>) => {
       lifetime.assertOpen();
@@ -273,7 +274,7 @@ function createInterface({ engineOf, engine, options, stopWatching }: InterfaceP
       return asOf(engine, lifetime, ...input);
     },
     settings: engine.settings,
-    as: (other: Parameters<Flags['as']>[0]): Flags => interfaceOf(engineOf(toIdentity(other))),
+    as: (...actor: Parameters<Flags['as']>): Flags => interfaceOf(engineOf(toIdentity(...actor))),
     closing: lifetime.closing,
     close: () => {
       engine.feed.closePending();

@@ -14,6 +14,14 @@ export function shorten(text: string, limit: number): string {
   return `${head}…${tail}`;
 }
 
+/** Matches a word that is too long for a message. */
+const LONG_WORD = new RegExp(`\\S{${LIMITS.messageWord + 1},}`, 'g');
+
+/** Shortens a message that may quote input, and each long word in it. */
+export function shortenMessage(message: string): string {
+  return shorten(message, LIMITS.issueMessage).replace(LONG_WORD, (word) => shorten(word, LIMITS.messageWord));
+}
+
 /** All error codes. The list is closed: rely on codes, not on messages. */
 export const ERROR_CODES = [
   'invalid_input',
@@ -101,13 +109,13 @@ export class FlagsError extends Error {
     details: readonly ErrorDetail[] = [{ message }],
     options?: ErrorOptions,
   ) {
-    super(shorten(message, LIMITS.issueMessage), options);
+    super(shortenMessage(message), options);
     this.details = details.slice(0, LIMITS.issues).map(shortenDetail);
   }
 }
 
 function shortenDetail({ message, path }: ErrorDetail): ErrorDetail {
-  const short = shorten(message, LIMITS.issueMessage);
+  const short = shortenMessage(message);
   return path === undefined ? { message: short } : { message: short, path: shorten(path, LIMITS.issuePath) };
 }
 

@@ -1,4 +1,4 @@
-import type { ChangeSetOperations } from './changes/change-set.types.js';
+import type { AuthorizeChanges, ChangeSetOperations } from './changes/change-set.types.js';
 import type { DefinitionOperations } from './definitions/definition.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import type { EventOperations } from './events/event.types.js';
@@ -74,10 +74,11 @@ export interface Flags
    * inherits its members, so `{ ...flags.as(actor) }` copies none of them.
    *
    * @param actor a name, or the token that `verifyToken` returns
+   * @throws FlagsError `invalid_input` for options of the wrong type
    * @example
    * await flags.as('ada@example.org').enable({ project: 'default', flag: 'checkout', environment: 'production' });
    */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): Flags;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags;
 
   /**
    * Opaque data version. Changes whenever stored state changes, in any process; that includes reported metrics, which tell
@@ -91,6 +92,18 @@ export interface Flags
    * if (version === undefined || version !== page.version) page = { version, html: render(await flags.listFlags(ref)) };
    */
   dataVersion(subject?: DataVersionScope): Promise<string | undefined>;
+}
+
+export interface ActorOptions {
+  /**
+   * Called with every change, plan, preview, undo and import, before its commit. An error refuses it and reaches the
+   * caller; nothing changes then. If one of the documents moves meanwhile, the change is decided again, and the new
+   * documents are passed. Not called if nothing would change. Other changes of the same documents wait for the result.
+   *
+   * @example
+   * flags.as('ada', { authorize: ({ documents }) => assertMayChange('ada', documents) });
+   */
+  readonly authorize?: AuthorizeChanges;
 }
 
 /** The end of an instance. */

@@ -3,11 +3,15 @@
  * others.
  */
 
+// Errors
+export { shortenMessage } from './errors.js';
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
+// Events
+export { projectsIn, projectsOf } from './events/event-projects.js';
 export { describeNonFlags, describeUnknownOption } from './misuse.js';
 // Evaluation in the terms of OpenFeature
-export type { ResolutionReason } from './openfeature/resolution.js';
+export type { ResolutionReason } from './openfeature/reason.js';
 export {
   type FlagResolution,
   findFlag,
@@ -15,7 +19,6 @@ export {
   type ResolutionScope,
   type ResolvedVariant,
   resolveAll,
-  resolveAllAsync,
   resolveSwitch,
   resolveVariant,
 } from './openfeature/resolution.js';
@@ -31,9 +34,12 @@ export {
   prepareCommit,
 } from './storage/commit.js';
 export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf } from './storage/counters.js';
+export { applicationLimit, ownerOf, publicLast } from './storage/reporters.js';
 export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
 // Long work in slices
 export { timeSlice } from './time-slice.js';
+// API tokens
+export { isApiToken } from './tokens/token-verification.operations.js';
 export type { JsonSchema } from './validation/primitives.js';
 export { createValidator } from './validation/validator.js';
 // Validation

@@ -1,10 +1,11 @@
 import type { Awaitable } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
 import type { CustomStrategy, EvaluationProblem, TextEncoding } from './evaluation/evaluated.types.js';
+import { defaultEnvironment } from './flags/review.js';
 import type { Environment, FlagType, Settings } from './flags.js';
 import { OWNER } from './projects/members.decide.js';
 import type { Role } from './projects/project.types.js';
-import type { FlagDrift, FlagsSchema } from './schema/schema.types.js';
+import type { DefaultFlagType, FlagDrift, FlagsSchema } from './schema/schema.types.js';
 import type { MetricsStorage } from './storage/metrics-port.js';
 import type { Storage } from './storage/port.js';
 import { deepFreeze } from './validation/json.js';
@@ -93,16 +94,13 @@ const ROLES: readonly Role[] = [
   { id: 4, name: OWNER },
   { id: 5, name: 'member' },
 ];
-const FLAG_TYPES: readonly FlagType[] = [
+const FLAG_TYPES: readonly (FlagType & { readonly name: DefaultFlagType })[] = [
   { name: 'release', lifetimeDays: 40 },
   { name: 'experiment', lifetimeDays: 40 },
   { name: 'operational', lifetimeDays: 7 },
   { name: 'kill-switch', lifetimeDays: null },
   { name: 'permission', lifetimeDays: null },
 ];
-
-/** The default environment. Evaluating production by mistake is safer than evaluating development by mistake. */
-const PREFERRED_ENVIRONMENT = 'production';
 
 type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes' | 'environment'>> & Details;
 
@@ -180,7 +178,7 @@ const validate = createValidator<Configuration>(
 
 function preferredOf(environments: Configuration['environments']): string {
   const names = Array.isArray(environments) ? environments.map((one) => one?.name) : [];
-  return names.includes(PREFERRED_ENVIRONMENT) ? PREFERRED_ENVIRONMENT : (names[0] ?? PREFERRED_ENVIRONMENT);
+  return defaultEnvironment(names);
 }
 
 function findNonFunction(given: unknown, path: string): readonly ErrorDetail[] {

@@ -2,6 +2,7 @@ import type { Engine } from './changes/engine.js';
 import { compareCodePoints } from './collections.js';
 import type { Page, PageQuery } from './common.types.js';
 import type { ListedDocument, ListQuery, Storage } from './storage/port.js';
+import { timeSlice } from './time-slice.js';
 import { LIMITS } from './validation/limits.js';
 
 const DEFAULT_LIMIT = 100;
@@ -81,10 +82,13 @@ export async function takePage<Item>(
   return { items: found };
 }
 
-/** Collects an iteration into an array. */
+/** Collects an iteration into an array, in slices. */
 export async function arrayOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
-  for await (const item of items) all.push(item);
+  for await (const item of items) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    all.push(item);
+  }
   return all;
 }
 

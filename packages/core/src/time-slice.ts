@@ -29,12 +29,16 @@ export const timeSlice = {
     return false;
   },
 
-  /** Resolves in a later turn of the event loop, one caller per turn, in the order of the calls. */
-  next(): Promise<void> {
-    return new Promise((resolve) => {
+  /**
+   * Resolves in a later turn of the event loop, one caller per turn, in the order of the calls. Rejects with the reason of
+   * the signal if it has aborted by then.
+   */
+  async next(signal?: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
       waiting.push(resolve);
       if (waiting.length === 1) setImmediate(admitNext);
     });
+    signal?.throwIfAborted();
   },
 };
 

@@ -1,6 +1,6 @@
 import type { JsonPatch, PageQuery, ProjectRef } from './common.types.js';
 import type { ErrorDetail } from './errors.js';
-import { EVENT_TYPES, type EventQuery } from './events/event.types.js';
+import { EVENT_TYPES, type EventQuery, type FeedQuery } from './events/event.types.js';
 import type { DependencyInput } from './flags/dependency.types.js';
 import {
   clone,
@@ -22,12 +22,14 @@ import {
   findConstraintIssues,
   findCostIssues,
   findEnvironmentIssues,
+  findRepeatedIds,
   findStrategyIssues,
   issuesOrElse,
   strategy,
+  strategyOrder,
   strategyReplacement,
 } from './flags/strategies.schema.js';
-import type { EnvironmentInput, StrategyInput, StrategyReplacement } from './flags/strategy.types.js';
+import type { EnvironmentInput, StrategyInput, StrategyPlace, StrategyReplacement } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
 import type { Settings } from './flags.js';
@@ -44,8 +46,8 @@ import {
 import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './metrics/metrics.types.js';
 import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
-import { findTokenIssues, newToken, tokenRotation } from './tokens/token.schema.js';
-import type { NewToken, TokenRotation } from './tokens/token.types.js';
+import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './tokens/token.schema.js';
+import type { NewToken, TokenChanges, TokenRotation } from './tokens/token.types.js';
 import { deepFreeze } from './validation/json.js';
 import { findPatchIssues, jsonPatch } from './validation/json-patch.js';
 import { LIMITS } from './validation/limits.js';
@@ -80,6 +82,7 @@ export function inputSchemas(settings: Settings) {
     move: move as JsonSchema,
     strategy: strategy as JsonSchema,
     strategyReplacement: strategyReplacement as JsonSchema,
+    strategyOrder,
     environment: environment as JsonSchema,
     constraint: constraint as JsonSchema,
     variants,
@@ -97,9 +100,11 @@ export function inputSchemas(settings: Settings) {
     bulkReport: bulkReport as JsonSchema,
     usageFilter: usageFilter as JsonSchema,
     newToken: newToken as JsonSchema,
+    tokenChanges: tokenChanges as JsonSchema,
     tokenRotation: tokenRotation as JsonSchema,
     flagQuery: flagQuery as JsonSchema,
     eventQuery: eventQuery as JsonSchema,
+    feedQuery: feedQuery as JsonSchema,
     pageQuery: pageQuery as JsonSchema,
   });
 }
@@ -117,6 +122,7 @@ export function createValidators(settings: Settings) {
     move: createValidator<ProjectRef>(schemas.move),
     strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyIssues),
     strategyReplacement: createValidator<StrategyReplacement>(schemas.strategyReplacement, findStrategyIssues),
+    strategyOrder: createValidator<readonly StrategyPlace[]>(schemas.strategyOrder, findRepeatedIds),
     environment: createValidator<EnvironmentInput>(schemas.environment, findEnvironmentIssues),
     variants: createValidator<readonly VariantInput[]>(schemas.variants, findVariantsIssues),
     jsonPatch: createValidator<JsonPatch>(schemas.jsonPatch, findPatchIssues),
@@ -132,8 +138,10 @@ export function createValidators(settings: Settings) {
     bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkIssues),
     usageFilter: createValidator<UsageFilter>(schemas.usageFilter, findUsageIssues),
     newToken: createValidator<NewToken>(schemas.newToken, findTokenIssues),
+    tokenChanges: createValidator<TokenChanges>(schemas.tokenChanges),
     tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
     eventQuery: createValidator<EventQuery>(schemas.eventQuery),
+    feedQuery: createValidator<FeedQuery>(schemas.feedQuery),
     flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),
   };
@@ -165,6 +173,14 @@ const eventQuery: ObjectSchema<EventQuery> = {
     after: { type: 'string', maxLength: LIMITS.label },
     limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
     offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  },
+};
+
+const feedQuery: ObjectSchema<FeedQuery> = {
+  type: 'object',
+  properties: {
+    after: { type: ['string', 'null'], maxLength: LIMITS.label },
+    limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
   },
 };
 

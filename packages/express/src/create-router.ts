@@ -73,6 +73,7 @@ export function createFlagsRouter<A extends Actor>(
     if (!api.isOwnPath(request.path)) return next();
     const rawQuery = queryOf(request.url);
     const neutral = fromNode(request, {
+      response,
       path: request.path,
       rawQuery,
       ip: () => request.ip,

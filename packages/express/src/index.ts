@@ -5,10 +5,13 @@ export {
   type BuiltInAuth,
   type CorsOptions,
   type DescribeUsers,
+  isApiToken,
   redactUrl,
+  roles,
   type UserDescription,
   type UserDescriptions,
   type UserId,
+  type UserRole,
 } from '@flags/http';
 export {
   type Authenticate,

@@ -100,6 +100,51 @@ describe('the event stream', () => {
     expect(namesIn(root)).toEqual(['hidden', 'segment-created', 'shown']);
   });
 
+  it('shows an event only to callers who may read every project that it is about', async () => {
+    const auth = (req: { get(name: string): string | undefined }) => ({ name: req.get('x-user') ?? 'nobody' });
+    const authorize = ({ name }: { name: string }, _action: string, project: string | null) =>
+      name === 'root' || project === name;
+    const flags = await start({ router: { auth, authorize } as never });
+    for (const id of ['shop', 'hidden']) await flags.createProject({ id, name: id });
+    const [shop, hidden, root] = [
+      await join({ 'x-user': 'shop' }),
+      await join({ 'x-user': 'hidden' }),
+      await join({ 'x-user': 'root' }),
+    ];
+    await flags.createFlag({ project: 'hidden' }, { name: 'moved' });
+    const constraints = [{ contextName: 'userId', operator: 'IN', values: ['secret'] } as const];
+    const { id: segment } = await flags.createSegment({ name: 'own', project: 'hidden', constraints });
+    await flags.updateSegment({ segment }, { name: 'own', project: 'shop', constraints: [] });
+    const reason = 'Secret plans';
+    const moving = await flags.apply(
+      [{ op: 'moveFlag', ref: { project: 'hidden', flag: 'moved' }, input: { project: 'shop' } }],
+      { reason },
+    );
+    const update = (project: string, flag: string) =>
+      ({ op: 'updateFlag', ref: { project, flag }, input: { description: 'New' } }) as const;
+    await flags.createFlag({ project: 'hidden' }, { name: 'other' });
+    await flags.apply([update('shop', 'moved'), update('hidden', 'other')], { reason });
+    await flags.apply([update('shop', 'moved'), { op: 'archiveFlag', ref: { project: 'shop', flag: 'moved' } }], {
+      reason: 'Of the shop alone',
+    });
+
+    const shown = (client: EventClient) => client.messages.map(({ data }) => [data.type, data.reason]);
+    await until(() => shown(shop).length >= 2);
+    expect(shown(shop)).toEqual([
+      ['feature-metadata-updated', null],
+      ['feature-archived', 'Of the shop alone'],
+    ]);
+    expect(JSON.stringify(shop.messages)).not.toMatch(/secret|hidden/i);
+    await received(root, 8);
+    const position = root.messages.find(({ data }) => data.changeSet === moving.id)?.id ?? '';
+    expect(shown(root)).toContainEqual(['feature-project-change', reason]);
+    const resumed = await join({ 'x-user': 'shop', 'last-event-id': `${Number(position) - 1}` });
+    await received(resumed, 2);
+    expect(shown(resumed)).toEqual(shown(shop));
+    await received(hidden, 4);
+    expect(hidden.messages.map(({ data }) => data.project)).toEqual(['hidden', 'hidden', 'hidden', 'hidden']);
+  });
+
   it('ends when the token expires or is deleted, before the next event', async () => {
     let now = new Date('2026-01-01T10:00:00Z');
     const flags = await start({ router: { auth: 'token' }, flags: { now: () => now } });
@@ -134,7 +179,7 @@ describe('the event stream', () => {
     const faults: unknown[] = [];
     const flags = await start({
       router: { auth: () => ({ name: 'Ada' }), authorize: () => answer() },
-      flags: { onError: (error) => faults.push(error) },
+      onError: (error) => faults.push(error),
     });
     const client = await join();
     answer = () => false;

@@ -12,7 +12,7 @@ import { createHostApp, FLAGS } from './host-app.js';
 const PROJECT = '/api/admin/projects/default';
 const PATHS = ['/api/admin/projects', PROJECT, FLAGS, `${FLAGS}?limit=1`, `${FLAGS}/checkout`];
 const DAY = 86_400_000;
-const view = { environment: 'production', projects: undefined, namePrefix: '' };
+const view = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
 
 function readsOf({ calls }: FaultyStorage): number {
   return calls.filter(({ method }) => method === 'list').length;

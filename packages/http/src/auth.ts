@@ -1,4 +1,5 @@
-import { type Flags, isFlagsError, TOKEN_KINDS, type Token, type TokenKind } from '@flags/core';
+import { type Flags, isFlagsError, type Token, type TokenKind } from '@flags/core';
+import { isApiToken } from '@flags/core/integration';
 import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
@@ -20,16 +21,20 @@ function unauthenticated(message: string): HttpError {
 /** Authenticates by API token. The header holds either the bare secret, as SDKs send it, or `Bearer` and the secret. */
 function identifyByToken(flags: Flags): Identify<Token, unknown> {
   return async (request, access) => {
-    if (!secretIn(request)) throw unauthenticated('Send an API token in the header Authorization.');
-    const token = await tokenIn(request, flags);
+    if (!secretIn(request, access)) throw unauthenticated('Send an API token in the header Authorization.');
+    const token = await tokenIn(request, access, flags);
     if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
     return identityOf(token, access, true);
   };
 }
 
 /** Returns the valid token that matches the secret in the request. */
-async function tokenIn(request: Pick<FlagsRequest, 'headers'>, flags: Flags): Promise<Token | undefined> {
-  const secret = secretIn(request);
+async function tokenIn(
+  request: Pick<FlagsRequest, 'headers'>,
+  access: Access,
+  flags: Flags,
+): Promise<Token | undefined> {
+  const secret = secretIn(request, access);
   return secret ? flags.verifyToken(secret) : undefined;
 }
 
@@ -47,25 +52,14 @@ function scopeOf({ projects, environment }: Pick<Token, 'projects' | 'environmen
   return { projects: projects.includes('*') ? '*' : projects, environment };
 }
 
-/**
- * Reports whether a host function returned an API token, or a copy of one, as the actor. Compares several members,
- * because a user type of the host may also have a `kind`.
- */
-function isToken(actor: object): actor is Token {
-  const { id, kind, projects, environment, createdAt, expiresAt } = actor as Partial<Record<keyof Token, unknown>>;
-  return (
-    typeof id === 'string' &&
-    /^[0-9a-f]{32}$/.test(id) &&
-    TOKEN_KINDS.some((one) => one === kind) &&
-    Array.isArray(projects) &&
-    typeof environment === 'string' &&
-    typeof createdAt === 'string' &&
-    expiresAt !== undefined
-  );
+/** OFREP clients send their token in `Authorization` or in `X-API-Key`. Other parts of the API read the first only. */
+function secretIn({ headers }: Pick<FlagsRequest, 'headers'>, access: Access): string | undefined {
+  const header = headers.authorization ?? (access === 'ofrep' ? apiKeyIn(headers) : undefined);
+  return header !== undefined && /^bearer\s/i.test(header) ? header.slice('bearer'.length).trimStart() : header;
 }
 
-function secretIn({ headers: { authorization: header } }: Pick<FlagsRequest, 'headers'>): string | undefined {
-  return header !== undefined && /^bearer\s/i.test(header) ? header.slice('bearer'.length).trimStart() : header;
+function apiKeyIn({ 'x-api-key': key }: FlagsRequest['headers']): string | undefined {
+  return Array.isArray(key) ? key[0] : key;
 }
 
 /**
@@ -83,9 +77,9 @@ function identifyByHost<A extends Actor, Native>(
     if (typeof actor.name !== 'string' || actor.name === '') {
       throw new TypeError(`${caller}: auth must give an actor with a name, or null.`);
     }
-    if (!isToken(actor)) return { actor, scope: EVERYTHING };
+    if (!isApiToken(actor)) return { actor, scope: EVERYTHING };
     const identity = identityOf(actor, access);
-    const sent = await tokenIn(request, flags);
+    const sent = await tokenIn(request, access, flags);
     return sent?.id === actor.id ? identityOf(actor, access, true) : identity;
   };
 }
@@ -108,48 +102,48 @@ function identifyBySession<A extends Actor, Native>(
   const byToken = identifyByToken(flags);
   const byHost = identifyByHost(flags, session, caller);
   return async (request, access) => {
-    if (access !== 'admin' || (await tokenIn(request, flags))) return byToken(request, access);
+    if (access !== 'admin' || (await tokenIn(request, access, flags))) return byToken(request, access);
     return byHost(request, access);
   };
 }
 
 /** Authenticates a request, or rejects with `unauthenticated`, `forbidden` or `cross_origin`. */
-export type Gate<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
+export type Authentication<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
 
-export type GateOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
+export type AuthOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
 
 const EVERYTHING: Scope = { projects: '*', environment: '*' };
 
 const ANONYMOUS: Identity<Actor> = { actor: { name: 'anonymous' }, scope: EVERYTHING };
 
-export function createGate<A extends Actor, Native>(
+export function createAuthentication<A extends Actor, Native>(
   flags: Flags,
-  options: GateOptions<A, Native>,
+  options: AuthOptions<A, Native>,
   caller: string,
-): Gate<Native> {
+): Authentication<Native> {
   const { auth } = options;
   const parts = { flags, checkOrigin: createOriginCheck(options) };
   // The option types guarantee that `authorize` accepts the actors of `auth`.
   const authorize = options.authorize as Authorize<Actor> | undefined;
   if (typeof auth === 'function')
-    return createGateOf<Actor, Native>(identifyByHost(flags, auth, caller), { ...parts, authorize });
+    return authenticateBy<Actor, Native>(identifyByHost(flags, auth, caller), { ...parts, authorize });
   if (typeof auth === 'object') {
-    return createGateOf<Actor, Native>(identifyBySession(flags, auth.session, caller), { ...parts, authorize });
+    return authenticateBy<Actor, Native>(identifyBySession(flags, auth.session, caller), { ...parts, authorize });
   }
   const identify: Identify<Actor, Native> = auth === 'none' ? async () => ANONYMOUS : identifyByToken(flags);
-  return createGateOf(identify, { ...parts, authorize });
+  return authenticateBy(identify, { ...parts, authorize });
 }
 
-interface GateParts<A extends Actor> {
+interface AuthenticationParts<A extends Actor> {
   readonly flags: Flags;
   readonly checkOrigin: OriginCheck;
   readonly authorize: Authorize<A> | undefined;
 }
 
-function createGateOf<A extends Actor, Native>(
+function authenticateBy<A extends Actor, Native>(
   identify: Identify<A, Native>,
-  { flags, checkOrigin, authorize }: GateParts<A>,
-): Gate<Native> {
+  { flags, checkOrigin, authorize }: AuthenticationParts<A>,
+): Authentication<Native> {
   async function check(actor: A, action: Action, project: string | null): Promise<void> {
     if (!authorize || (await callHost(() => authorize(actor, action, project))) === true) return;
     // The message omits the project: the caller may not see which project owns a flag or segment.
@@ -169,13 +163,13 @@ function createGateOf<A extends Actor, Native>(
           .then((present) => check(present.actor, action, project))
           .then(() => true, isFault),
       hasValidToken: hasSecret
-        ? () => tokenIn(request, flags).then((found) => found !== undefined, isFault)
+        ? () => tokenIn(request, access, flags).then((found) => found !== undefined, isFault)
         : undefined,
     };
   };
 }
 
-/** The scope of a caller that the gate refuses. */
+/** The scope of a caller that authentication refuses. */
 const NOTHING: Scope = { projects: [], environment: '' };
 
 const OUTSIDER: Principal = {
@@ -188,10 +182,10 @@ const OUTSIDER: Principal = {
   isStillAllowed: async () => false,
 };
 
-/** Lets callers that the gate refuses in as outsiders. Faults still reject. */
-export function openGate<Native>(gate: Gate<Native>): Gate<Native> {
+/** Lets callers that authentication refuses in as outsiders. Faults still reject. */
+export function admitOutsiders<Native>(authenticate: Authentication<Native>): Authentication<Native> {
   return (request, access) =>
-    gate(request, access).catch((error) => {
+    authenticate(request, access).catch((error) => {
       if (error instanceof HttpError) return OUTSIDER;
       throw error;
     });
@@ -267,7 +261,8 @@ export async function readOrCheck(route: Route, principal: Principal, read: () =
   try {
     return await read();
   } catch (error) {
-    if (route.permissionBy === 'handler' || route.permissionBy === 'body') {
+    const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
+    if (isAboutBody && (route.permissionBy === 'handler' || route.permissionBy === 'body')) {
       await principal.check(permissionOf(route), null);
     }
     throw error;

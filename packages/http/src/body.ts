@@ -55,16 +55,27 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-export type BodyReader = (request: FlagsRequest) => Promise<unknown>;
+/** @param beforeParsing is called with the length of a body that the host has not parsed */
+export type BodyReader = (
+  request: FlagsRequest,
+  beforeParsing?: (length: number) => Awaitable<void>,
+) => Promise<unknown>;
 
 /** Creates a function that reads the JSON body of a request. It resolves to undefined when the request has no body. */
 export function createBodyReader(limit: number): BodyReader {
-  return async (request) => {
+  return async (request, beforeParsing) => {
     if (request.hasBody) {
       assertSize(Number(request.headers['content-length'] ?? 0), limit);
       assertContentType(request.headers['content-type']);
     }
-    return parseBody(await request.readBody(limit), limit);
+    const body = await request.readBody(limit);
+    // Text and bytes get their depth check before the parser runs.
+    if (typeof body === 'string' || body instanceof Uint8Array) {
+      await beforeParsing?.(body.length);
+      return parseJson(body, limit);
+    }
+    if (isDeeperThan(MAX_DEPTH, body)) throw tooDeep();
+    return body;
   };
 }
 
@@ -79,13 +90,6 @@ function assertContentType(header: string | undefined): void {
   const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === '' || /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(type)) return;
   throw new HttpError('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
-}
-
-function parseBody(body: unknown, limit: number): Awaitable<unknown> {
-  // Text and bytes get their depth check before the parser runs.
-  if (typeof body === 'string' || body instanceof Uint8Array) return parseJson(body, limit);
-  if (isDeeperThan(MAX_DEPTH, body)) throw tooDeep();
-  return body;
 }
 
 function tooDeep(): HttpError {

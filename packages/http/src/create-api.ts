@@ -1,6 +1,6 @@
 import { type Flags, isFlagsError } from '@flags/core';
 import { describeNonFlags } from '@flags/core/integration';
-import { createGate, type Gate, type GateOptions, openGate } from './auth.js';
+import { type Authentication, type AuthOptions, admitOutsiders, createAuthentication } from './auth.js';
 import type { Endpoint } from './endpoint.js';
 import { errorReply, HttpError, invalidInput, toErrorObject } from './errors.js';
 import { coalescePerTick } from './event-loop.js';
@@ -63,12 +63,12 @@ export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
 /** For adapters: error messages begin with `caller`, the name of the calling function. */
 export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
   flags: Flags,
-  options: GateOptions<A, Native>,
+  options: AuthOptions<A, Native>,
   caller: string,
 ): FlagsApi<Native>;
 export function createFlagsApi<A extends Actor, Native>(
   flags: Flags,
-  options: GateOptions<A, Native>,
+  options: AuthOptions<A, Native>,
   caller = 'createFlagsApi',
 ): FlagsApi<Native> {
   const fault = describeNonFlags(flags);
@@ -82,7 +82,7 @@ export function createFlagsApi<A extends Actor, Native>(
   const dispatch = createDispatch<Native>({
     findRoutes,
     endpoints,
-    gate: createGate(flags, options, caller),
+    authenticate: createAuthentication(flags, options, caller),
     cors,
     checkHost,
   });
@@ -90,6 +90,7 @@ export function createFlagsApi<A extends Actor, Native>(
   /** Converts a refusal to a reply. Rethrows every other error. */
   function refuse(error: unknown, request: FlagsRequest<Native>): Reply {
     const found = findRoutes(request.path).find(({ route }) => route.method === request.method);
+    if (isAbort(error, request)) return { status: CLIENT_GONE, headers: {} };
     const reply = errorReply(error, { route: found?.route, params: decodeParams(request.path, found?.params ?? {}) });
     if (reply === undefined) throw error;
     if (reply.status >= 500 && isFlagsError(error)) onError(error, request.native);
@@ -135,10 +136,18 @@ export function createFlagsApi<A extends Actor, Native>(
   };
 }
 
+/** The status that access logs use for clients that disconnected. No client receives it. */
+const CLIENT_GONE = 499;
+
+/** Whether the request ended early because its client has disconnected. */
+function isAbort(error: unknown, { signal }: FlagsRequest): boolean {
+  return signal?.aborted === true && error === signal.reason;
+}
+
 interface DispatchParts<Native> {
   readonly findRoutes: RouteLookup;
   readonly endpoints: ReadonlyMap<Route, Endpoint>;
-  readonly gate: Gate<Native>;
+  readonly authenticate: Authentication<Native>;
   readonly cors: Cors | undefined;
   /** Present only when `auth` is `'none'`. */
   readonly checkHost: HostCheck | undefined;
@@ -151,12 +160,12 @@ type Dispatch<Native> = (request: FlagsRequest<Native>) => Promise<Reply | undef
 function createDispatch<Native>({
   findRoutes,
   endpoints,
-  gate,
+  authenticate,
   cors,
   checkHost,
 }: DispatchParts<Native>): Dispatch<Native> {
   const turn = coalescePerTick();
-  const letIn = openGate(gate);
+  const authenticateOpenly = admitOutsiders(authenticate);
   return async (request) => {
     const { path } = request;
     const access = accessOf(path);
@@ -171,7 +180,7 @@ function createDispatch<Native>({
     if (found) request.onMatch?.(found.route.path, params);
     // Batches simultaneous reads. Other requests wait for their bodies anyway.
     if (found?.route.method === 'GET') await turn();
-    const principal = await (found?.route.isOpen ? letIn : gate)(request, access);
+    const principal = await (found?.route.isOpen ? authenticateOpenly : authenticate)(request, access);
     const endpoint = found && endpoints.get(found.route);
     return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
   };

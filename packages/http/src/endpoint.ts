@@ -7,12 +7,13 @@ import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { invalidInput } from './errors.js';
 import { nextTurn } from './event-loop.js';
+import { type Gate, leaveAfter, type Visit } from './gate.js';
 import { CACHED_LENGTH, COLLECTED_LENGTH, collectChunks } from './json-chunks.js';
 import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
-import type { AdminFacts, Route, RouteBody, RouteResult } from './route.js';
+import type { AdminFacts, QueryValues, Route, RouteBody, RouteResult } from './route.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
 import type { ShownUser, UserId } from './users.js';
@@ -27,6 +28,7 @@ export interface EndpointParts {
   readonly inputs: InputSchemas;
   readonly admin: AdminFacts;
   readonly readBody: BodyReader;
+  readonly gate: Gate;
   readonly openApi: () => Serialized;
   readonly documents: ClientDocuments;
   readonly hub: Hub;
@@ -47,23 +49,34 @@ export interface Exchange {
   readonly dataVersion?: string | undefined;
   /** The project of the permission check. */
   readonly project?: string | null;
+  /** Present for heavy requests. */
+  readonly visit?: Visit;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
 /** Creates the endpoint of a route: check the permission, read the body, run the operation. */
 export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
-  const { flags, inputs, admin, readBody, documents, hub, eventHub, openApi, describeUsers } = parts;
+  const { flags, inputs, admin, readBody, gate, documents, hub, eventHub, openApi, describeUsers } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
 
-  async function answer({ request, params, principal, dataVersion, project: asked = null }: Exchange): Promise<Reply> {
-    const query = request.rawQuery === '' ? {} : readQuery(request.rawQuery);
-    const read = async () => (route.body === undefined ? undefined : checkBody(await readBody(request)));
+  const queryOf = ({ rawQuery }: FlagsRequest): QueryValues => (rawQuery === '' ? {} : readQuery(rawQuery));
+
+  /** Reads the body before the gate, so that a client that sends it slowly occupies no place. Parses a long one after it. */
+  async function read(request: FlagsRequest, visit: Visit | undefined): Promise<unknown> {
+    const isShort = (length: number) => route.isLight !== undefined && length <= SHORT_BODY;
+    const body = route.body && (await readBody(request, (length) => (isShort(length) ? undefined : visit?.enter())));
+    if (!route.isLight?.({ query: queryOf(request), body })) await visit?.enter();
+    return checkBody(body);
+  }
+
+  async function answer({ request, params, principal, dataVersion, project: asked = null, visit }: Exchange) {
+    const query = queryOf(request);
     const { body, project } =
       route.permissionBy === 'body'
-        ? await readThenCheck(route, principal, read)
-        : { body: await readOrCheck(route, principal, read), project: asked };
+        ? await readThenCheck(route, principal, () => read(request, visit))
+        : { body: await readOrCheck(route, principal, () => read(request, visit)), project: asked };
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     let revision: number | undefined;
@@ -87,6 +100,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       documents,
       hub,
       eventHub,
+      get signal() {
+        return request.signal;
+      },
       openApi,
       describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
       clientIp: () => request.ip(),
@@ -112,10 +128,32 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const answerWhole = route.streamed === undefined ? answer : answerStreamed;
   const answerCached =
     route.cacheBy === undefined ? answerWhole : cacheReplies({ answer, readDataVersion, cache: parts.replies });
+
+  /** A heavy request is not cached, and shares its reply with no other one: it may end when its own client disconnects. */
+  const answerHeavy: Endpoint = async (exchange) => {
+    const { request, principal } = exchange;
+    const { heavy, isLight, body } = route;
+    if (heavy === undefined || (!body && isLight?.({ query: queryOf(request), body }))) return answerCached(exchange);
+    const visit = gate.visit({ weight: heavy, actor: actorOf(principal), signal: request.signal });
+    try {
+      return leaveAfter(await answerWhole({ ...exchange, visit }), visit.leave);
+    } catch (error) {
+      visit.leave();
+      throw error;
+    }
+  };
   return async ({ request, params, principal }) => {
     const project = await checkPermission(route, { flags, params, principal });
-    return toConditionalReply(request, route, await answerCached({ request, params, principal, project }));
+    return toConditionalReply(request, route, await answerHeavy({ request, params, principal, project }));
   };
+}
+
+/** In characters. A heavy route parses a body up to this length before the gate, to find out whether it is light. */
+const SHORT_BODY = 256 * 1024;
+
+/** Names the actor at the gate. A user and a token may have the same name. */
+function actorOf({ name, token }: Principal): string {
+  return token ? `token ${token.id}` : `user ${name}`;
 }
 
 interface CachedEndpointParts {

@@ -1,4 +1,5 @@
 import { type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from '@flags/core';
+import { shortenMessage } from '@flags/core/integration';
 import { jsonReply, type Reply } from './reply.js';
 
 /** Why the HTTP layer refuses a request before it reaches the engine. */
@@ -11,16 +12,18 @@ export type HttpErrorCode =
   | 'method_not_allowed'
   | 'payload_too_large'
   | 'unsupported_media_type'
-  | 'invalid_json';
+  | 'invalid_json'
+  | 'overloaded';
 
 /** A refusal by the HTTP layer. */
 export class HttpError extends Error {
+  /** Shortens long texts, because they may quote a path or a header of any length. */
   constructor(
     readonly code: HttpErrorCode,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
-    super(message);
+    super(shortenMessage(message));
   }
 }
 
@@ -93,6 +96,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   payload_too_large: { status: 413, name: 'PayloadTooLargeError' },
   unsupported_media_type: { status: 415, name: 'ContentTypeError' },
   invalid_json: badData,
+  overloaded: unavailable,
 };
 
 /** Wraps an error of a host function. The host handles it, even if it is a `FlagsError`. */

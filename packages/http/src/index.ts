@@ -1,3 +1,4 @@
+export { isApiToken } from '@flags/core/integration';
 export { createFlagsApi, type FlagsApi } from './create-api.js';
 export { type FetchHandler, type FetchHandlerOptions, toFetchHandler } from './fetch-handler.js';
 export {
@@ -25,4 +26,5 @@ export type { Action } from './permissions.js';
 export type { FlagsReply } from './reply.js';
 export type { FlagsRequest, ReplySink } from './request.js';
 export { redactUrl } from './request.js';
+export { roles, type UserRole } from './roles.js';
 export type { DescribeUsers, UserDescription, UserDescriptions, UserId } from './users.js';

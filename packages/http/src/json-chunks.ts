@@ -98,7 +98,12 @@ export const CACHED_LENGTH = 4 * COLLECTED_LENGTH;
 /** A long text with its first slices generated. Call `rest.return()` if nobody writes it. */
 export interface StartedText {
   readonly first: readonly string[];
-  readonly rest: AsyncGenerator<string, void>;
+  readonly rest: Slices;
+}
+
+/** Generates the slices of a text. */
+export interface Slices extends AsyncIterable<string> {
+  return(): Promise<unknown>;
 }
 
 /**
@@ -146,7 +151,7 @@ function runAlone<T>(task: () => Promise<T>): Promise<T> {
 }
 
 /** Joins short chunks and splits long ones. Each slice takes one event-loop turn. */
-async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void> {
+async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void, void> {
   const isTurnOver = createPace();
   let text = '';
   for await (const chunk of chunks) {

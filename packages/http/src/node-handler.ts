@@ -59,7 +59,7 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
     const below = belowBase(path);
     if (below === undefined || !api.isOwnPath(below)) return next ? next() : refuse(response, 404);
     await handleNode(api, {
-      request: fromNode(request, { path: below, rawQuery: query, ip: () => ipOf(request) }),
+      request: fromNode(request, { response, path: below, rawQuery: query, ip: () => ipOf(request) }),
       response,
       next:
         next ??
@@ -121,15 +121,19 @@ export async function handleNode<Request>(
   else next(error);
 }
 
-/** The request properties that depend on the mount. */
-export interface NodeMount extends Pick<FlagsRequest, 'path' | 'rawQuery' | 'ip' | 'onMatch'> {}
+/** The request properties that depend on the mount, and the response. */
+export interface NodeMount extends Pick<FlagsRequest, 'path' | 'rawQuery' | 'ip' | 'onMatch'> {
+  /** Its `close` tells when the client disconnects. */
+  readonly response: ServerResponse;
+}
 
 /** For adapters: converts a Node request to a `FlagsRequest`. */
 export function fromNode<Request extends NodeRequest>(
   request: Request,
-  { path, rawQuery, ip, onMatch }: NodeMount,
+  { response, path, rawQuery, ip, onMatch }: NodeMount,
 ): FlagsRequest<Request> {
   const { headers } = request;
+  let signal: AbortSignal | undefined;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return {
     path,
@@ -142,11 +146,27 @@ export function fromNode<Request extends NodeRequest>(
     host: headers.host,
     hasBody,
     native: request,
+    // Created on demand: short requests do not need it.
+    get signal() {
+      signal ??= signalOfClose(response);
+      return signal;
+    },
     async readBody(limit) {
       if (!hasBody) return isEmptyBody(request.body) ? undefined : request.body;
       return isBodyRead(request) ? request.body : readStream(request, { headers, limit });
     },
   };
+}
+
+/** Returns a signal that aborts when the connection closes before the reply is written. */
+function signalOfClose(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => {
+    if (!response.writableFinished) controller.abort();
+  };
+  if (response.destroyed) abort();
+  else response.once('close', abort);
+  return controller.signal;
 }
 
 /** Returns whether the body is empty. Body parsers for Express 4 leave `{}` when the request has no body. */

@@ -61,12 +61,13 @@ export interface SessionApiOptions<A extends Actor = Actor, Native = unknown>
    * @example
    * createFlagsApi(flags, {
    *   auth: { session: (request) => request.user ?? null, tokens: true },
-   *   authorize: (actor, action, project) => 'kind' in actor || actor.canAdminister(project),
+   *   authorize: (actor, action) => isApiToken(actor) || roles[actor.role](action),
    * });
    */
   readonly auth: SessionAuth<A, Native>;
   /**
-   * Checks permissions of users and tokens; a token has a `kind`. Default: every authenticated actor may do everything.
+   * Checks permissions of users and tokens, which {@link isApiToken} tells apart; {@link roles} has the actions of common
+   * roles. Default: every authenticated actor may do everything.
    */
   readonly authorize?: Authorize<A | Token>;
 }
@@ -83,13 +84,13 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
    *   `/api/admin`, `client` under `/api/client`, `frontend` under `/api/frontend`, and either `client` or `frontend` under
    *   `/ofrep`. The actor has the token's name, and sees the token's projects and environment.
    * - `'none'`: every caller is the actor `anonymous`. The `Host` header must name this machine; see `allowedHosts`.
-   * - a function: returns the user of your application, for all paths. If it returns an API token (of `verifyToken`), the
-   *   token's kind must fit the path, and the request sees the token's projects and environment.
+   * - a function: returns the user of your application, for all paths. If it returns an API token (of `verifyToken`) or a
+   *   spread copy of one, the token's kind must fit the path, and the request sees the token's projects and environment.
    * - `{ session, tokens: true }`: users of your application combined with API tokens. Prefer it to a function that
    *   handles both; see {@link SessionApiOptions}.
    */
   readonly auth: Authenticate<A, Native> | BuiltInAuth<A>;
-  /** Checks permissions. Default: every authenticated actor may do everything. */
+  /** Checks permissions, for example by {@link roles}. Default: every authenticated actor may do everything. */
   readonly authorize?: Authorize<A>;
   /** The maximum body size in bytes, after decompression. Default: 1 MiB. */
   readonly bodyLimit?: number;

@@ -96,6 +96,12 @@ export type Operation =
   | 'validateFlagName'
   | 'getProjectHealth'
   | 'listEnvironments'
+  | 'getFlagEnvironment'
+  | 'listStrategies'
+  | 'getStrategy'
+  | 'orderStrategies'
+  | 'listVariants'
+  | 'updateToken'
   | 'listFlagTags'
   | 'addFlagTag'
   | 'updateFlagTags'
@@ -103,6 +109,7 @@ export type Operation =
   | 'listTags'
   | 'listTagTypes'
   | 'planChanges'
+  | 'planUndo'
   | 'listProjectHistory'
   | 'listFlagHistory';
 
@@ -123,7 +130,7 @@ export interface Principal {
   readonly scope: Scope;
   /** The API token of the caller. */
   readonly token?: Token | undefined;
-  /** The gate refused the caller. Only open routes answer it. */
+  /** Authentication refused the caller. Only open routes answer it. */
   readonly isOutsider?: true;
   /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
   check(action: Action, project: string | null): Promise<void>;

@@ -1,5 +1,6 @@
 import type { Page, PageQuery } from '@flags/core';
 import { createValidator, type InputSchemas, type JsonSchema } from '@flags/core/integration';
+import { nextTurn } from './event-loop.js';
 import { jsonArray, jsonTexts } from './json-chunks.js';
 import type { NextPage, QueryParameter, QueryValues, Route } from './route.js';
 
@@ -131,13 +132,14 @@ export async function listPieces<Item>({ limit, after }: QueryValues, list: List
   return { items: jsonTexts(texts), next: cursor === undefined ? undefined : { after: cursor } };
 }
 
-/** Reads a list to its end, page by page. */
+/** Reads a list to its end, page by page. Other requests run between the pages. */
 export async function* allPages<Item>(readPage: (query: PageQuery) => Promise<Page<Item>>): AsyncGenerator<Item> {
   let after: string | undefined;
   do {
     const page = await readPage({ limit: MAX_PAGE_LIMIT, after });
     yield* page.items;
     after = page.next;
+    if (after !== undefined) await nextTurn();
   } while (after !== undefined);
 }
 

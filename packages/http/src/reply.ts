@@ -1,3 +1,4 @@
+import type { Awaitable } from '@flags/core';
 import { entityTag } from './caching.js';
 import { type StartedText, writeSlices } from './json-chunks.js';
 import type { FlagsRequest, ReplySink } from './request.js';
@@ -12,8 +13,10 @@ export interface Reply {
   readonly bytes?: Uint8Array;
   /** JSON too long to buffer, in place of `text`. The adapter writes it in slices. */
   readonly slices?: StartedText;
+  /** Aborts when the client has taken too long for the slices. */
+  readonly expiry?: AbortSignal;
   /** Writes the body after the head, in place of `text`. */
-  readonly stream?: (sink: ReplySink) => void;
+  readonly stream?: (sink: ReplySink) => Awaitable<void>;
 }
 
 export interface ReplyContent {
@@ -72,7 +75,7 @@ export interface ReplyContext {
 
 /** Converts a reply to its public form. */
 export function toFlagsReply(reply: Reply, { request, headers: shared, onLateError }: ReplyContext): FlagsReply {
-  const { status, text, bytes, slices, stream } = reply;
+  const { status, text, bytes, slices, stream, expiry } = reply;
   const headers = mergeHeaders(shared, reply.headers);
   const isHead = request.method === 'HEAD';
   const write = slices ? (sink: ReplySink) => (isHead ? endHeadReply(sink, reply) : writeSlices(sink, slices)) : stream;
@@ -81,9 +84,10 @@ export function toFlagsReply(reply: Reply, { request, headers: shared, onLateErr
       status,
       headers,
       async stream(sink) {
-        const { signal } = request;
-        if (signal?.aborted) sink.destroy();
-        signal?.addEventListener('abort', () => sink.destroy(), { once: true });
+        for (const signal of [request.signal, expiry]) {
+          if (signal?.aborted) sink.destroy();
+          signal?.addEventListener('abort', () => sink.destroy(), { once: true });
+        }
         try {
           await write(sink);
         } catch (error) {

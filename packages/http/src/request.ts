@@ -23,8 +23,11 @@ export interface FlagsRequest<Native = unknown> {
    * @param limit The maximum size in bytes, after decompression.
    */
   readBody(limit: number): Promise<unknown>;
-  /** Aborts when the client disconnects. Required only if the sink of a stream does not close by itself. */
-  readonly signal?: AbortSignal;
+  /**
+   * Aborts when the client disconnects. Without it, work for a client that is gone goes on, and the sink of a stream must
+   * close by itself.
+   */
+  readonly signal?: AbortSignal | undefined;
   /** Called once when a route matches, before authentication. Parameters are decoded. */
   readonly onMatch?: ((route: string, params: Record<string, string>) => void) | undefined;
   /** The framework's own request. Host functions, such as `auth`, receive it. */

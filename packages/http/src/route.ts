@@ -1,7 +1,8 @@
-import type { ChangeContext, DataVersionScope, ErrorCode, FlagRef, Flags, TokenKind } from '@flags/core';
+import type { Awaitable, ChangeContext, DataVersionScope, ErrorCode, FlagRef, Flags, TokenKind } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
+import type { Weight } from './gate.js';
 import type { JsonChunks } from './json-chunks.js';
 import type { AuthMode } from './options.js';
 import type { Access, Action, Operation, Principal, Scope } from './permissions.js';
@@ -57,6 +58,10 @@ export interface Route {
    * content.
    */
   readonly streamed?: DataVersionScope;
+  /** The request is heavy: it passes the gate, as a read or as a change. */
+  readonly heavy?: Weight;
+  /** Returns whether this request passes by the gate, because it is small. Asked only if the body is short. */
+  isLight?(sent: SentContent): boolean;
   /** The request header that selects the form of the reply. */
   readonly vary?: typeof CLIENT_SPEC_HEADER;
   readonly deprecated?: true;
@@ -66,7 +71,7 @@ export interface Route {
    */
   projectOf?(flags: Flags, params: Readonly<Record<string, string>>): Promise<string | null>;
   /**
-   * Also answers callers that the gate refuses, and asks `authorize` for nothing. The handler distinguishes callers by
+   * Also answers callers that authentication refuses, and asks `authorize` for nothing. The handler distinguishes callers by
    * `principal.isOutsider`.
    */
   readonly isOpen?: true;
@@ -129,7 +134,10 @@ export type ReplySchema =
   | 'TagTypeList'
   | 'EnvironmentList'
   | 'ArchivedFlagList'
+  | 'FlagInEnvironment'
   | 'Strategy'
+  | 'StrategyList'
+  | 'VariantList'
   | 'VariantWeights'
   | 'Dependency'
   | 'PossibleParents'
@@ -177,6 +185,13 @@ export interface AdminAction {
   readonly isOfInstance: boolean;
 }
 
+/** What a client has sent. */
+export interface SentContent {
+  readonly query: QueryValues;
+  /** Not validated, unless the router checks it. */
+  readonly body: unknown;
+}
+
 /** The framework-independent request of a handler. */
 export interface RouteRequest<Parameter extends string = string> {
   /** The engine on behalf of the actor. */
@@ -215,6 +230,8 @@ export interface RouteRequest<Parameter extends string = string> {
   /** Authenticates and authorizes the caller again. */
   readonly isStillAdmitted: () => Promise<boolean>;
   readonly eventHub: EventHub;
+  /** Aborts when the client disconnects. Long work should end then. Undefined if the adapter cannot tell. */
+  readonly signal: AbortSignal | undefined;
   /** Verifies the API token again; absent without a token. */
   readonly hasValidToken: (() => Promise<boolean>) | undefined;
 }
@@ -236,7 +253,7 @@ export interface RouteResult {
   /** What a streamed reply shows of the stored data, if that depends on the caller. Part of the tag of a long reply. */
   readonly audience?: readonly string[];
   /** Writes the body while the client listens, in place of `body`. */
-  readonly stream?: (sink: ReplySink) => void;
+  readonly stream?: (sink: ReplySink) => Awaitable<void>;
   /**
    * The revision of the flag, project or segment in the body. It is part of the `ETag`, and clients send it in
    * `If-Match`.

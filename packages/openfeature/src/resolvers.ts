@@ -67,8 +67,8 @@ function switchDetails(
   resolution: FlagResolution | undefined,
 ): ResolutionDetails<boolean> {
   if (resolution === undefined) return unknownFlag(request);
-  const { enabled, reason, metadata } = resolution;
-  return { value: enabled, reason, flagMetadata: metadata };
+  const { enabled, metadata } = resolution;
+  return { value: enabled, reason: reasonOf(resolution), flagMetadata: metadata };
 }
 
 /** Details of another evaluation: the value of the variant's payload. */
@@ -77,7 +77,7 @@ function payloadDetails<T>(request: PayloadRequest<T>, resolution: FlagResolutio
   const { enabled, reason, variant, metadata } = resolution;
   const known = { flagMetadata: metadata, ...(variant && { variant: variant.name }) };
   if (variant?.payload === undefined) {
-    return { ...known, value: request.defaultValue, reason: enabled ? 'DEFAULT' : reason };
+    return { ...known, value: request.defaultValue, reason: enabled ? 'DEFAULT' : reasonOf(resolution) };
   }
   const reading = request.read(variant);
   if (reading === undefined) return { ...known, value: request.defaultValue, reason: 'DEFAULT' };
@@ -88,6 +88,11 @@ function payloadDetails<T>(request: PayloadRequest<T>, resolution: FlagResolutio
     return { ...known, ...failure(request, ErrorCode.TYPE_MISMATCH, message) };
   }
   return { ...known, value: value as T, reason };
+}
+
+/** OpenFeature calls the answer `DEFAULT` if the flag is enabled, and no strategy holds for the context. */
+function reasonOf({ enabled, reason }: FlagResolution): string {
+  return enabled || reason === 'DISABLED' ? reason : 'DEFAULT';
 }
 
 function unknownFlag<T>(request: EvaluationRequest<T>): ResolutionDetails<T> {

@@ -17,7 +17,7 @@ import { SegmentsScreen } from './screens/segments.js';
 import { SignIn } from './screens/sign-in.js';
 import { TokensScreen } from './screens/tokens.js';
 import { WhyScreen } from './screens/why.js';
-import { isLetIn, loadSession, session, sessionError } from './state/session.js';
+import { isLetIn, session, sessionError } from './state/session.js';
 
 export function App() {
   return (
@@ -30,7 +30,7 @@ export function App() {
 function Screen() {
   if (session.value === undefined && !isSignedOut.value) {
     const error = sessionError.value;
-    return error === undefined ? <Loading /> : <Fault error={error} onRetry={() => void loadSession()} />;
+    return error === undefined ? <Loading /> : <Fault error={error} />;
   }
   return isLetIn.value ? <Route segments={path.value} /> : <SignIn />;
 }

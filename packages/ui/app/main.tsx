@@ -1,6 +1,6 @@
 import './styles/main.css';
 import { effect } from '@preact/signals';
-import { render } from 'preact';
+import { options, render } from 'preact';
 import { invalidate } from './api/resource.js';
 import { followEvents } from './api/stream.js';
 import { App } from './app.js';
@@ -10,6 +10,22 @@ import { version } from './state/changes.js';
 import { applyHint, reloadFlagList } from './state/flag-list.js';
 import { startKeys } from './state/keys.js';
 import { isLetIn, startSession } from './state/session.js';
+
+/** Browsers drop the role of a table's parts when the style changes their `display`. */
+const TABLE_ROLES: Readonly<Record<string, string>> = {
+  table: 'table',
+  thead: 'rowgroup',
+  tbody: 'rowgroup',
+  tr: 'row',
+  td: 'cell',
+};
+const addAttributes = options.vnode;
+options.vnode = (vnode) => {
+  const props = vnode.props as { role?: string; scope?: string };
+  const role = vnode.type === 'th' ? `${props.scope === 'row' ? 'row' : 'column'}header` : TABLE_ROLES[`${vnode.type}`];
+  if (role !== undefined) props.role = role;
+  addAttributes?.(vnode);
+};
 
 startTheme();
 startRouter();

@@ -16,10 +16,15 @@ export const ROOT = new URL('../', import.meta.url);
 /** The address that the paths of the API are relative to. */
 export const API = new URL(settings.api.replace(/\/?$/, '/'), ROOT);
 
-/** The address for signing in, which leads back to this page; undefined if the host named none. */
+/**
+ * The address for signing in, which leads back to this page; undefined if the host named none. Another origin does not
+ * get the context of "view as", which may be personal data.
+ */
 export function signInAddress(): string | undefined {
   if (settings.signIn === undefined) return undefined;
   const address = new URL(settings.signIn, ROOT);
-  address.searchParams.set('return', `${location.pathname}${location.search}`);
+  const page = new URL(location.href);
+  if (address.origin !== page.origin) page.searchParams.delete('as');
+  address.searchParams.set('return', `${page.pathname}${page.search}`);
   return address.href;
 }

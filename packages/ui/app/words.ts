@@ -1,5 +1,5 @@
 import type { Answer, Bucket, EvaluatedVariant, Explained } from './api/types.js';
-import { describeConstraint, strategyName } from './model/describe.js';
+import { describeConstraint, segmentName, strategyName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
 const numbers = new Intl.NumberFormat();
@@ -76,7 +76,7 @@ export const EVENTS: Readonly<Record<string, string>> = {
   'segment-deleted': 'deleted a segment',
   'feature-project-change': 'moved the flag',
   'api-token-created': 'created a token',
-  'api-token-updated': 'rotated a token',
+  'api-token-updated': 'changed when a token expires',
   'api-token-deleted': 'deleted a token',
 };
 
@@ -122,7 +122,7 @@ function whyNot({ strategies }: Explained): string {
     const failed = strategy.constraints.find(({ holds }) => !holds);
     const segment = strategy.segments.find(({ holds }) => !holds);
     if (strategy.disabled) return 'strategy disabled';
-    if (segment) return `not in segment ${segment.id}`;
+    if (segment) return `not in ${segmentName(segment.id)}`;
     if (failed) {
       const { contextName } = failed.constraint;
       if (failed.value === undefined) return `no ${contextName}`;

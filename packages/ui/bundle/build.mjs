@@ -2,29 +2,11 @@
 // Runs before tsc -b, and writes only what has changed.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, relative } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { build } from 'esbuild';
+import { bundlePage, PACKAGE } from './page.mjs';
 
-const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..');
-
-const { outputFiles, metafile } = await build({
-  absWorkingDir: PACKAGE,
-  entryPoints: { app: 'app/main.tsx' },
-  outdir: 'out',
-  bundle: true,
-  write: false,
-  minify: true,
-  metafile: true,
-  format: 'esm',
-  target: ['chrome123', 'firefox120', 'safari17.5'],
-  jsx: 'automatic',
-  jsxImportSource: 'preact',
-  legalComments: 'none',
-  charset: 'utf8',
-  logLevel: 'warning',
-});
+const { outputFiles, packages } = await bundlePage();
 
 const files = outputFiles.map(({ path, contents }) => {
   const extension = path.slice(path.lastIndexOf('.') + 1);
@@ -32,7 +14,7 @@ const files = outputFiles.map(({ path, contents }) => {
   return { extension, name: `app-${hash}.${extension}`, contents };
 });
 writeIfChanged('src/assets.ts', assetsModule(files));
-writeIfChanged('THIRD-PARTY.txt', notices(Object.keys(metafile.inputs)));
+writeIfChanged('THIRD-PARTY.txt', notices(packages));
 
 function assetsModule(all) {
   const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
@@ -52,21 +34,9 @@ ${entries.join('')}};
 }
 
 /** The licences of the packages in the script. */
-function notices(inputs) {
-  const folders = new Set(
-    inputs.flatMap((input) => {
-      const parts = join(PACKAGE, input).split(`node_modules${sep}`);
-      const [scope, name] = parts.at(-1).split(sep);
-      if (parts.length === 1) return [];
-      const folder = scope.startsWith('@') ? join(scope, name) : scope;
-      return [join(parts.slice(0, -1).join(`node_modules${sep}`), 'node_modules', folder)];
-    }),
-  );
-  const texts = [...folders].map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    return `${name} ${version}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}\n`;
-  });
-  return `The page contains these packages.\n\n${texts.sort().join(`\n${'-'.repeat(80)}\n\n`)}`;
+function notices(all) {
+  const texts = all.map(({ name, version, notice }) => `${name} ${version}\n\n${notice}\n`);
+  return `The page contains these packages.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }
 
 function writeIfChanged(name, text) {

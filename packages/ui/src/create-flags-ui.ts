@@ -16,8 +16,9 @@ export type FlagsUiFetchHandler = (request: Request) => Promise<Response | undef
 /**
  * Creates the admin page as a handler for Express 4 and 5, Connect and plain `node:http`.
  *
- * Mount it at the path of the router. It serves `/ui` and everything below, and passes all other requests on. Without
- * `next`, it replies 404 for other paths. Every address in the page is relative, so it works behind gateways that strip
+ * Mount it at the path of the router. It serves `/ui` and everything below, redirects from the mount path to the page, and
+ * passes all other requests on. At the root of your application, `/` stays yours. Without `next`, it replies 404 for other
+ * paths. Every address in the page is relative, so it works behind gateways that strip
  * a prefix. The page itself holds no secret: the router decides who may read and change flags.
  *
  * @param options Every option has a default.
@@ -30,11 +31,13 @@ export type FlagsUiFetchHandler = (request: Request) => Promise<Response | undef
 export function createFlagsUi(options: FlagsUiOptions = {}): FlagsUiHandler {
   const respond = createResponder(options);
   return (request, response, next) => {
-    const { method = 'GET', headers, url = '/' } = request;
+    const { method = 'GET', headers, url = '/', originalUrl = url } = request as MountedRequest;
     const answer = async () => {
       const reply = await respond({
         method,
         path: pathOf(url),
+        originalPath: pathOf(originalUrl),
+        ownsRoot: next === undefined || pathOf(originalUrl) !== pathOf(url),
         accept: String(headers['accept-encoding'] ?? ''),
         ifNoneMatch: headers['if-none-match'],
       });
@@ -63,6 +66,8 @@ export function createFlagsUiFetchHandler(options: FlagsUiOptions = {}): FlagsUi
     const reply = await respond({
       method: request.method,
       path: new URL(request.url).pathname,
+      originalPath: new URL(request.url).pathname,
+      ownsRoot: false,
       accept: request.headers.get('accept-encoding') ?? '',
       ifNoneMatch: request.headers.get('if-none-match') ?? undefined,
     });
@@ -72,10 +77,19 @@ export function createFlagsUiFetchHandler(options: FlagsUiOptions = {}): FlagsUi
   };
 }
 
+/** A request below a mount path, as Express and Connect pass it on. */
+interface MountedRequest extends IncomingMessage {
+  readonly originalUrl?: string;
+}
+
 interface UiRequest {
   readonly method: string;
   /** The path in the URL, without the query. */
   readonly path: string;
+  /** The path that the client sent. Express strips the mount path from `path`. */
+  readonly originalPath: string;
+  /** Whether `/` is not the root of the host: a mounted page, or a server of its own. */
+  readonly ownsRoot: boolean;
   readonly accept: string;
   readonly ifNoneMatch: string | undefined;
 }
@@ -93,9 +107,12 @@ const ASSETS = '/assets/';
 /** Returns the one function behind both handlers. It resolves to undefined for other paths. */
 function createResponder(options: FlagsUiOptions): (request: UiRequest) => Promise<UiReply | undefined> {
   assertOptions(options);
-  const base = `${(options.basePath ?? '').replace(/\/$/, '')}/ui`;
+  const mount = (options.basePath ?? '').replace(/\/$/, '');
+  const base = `${mount}/ui`;
   const encoder = new AssetEncoder();
-  return async ({ method, path, accept, ifNoneMatch }) => {
+  return async ({ method, path, originalPath, ownsRoot, accept, ifNoneMatch }) => {
+    const isRoot = (path === mount || path === `${mount}/`) && (mount !== '' || ownsRoot);
+    if (isRoot && (method === 'GET' || method === 'HEAD')) return redirectToPage(originalPath);
     if (path !== base && !path.startsWith(`${base}/`)) return undefined;
     if (method !== 'GET' && method !== 'HEAD') {
       return { status: 405, headers: { ...PLAIN, allow: 'GET, HEAD' }, body: 'Use GET.\n' };
@@ -129,6 +146,13 @@ function createResponder(options: FlagsUiOptions): (request: UiRequest) => Promi
       return isKnown ? { status: 304, headers, body: null } : { status: 200, headers, body: html };
     }
   };
+}
+
+/** Redirects from the mount path to the page. The address is relative, because gateways may strip a prefix. */
+function redirectToPage(mountPath: string): UiReply {
+  const last = mountPath.slice(mountPath.lastIndexOf('/') + 1);
+  const location = last === '' ? './ui/' : `./${last}/ui/`;
+  return { status: 302, headers: { location, 'cache-control': 'no-store' }, body: null };
 }
 
 /** Returns the path of a request target, which may be absolute (RFC 9112, 3.2.2). */

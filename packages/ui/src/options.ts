@@ -17,12 +17,17 @@ export interface FlagsUiOptions {
   readonly banner?: Banner;
   /** The address of a link back to your application. Default: none. */
   readonly home?: string;
-  /** Where users sign in. Gets `?return=` with the address of the page. Default: none. */
+  /**
+   * Where users sign in. Gets `?return=` with the path and query of the page; on another origin without the context of
+   * "view as". Default: none.
+   */
   readonly signIn?: string;
-  /** Environments in which every change passes through the review. Default: the default environment of the flags. */
+  /** Environments in which every change passes through the review. Default: `production`, or else the last one. */
   readonly reviewIn?: readonly string[];
   /** Whether the page sends its own `Content-Security-Policy`. Default: true. Set false if your host sends one. */
   readonly csp?: boolean;
+  /** Whether pages of other origins may show this page in a frame. Default: false. They could trick users into clicks. */
+  readonly allowFraming?: boolean;
   /** The mount path, such as `/internal/flags`. Set it when the framework keeps this path in the URL. Default: `''`. */
   readonly basePath?: string;
 }
@@ -45,7 +50,8 @@ export function assertOptions(options: FlagsUiOptions): void {
       Array.isArray(value) && value.every((name) => typeof name === 'string')
         ? undefined
         : 'must be a list of environment names',
-    csp: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+    csp: expectBoolean,
+    allowFraming: expectBoolean,
     basePath: (value) => (value === '' ? undefined : expectText(value)),
   };
   for (const [name, value] of Object.entries(options)) {
@@ -54,6 +60,10 @@ export function assertOptions(options: FlagsUiOptions): void {
     const fault = value === undefined ? undefined : check(value);
     if (fault !== undefined) throw new TypeError(`createFlagsUi: the option ${name} ${fault}.`);
   }
+}
+
+function expectBoolean(value: unknown): string | undefined {
+  return typeof value === 'boolean' ? undefined : 'must be true or false';
 }
 
 function expectText(value: unknown): string | undefined {

@@ -7,6 +7,8 @@ export interface AssetNames {
   readonly style: string;
 }
 
+const NO_FRAMES = "frame-ancestors 'none'";
+
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,20 +17,26 @@ const POLICY = [
   "img-src 'self' data:",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  NO_FRAMES,
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
-].join('; ');
+];
 
 /** Returns the headers of the page. They replace those of the host. */
-export function pageHeaders({ csp = true }: FlagsUiOptions): Readonly<Record<string, string>> {
+export function pageHeaders({ csp = true, allowFraming = false }: FlagsUiOptions): Readonly<Record<string, string>> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'same-origin',
-    ...(csp && { 'content-security-policy': POLICY }),
+    // Beside the policy, because a host that sends its own may not forbid frames.
+    ...(!allowFraming && { 'x-frame-options': 'DENY' }),
+    ...(csp && { 'content-security-policy': policyOf(allowFraming) }),
   };
+}
+
+function policyOf(allowFraming: boolean): string {
+  return POLICY.filter((directive) => !allowFraming || directive !== NO_FRAMES).join('; ');
 }
 
 /**

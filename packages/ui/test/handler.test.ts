@@ -42,8 +42,42 @@ describe.each(Object.entries(FRAMEWORKS))('under %s', (_, framework) => {
       for (const file of files) expect((await fetch(new URL(file ?? '', url + path))).status).toBe(200);
     }
     expect(await (await fetch(`${url}/uix`)).text()).toBe('host');
-    expect(await (await fetch(`${url}/`)).text()).toBe('host');
   });
+
+  it('redirects from where it is mounted to the page, also behind a gateway that strips a prefix', async () => {
+    const app = framework();
+    app.use('/a/b', createFlagsUi());
+    app.use((_request: unknown, response: { end(text: string): void }) => response.end('host'));
+    const url = await listen(app);
+    for (const path of ['/a/b', '/a/b/', '/a/b?x=/y', '/a/b/?x']) {
+      const { status, headers } = await fetch(url + path, { redirect: 'manual' });
+      expect([path, status]).toEqual([path, 302]);
+      const behindGateway = `https://host/prefix${path}`;
+      expect(new URL(headers.get('location') ?? '', behindGateway).href).toBe('https://host/prefix/a/b/ui/');
+    }
+    const page = await fetch(`${url}/a/b`);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<html')]);
+    expect(await (await fetch(`${url}/a/b`, { method: 'POST' })).text()).toBe('host');
+  });
+
+  it('leaves the root of the application to the application', async () => {
+    const app = framework();
+    app.use(createFlagsUi());
+    app.use((_request: unknown, response: { end(text: string): void }) => response.end('host'));
+    expect(await (await fetch(`${await listen(app)}/`)).text()).toBe('host');
+  });
+});
+
+it('redirects from the root of a server of its own, and from basePath', async () => {
+  const own = await listen(createFlagsUi());
+  expect((await fetch(own)).url).toBe(`${own}/ui/`);
+  const based = await listen(createFlagsUi({ basePath: '/flags' }));
+  for (const path of ['/flags', '/flags/']) expect((await fetch(based + path)).url).toBe(`${based}/flags/ui/`);
+  expect((await fetch(based)).status).toBe(404);
+  const handler = createFlagsUiFetchHandler({ basePath: '/flags' });
+  const redirect = await handler(new Request('http://host/flags'));
+  expect([redirect?.status, redirect?.headers.get('location')]).toEqual([302, './flags/ui/']);
+  expect(await createFlagsUiFetchHandler()(new Request('http://host/'))).toBeUndefined();
 });
 
 it('replies 404 for other paths on plain node:http, and finds its mount path with basePath', async () => {
@@ -120,6 +154,17 @@ it('leaves the policy to the host on request', async () => {
   expect((await fetch(`${url}/ui/`)).headers.has('content-security-policy')).toBe(false);
 });
 
+it.each<[FlagsUiOptions, string | null, boolean]>([
+  [{}, 'DENY', true],
+  [{ csp: false }, 'DENY', false],
+  [{ allowFraming: true }, null, false],
+  [{ csp: false, allowFraming: true }, null, false],
+])('forbids frames unless the host allows them: %j', async (options, header, isInPolicy) => {
+  const { headers } = await fetch(`${await listen(createFlagsUi(options))}/ui/`);
+  expect(headers.get('x-frame-options')).toBe(header);
+  expect(headers.get('content-security-policy')?.includes("frame-ancestors 'none'") ?? false).toBe(isInPolicy);
+});
+
 it.each([
   [{ nonsense: 1 }, 'there is no option nonsense'],
   [{ constructor: 1 }, 'there is no option constructor'],
@@ -128,6 +173,7 @@ it.each([
   [{ reviewIn: 'production' }, 'reviewIn must be a list'],
   [{ banner: { text: 'x', tone: 'loud' } }, 'banner must be'],
   [{ csp: 'no' }, 'csp must be true or false'],
+  [{ allowFraming: 1 }, 'allowFraming must be true or false'],
 ])('refuses %j', (options, message) => {
   expect(() => createFlagsUi(options as FlagsUiOptions)).toThrow(message);
 });

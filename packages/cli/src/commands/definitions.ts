@@ -1,10 +1,10 @@
-import type { Definitions, VariantInput } from '@flags/core';
+import type { DefaultFlagType, Definitions, VariantInput } from '@flags/core';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
 import { readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
 import { type CommandIo, EXIT } from '../output.js';
-import { type CommandSession, listEnvironments, withSession } from '../session.js';
+import { type CommandSession, readEnvironments, withSession } from '../session.js';
 
 /** Adds the commands for flags as code: `export`, `import`, `plan`, `apply` and `types`. */
 export function addDefinitionCommands(program: Command, io: CommandIo): void {
@@ -20,11 +20,12 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .description('show what a document would change; exit code 2 if there are changes')
     .argument('<file>', 'YAML or JSON; - for standard input')
     .option('--prune', 'archive the flags that the document lacks, and revive those that it has')
+    .option('--markdown', 'write the changes as a fenced block of Markdown, for a comment')
     .action((file: string, _options, command: Command) =>
       withSession(io, command.optsWithGlobals(), async (session) => {
-        const differences = await planDocument(session, await readDefinitions(io, file), command.opts());
-        session.output.json({ changed: false, differences });
-        if (differences.length > 0) program.setOptionValue('exitCode', EXIT.changes);
+        const plan = await planDocument(session, await readDefinitions(io, file), command.opts());
+        session.output.json({ changed: false, ...plan });
+        if (plan.differences.length > 0) program.setOptionValue('exitCode', EXIT.changes);
       }),
     );
   program
@@ -32,6 +33,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .description('bring the flags to the state of a document')
     .argument('<file>', 'YAML or JSON; - for standard input')
     .option('--prune', 'archive the flags that the document lacks, and revive those that it has')
+    .option('--markdown', 'write the changes as a fenced block of Markdown, for a comment')
     .action((file: string, _options, command: Command) =>
       withSession(io, command.optsWithGlobals(), async (session) =>
         applyDocument(session, await readDefinitions(io, file), command.opts()),
@@ -57,7 +59,9 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .description('write the source of a typed schema to standard output')
     .action((_options, command: Command) =>
       withSession(io, command.optsWithGlobals(), async (session) =>
-        session.output.raw(toSchemaSource(await exportFrom(session), await listEnvironments(session.api))),
+        session.output.raw(
+          toSchemaSource(await exportFrom(session), (await readEnvironments(session.api)).environments),
+        ),
       ),
     );
 }
@@ -79,6 +83,15 @@ async function writeExport(session: CommandSession, format: 'yaml' | 'json'): Pr
   output.raw(isJson ? `${JSON.stringify(document, null, 2)}\n` : stringify(document, { aliasDuplicateObjects: false }));
 }
 
+/** The types that a schema may name without an option. A record, so that the compiler finds one that is missing. */
+const BUILT_IN_TYPES: Readonly<Record<DefaultFlagType, true>> = {
+  release: true,
+  experiment: true,
+  operational: true,
+  'kill-switch': true,
+  permission: true,
+};
+
 /** Returns the TypeScript source that declares the flags of a store. */
 function toSchemaSource({ flags = [] }: Definitions, environments: readonly string[]): string {
   const live = flags.filter(({ archived }) => archived !== true);
@@ -91,12 +104,15 @@ function toSchemaSource({ flags = [] }: Definitions, environments: readonly stri
     };
     return `    ${toKey(name)}: ${toSource(members)},\n`;
   });
+  const types = [...new Set(live.flatMap(({ type }) => type ?? []))].sort();
+  const isBuiltIn = types.every((type) => Object.hasOwn(BUILT_IN_TYPES, type));
+  const options = { environments, ...(!isBuiltIn && { types }) };
   return `import { defineFlags } from '@flags/core';
 
 export const schema = defineFlags(
   {
 ${declarations.join('')}  },
-  { environments: ${toSource(environments)} },
+  ${toSource(options)},
 );
 `;
 }

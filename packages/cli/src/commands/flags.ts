@@ -1,4 +1,6 @@
+import { describeState } from '@flags/core/admin';
 import type { Command } from 'commander';
+import { ApiError } from '../connection.js';
 import { describeConstraint } from '../describe.js';
 import { type CommandIo, usageError } from '../output.js';
 import {
@@ -70,7 +72,8 @@ export function addFlagCommands(program: Command, io: CommandIo): void {
     );
 }
 
-async function listFlags({ api, output, options }: CommandSession, query: ListOptions): Promise<void> {
+async function listFlags(session: CommandSession, query: ListOptions): Promise<void> {
+  const { api, output, options } = session;
   const { type, label, owner, stale, archived, limit } = query;
   const shown =
     limit === undefined ? (output.isTerminal && !output.isJson ? ROWS_ON_TERMINAL : Infinity) : countOf(limit);
@@ -90,6 +93,7 @@ async function listFlags({ api, output, options }: CommandSession, query: ListOp
     output.line(isFiltered ? 'No flag matches.' : 'There are no flags. Create one: flags create NAME');
     return;
   }
+  const names = await segmentNames(session, features);
   const environments = features[0]?.environments.map(({ name }) => name) ?? [];
   output.table(
     ['Name', 'Project', 'Type', ...environments, 'Last seen', 'Labels', 'Owner'],
@@ -97,7 +101,10 @@ async function listFlags({ api, output, options }: CommandSession, query: ListOp
       flag.name,
       flag.project,
       flag.stale ? `${flag.type}, stale` : flag.type,
-      ...flag.environments.map((one) => describeState(one)),
+      ...flag.environments.map((one) => {
+        const state = describeState(one, (id) => names.get(id));
+        return one.enabled && one.hasVariants ? `${state}, variants` : state;
+      }),
       flag.lastSeenAt?.slice(0, 10) ?? 'never',
       flag.labels.join(', '),
       flag.owner ?? '',
@@ -118,11 +125,24 @@ export function countOf(text: string, items = 'flags'): number {
   return count;
 }
 
-function describeState({ enabled, rollout, hasVariants }: ListedFlag['environments'][number]): string {
-  if (!enabled) return 'off';
-  return ['on', rollout === null || rollout === 100 ? '' : `${rollout}%`, hasVariants ? 'variants' : '']
-    .filter((part) => part !== '')
-    .join(' ');
+/** Returns the names of the segments that a list shows. A caller who may not list segments sees their ids. */
+async function segmentNames(
+  { api }: CommandSession,
+  flags: readonly ListedFlag[],
+): Promise<ReadonlyMap<number, string>> {
+  const isShown = flags.some(({ environments }) =>
+    environments.some(({ audience }) => audience.some(({ segment }) => segment !== undefined)),
+  );
+  if (!isShown) return new Map();
+  try {
+    const { segments } = await api.get<{
+      readonly segments: readonly { readonly id: number; readonly name: string }[];
+    }>('/segments');
+    return new Map(segments.map(({ id, name }) => [id, name]));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return new Map();
+    throw error;
+  }
 }
 
 /** Reads a flag with its strategies. */

@@ -2,7 +2,15 @@ import type { Command } from 'commander';
 import type { Api } from '../connection.js';
 import { describeConstraint, describeEvent, subjectOf } from '../describe.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { confirmOrRefuse, isAffected, reviewedEnvironments, type WireChangeSet } from '../review.js';
+import {
+  confirmChange,
+  deletionsIn,
+  describePlan,
+  effectLines,
+  effectsIn,
+  type WireChangeSet,
+  type WirePlan,
+} from '../review.js';
 import { type CommandSession, environmentOf, findFlag, withSession } from '../session.js';
 import { countOf, MOST_PER_PAGE } from './flags.js';
 
@@ -15,12 +23,18 @@ interface WirePlayground {
   readonly features: readonly WireExplanation[];
 }
 
+interface WireDependency {
+  readonly feature: string;
+  readonly enabled?: boolean;
+  readonly variants?: readonly string[];
+}
+
 interface WireExplanation {
   readonly name: string;
   readonly enabled: boolean;
   readonly reason: string;
   readonly variant: { readonly name: string };
-  readonly dependencies: readonly { readonly dependency: { readonly flag: string }; readonly holds: boolean }[];
+  readonly dependencies: readonly { readonly dependency: WireDependency; readonly holds: boolean }[];
   readonly strategies: readonly {
     readonly name: string;
     readonly holds: boolean;
@@ -85,15 +99,25 @@ async function historyPath(session: CommandSession, flag: string | undefined): P
   return `/projects/${encodeURIComponent(of)}/features/${encodeURIComponent(flag)}/history`;
 }
 
+/** Empty pages one after the other. Each stands for many change sets that the caller may not see. */
+const MOST_EMPTY_PAGES = 500;
+
 /** Reads as many pages as it takes: a page ends at 1 MiB, and may be empty. */
 async function readHistory(api: Api, path: string, limit: number): Promise<WireHistory> {
   const changes: WireChangeSet[] = [];
+  const cursors = new Set<string>();
   let next: string | undefined;
+  let empty = 0;
   do {
     const page = { limit: Math.min(limit - changes.length, MOST_PER_PAGE), after: next };
     const found = await api.get<WireHistory>(path, page);
-    changes.push(...found.changes);
+    empty = found.changes.length === 0 ? empty + 1 : 0;
+    for (const change of found.changes.slice(0, page.limit)) changes.push(change);
     next = found.next;
+    if (next !== undefined && (cursors.has(next) || empty > MOST_EMPTY_PAGES)) {
+      throw new CommandError(`${api.connection.name} gives a history without an end. Is it the flags API?`);
+    }
+    if (next !== undefined) cursors.add(next);
   } while (next !== undefined && changes.length < limit);
   return { changes, ...(next !== undefined && { next }) };
 }
@@ -102,17 +126,17 @@ async function undo(session: CommandSession, id: string): Promise<void> {
   const { api, output, options } = session;
   const path = `/changes/${encodeURIComponent(id)}`;
   const { at, actor, events } = await api.get<WireChangeSet>(path);
-  output.line(`The change set of ${at} by ${actor}:`);
-  for (const event of events) output.line(`  ${subjectOf(event)} ${describeEvent(event)}`);
+  const plan = await api.post<WirePlan>(`${path}/undo/plan`);
+  const { documents } = plan;
+  const { effects, hiddenEffects } = effectsIn(session, plan);
+  output.line(`Takes back the change set of ${at} by ${actor}:`);
+  for (const line of [...describePlan(plan), ...effectLines(session, effects)]) output.line(line);
   if (options.dryRun === true) {
-    output.line('Nothing has changed: the command would take this back.');
-    output.json({ changed: false, events });
+    output.line('Nothing has changed: this is what the command would do.');
+    output.json({ changed: false, events, documents, effects, hiddenEffects });
     return;
   }
-  const reviewed = (await reviewedEnvironments(session)).filter((environment) => isAffected(events, environment));
-  const created = events.filter(({ type }) => /-created$/.test(type)).map((event) => subjectOf(event));
-  const subjects = [...reviewed, ...created.map((name) => `${name}, which is deleted`)];
-  if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}. Go on?`);
+  await confirmChange(session, { effects, hiddenEffects, deletions: deletionsIn(plan) });
   const { reason } = options;
   const changeSet = await api.post<WireChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
   output.json({ changed: changeSet.id !== null, changeSet });
@@ -144,7 +168,7 @@ async function explain(session: CommandSession, flag: string, given: ContextOpti
   const state = enabled ? output.colors.green('on') : output.colors.red('off');
   output.line(`${flag} is ${state} in ${environment}: ${REASONS[reason] ?? reason.replaceAll('_', ' ')}`);
   if (variant.name !== 'disabled') output.line(`variant ${variant.name}`);
-  for (const { dependency, holds } of dependencies) output.line(`  ${mark(holds)} depends on ${dependency.flag}`);
+  for (const { dependency, holds } of dependencies) output.line(`  ${mark(holds)} ${describeDependency(dependency)}`);
   for (const strategy of strategies) {
     output.line(
       `  ${mark(strategy.holds)} ${strategy.name}${strategy.disabled ? ' (disabled)' : ''}${rolloutOf(strategy)}`,
@@ -156,7 +180,14 @@ async function explain(session: CommandSession, flag: string, given: ContextOpti
   }
 }
 
+/** Says what a parent has to be: "needs payments on", "needs payments with the variant red or blue". */
+function describeDependency({ feature, enabled, variants = [] }: WireDependency): string {
+  if (variants.length > 0) return `needs ${feature} with the variant ${variants.join(' or ')}`;
+  return `needs ${feature} ${enabled === false ? 'off' : 'on'}`;
+}
+
 const REASONS: Readonly<Record<string, string>> = {
+  dependency: 'a parent is not as needed',
   no_strategy_holds: 'no strategy holds',
   strategy: 'a strategy holds',
 };
@@ -171,7 +202,7 @@ function rolloutOf({ rollout }: WireExplanation['strategies'][number]): string {
 
 function splitProperty(text: string): [string, string] {
   const place = text.indexOf('=');
-  if (place < 1) throw usageError(`${text} is no property. Write it as country=DE.`);
+  if (place < 1) throw usageError(`${text} is not a property. Write it as country=DE.`);
   return [text.slice(0, place), text.slice(place + 1)];
 }
 

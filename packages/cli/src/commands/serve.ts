@@ -82,7 +82,8 @@ function announce(io: CommandIo, { options, auth, secret, server, store }: Serve
   const isLocal = ['127.0.0.1', 'localhost', '::1'].includes(options.host);
   if (auth === 'none' && !isLocal)
     output.line('Everybody who reaches this address can change the flags: see --auth token.');
-  const token = auth === 'none' ? '' : ` --token ${secret ?? 'SECRET'}`;
+  // In quotes: zsh reads the asterisks of a secret as a pattern.
+  const token = auth === 'none' ? '' : ` --token '${secret ?? 'SECRET'}'`;
   output.line(`In another terminal: flags list --store ${url}${token}`);
   output.line('Stop with Ctrl-C.');
 }

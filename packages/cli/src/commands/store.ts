@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { backUpFile } from '@flags/core/sqlite';
 import type { Command } from 'commander';
-import { isAddress, isFile, nameOf, openFlags, reasonOf } from '../connection.js';
+import { isAddress, isFile, MigrationError, nameOf, openFlags, reasonOf } from '../connection.js';
 import { CommandError, type CommandIo, createOutput, usageError } from '../output.js';
 import { type CommonOptions, namesIn } from '../session.js';
 
@@ -15,7 +15,7 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
       const output = createOutput(io, options.json === true);
       const store = storeOf(options, 'A running server migrates its own store when it starts.');
       if (store === ':memory:') throw usageError('A store in memory is always new: it needs no migration.');
-      const isNew = isFile(store) && !existsSync(store);
+      const isNew = await isEmpty(store);
       const name = nameOf(store);
       if (options.dryRun === true) {
         output.line(isNew ? `Would create ${name}.` : `Would bring ${name} up to date.`);
@@ -48,6 +48,17 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
       output.json({ backup: file });
       output.line(`Copied ${store} to ${file}.`);
     });
+}
+
+/** Returns whether a store has no tables yet. */
+async function isEmpty(store: string): Promise<boolean> {
+  if (isFile(store) && !existsSync(store)) return true;
+  try {
+    await (await openFlags(store, { environments: undefined })).close();
+    return false;
+  } catch (error) {
+    return error instanceof MigrationError && error.isEmpty;
+  }
 }
 
 function storeOf({ store }: CommonOptions, advice: string): string {

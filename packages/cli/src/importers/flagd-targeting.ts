@@ -20,11 +20,11 @@ export function toRules(targeting: unknown): Rules | undefined {
   for (let index = 0; index + 1 < operands.length; index += 2) {
     const alternatives = toAlternatives(operands[index]);
     const variant = operands[index + 1];
-    if (!alternatives || isRule(variant)) return undefined;
+    if (!alternatives || isExpression(variant)) return undefined;
     rules.push(...alternatives.map((constraints) => ({ constraints, variant })));
   }
   const otherwise = operands.length % 2 === 1 ? (operands.at(-1) ?? undefined) : undefined;
-  if (!isRule(otherwise)) return { rules, otherwise };
+  if (!isExpression(otherwise)) return { rules, otherwise };
   const nested = toRules(otherwise);
   return nested && { rules: [...rules, ...nested.rules], otherwise: nested.otherwise };
 }
@@ -35,21 +35,31 @@ export interface Distribution {
   readonly stickiness: string;
 }
 
-/** Converts `fractional`, with or without the value that is hashed. */
+/**
+ * Converts `fractional`, with or without the value that is hashed. Returns undefined if an expression gives a variant, a
+ * weight or more than one field of the context, or if all weights are 0.
+ */
 export function distributionOf(targeting: unknown): Distribution | undefined {
   const operands = operandsOf(targeting, 'fractional');
   if (!operands) return undefined;
   const [first, ...rest] = operands;
   const isSpread = Array.isArray(first);
-  const shares = (isSpread ? operands : rest).filter(Array.isArray);
-  const total = shares.reduce((sum, [, weight = 1]) => sum + Number(weight), 0);
-  const name = isSpread
-    ? undefined
-    : variablesIn(first).find((one) => one !== 'targetingKey' && !one.startsWith('$flagd'));
-  const weights = shares.map(
-    ([variant, weight = 1]) => [`${variant}`, Math.round((Number(weight) * 1000) / total)] as const,
-  );
-  return { weights, stickiness: name === undefined ? 'userId' : name };
+  const shares = isSpread ? operands : rest;
+  if (!shares.every(isShare)) return undefined;
+  const total = shares.reduce((sum, [, weight = 1]) => sum + weight, 0);
+  const fields = new Set(isSpread ? ['targetingKey'] : variablesIn(first).filter((one) => !one.startsWith('$flagd')));
+  const [field = ''] = fields;
+  if (total === 0 || fields.size !== 1) return undefined;
+  const weights = shares.map(([variant, weight = 1]) => [variant, Math.round((weight * 1000) / total)] as const);
+  return { weights, stickiness: field === 'targetingKey' ? 'userId' : field };
+}
+
+type Share = readonly [variant: string, weight?: number];
+
+function isShare(share: unknown): share is Share {
+  if (!Array.isArray(share)) return false;
+  const [variant, weight = 1] = share;
+  return typeof variant === 'string' && Number.isFinite(weight) && weight >= 0;
 }
 
 function variablesIn(rule: unknown): readonly string[] {
@@ -58,6 +68,11 @@ function variablesIn(rule: unknown): readonly string[] {
   return Object.entries(membersOf(rule)).flatMap(([operator, operands]) =>
     operator === 'var' ? [`${[operands].flat()[0]}`] : variablesIn(operands),
   );
+}
+
+/** Rules and lists of them. A text, a number or a boolean is a value. */
+function isExpression(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function isRule(value: unknown): boolean {
@@ -128,7 +143,8 @@ function toConstraint(operator: string, [left, right, third]: readonly unknown[]
   }
   if (operator === 'sem_ver' && typeof right === 'string' && typeof third === 'string') {
     const isNegated = right === '!=';
-    const compared = VERSIONS[isNegated ? '=' : right];
+    const comparison = isNegated ? '=' : right;
+    const compared = Object.hasOwn(VERSIONS, comparison) ? VERSIONS[comparison] : undefined;
     return compared && { contextName, operator: compared, value: third, ...(isNegated && { inverted: true }) };
   }
   return undefined;

@@ -1,4 +1,11 @@
-import type { DefinedFlag, DefinedStrategy, VariantInput } from '@flags/core';
+import {
+  createFlags,
+  type DefinedFlag,
+  type DefinedStrategy,
+  isFlagsError,
+  memoryStorage,
+  type VariantInput,
+} from '@flags/core';
 import { distributionOf, toRules } from './flagd-targeting.js';
 import {
   type Imported,
@@ -12,34 +19,100 @@ import {
 } from './importer.js';
 
 /** Converts flag definitions of flagd. Evaluators are put in where targeting refers to them. */
-export function importFlagd(document: unknown, { environment }: ImportTarget): Imported {
-  const { flags: given, $evaluators } = membersOf(document);
+export async function importFlagd(document: unknown, { environment }: ImportTarget): Promise<Imported> {
+  const { flags: given, $evaluators, metadata } = membersOf(document);
   const report = new Report();
+  noteMetadata('the file', metadata, report);
   const entries = Array.isArray(given)
     ? given.map((flag) => [textOf(membersOf(flag).key) ?? '', flag] as const)
     : Object.entries(membersOf(given));
-  const flags = entries.map(([key, value]): DefinedFlag => {
+  const converted = entries.map(([key, value]) => {
     const name = toName(key, report);
-    const flag = { ...membersOf(value), targeting: resolve(membersOf(value).targeting, membersOf($evaluators)) };
+    const flag: Flag = { ...membersOf(value), targeting: resolve(membersOf(value).targeting, membersOf($evaluators)) };
+    const { description, ...metadata } = membersOf(flag.metadata);
+    noteMetadata(name, metadata, report);
     const { variants, strategies } = isSwitch(flag) ? toSwitch(name, flag, report) : toVariantFlag(name, flag, report);
-    const description = textOf(membersOf(membersOf(value).metadata).description);
-    const isOn = membersOf(value).state === 'ENABLED';
-    return {
-      name,
-      ...(description !== undefined && { description }),
-      ...(variants.length > 0 && { variants }),
-      environments: { [environment]: { enabled: isOn && strategies.length > 0, strategies } },
-    };
+    const isOn = flag.state === 'ENABLED' && strategies.length > 0;
+    return toFlag({ name, description, variants, environment: { enabled: isOn, strategies } }, environment);
   });
+  const flags = await withoutRefused(converted, environment, report);
   return { definitions: toDefinitions({ flags }), report: report.sentences };
 }
+
+function toFlag(
+  { name, description, variants, environment: configuration }: Configured,
+  environment: string,
+): DefinedFlag {
+  return {
+    name,
+    ...(typeof description === 'string' && { description }),
+    ...(variants.length > 0 && { variants }),
+    environments: { [environment]: configuration },
+  };
+}
+
+interface Configured {
+  readonly name: string;
+  readonly description: unknown;
+  readonly variants: readonly VariantInput[];
+  readonly environment: { readonly enabled: boolean; readonly strategies: readonly DefinedStrategy[] };
+}
+
+function noteMetadata(name: string, metadata: unknown, report: Report): void {
+  const members = Object.keys(membersOf(metadata));
+  if (members.length > 0) report.add(`${name}: its metadata is not imported: ${members.join(', ')}.`);
+}
+
+/**
+ * Imports flags off that the engine would refuse, so that one flag does not stop the file. An engine in memory decides,
+ * because the engine has the rules.
+ */
+async function withoutRefused(
+  flags: readonly DefinedFlag[],
+  environment: string,
+  report: Report,
+): Promise<readonly DefinedFlag[]> {
+  const engine = await createFlags({ storage: memoryStorage(), environments: [{ name: environment }] });
+  const refusalOf = (flag: DefinedFlag) =>
+    engine.importDefinitions({ version: 1, flags: [flag] }, { dryRun: true }).then(() => undefined, toRefusal);
+  const accepted: DefinedFlag[] = [];
+  try {
+    for (const flag of flags) {
+      const refusal = await refusalOf(flag);
+      const off: DefinedFlag = { ...flag, environments: { [environment]: { enabled: false, strategies: [] } } };
+      if (refusal === undefined) accepted.push(flag);
+      else if ((await refusalOf(off)) === undefined) {
+        report.add(`${flag.name}: ${refusal}. ${IMPORTED_OFF}`);
+        accepted.push(off);
+      } else {
+        const { variants = [], ...rest } = off;
+        if (variants.length > 0) report.add(`${flag.name}: ${refusal}. The flag is imported off and without variants.`);
+        accepted.push(variants.length > 0 ? rest : flag);
+      }
+    }
+  } finally {
+    await engine.close();
+  }
+  return accepted;
+}
+
+function toRefusal(error: unknown): string {
+  if (!isFlagsError(error)) throw error;
+  const [detail] = error.details;
+  return detail?.path ? `${detail.path.replace('/flags/0/', '')} ${detail.message}` : error.message;
+}
+
+const IMPORTED_OFF = 'The flag is imported off: write its rules as strategies.';
 
 /** Replaces `{ "$ref": name }` by the evaluator of this name. */
 function resolve(rule: unknown, evaluators: Members, depth = 0): unknown {
   if (depth > 20 || typeof rule !== 'object' || rule === null) return rule;
   if (Array.isArray(rule)) return rule.map((one) => resolve(one, evaluators, depth + 1));
   const { $ref } = rule as Members;
-  if (typeof $ref === 'string') return resolve(evaluators[$ref], evaluators, depth + 1);
+  if (typeof $ref === 'string') {
+    // A rule that refers to nothing stays, and has no equivalent.
+    return Object.hasOwn(evaluators, $ref) ? resolve(evaluators[$ref], evaluators, depth + 1) : rule;
+  }
   return Object.fromEntries(Object.entries(rule).map(([name, one]) => [name, resolve(one, evaluators, depth + 1)]));
 }
 
@@ -56,15 +129,20 @@ function isSwitch({ variants }: Flag): boolean {
 
 const EVERYBODY: DefinedStrategy = { name: 'default' };
 
+const SWITCHED_OFF: Converted = { variants: [], strategies: [] };
+
 /** The flag is on for contexts whose variant is true. */
 function toSwitch(name: string, { variants, defaultVariant, targeting }: Flag, report: Report): Converted {
   const values = membersOf(variants);
   const isTrue = (variant: unknown) => values[`${variant}`] === true;
-  const isOnByDefault = isTrue(defaultVariant);
-  const otherwise = isOnByDefault ? [EVERYBODY] : [];
-  if (targeting === undefined || isEmpty(targeting)) return { variants: [], strategies: otherwise };
+  const hasDefault = isVariantOf(values, defaultVariant);
+  const isOnByDefault = hasDefault && isTrue(defaultVariant);
+  if (isEmpty(targeting)) {
+    if (!hasDefault) report.add(`${name}: ${WITHOUT_DEFAULT} It is off for them, whatever default they name.`);
+    return { variants: [], strategies: isOnByDefault ? [EVERYBODY] : [] };
+  }
   const distribution = distributionOf(targeting);
-  if (distribution) {
+  if (distribution?.weights.every(([variant]) => Object.hasOwn(values, variant))) {
     const share = distribution.weights
       .filter(([variant]) => isTrue(variant))
       .reduce((sum, [, weight]) => sum + weight, 0);
@@ -73,7 +151,11 @@ function toSwitch(name: string, { variants, defaultVariant, targeting }: Flag, r
     return { variants: [], strategies: [{ name: 'flexibleRollout', parameters }] };
   }
   const rules = toRules(targeting);
-  const last = rules?.otherwise === undefined ? isOnByDefault : isTrue(rules.otherwise);
+  const isFallback = rules?.otherwise === undefined;
+  if (rules && isFallback && !hasDefault) {
+    report.add(`${name}: ${WITHOUT_DEFAULT} It is off for them, whatever default they name.`);
+  }
+  const last = isFallback ? isOnByDefault : isTrue(rules.otherwise);
   const all = rules?.rules ?? [];
   // Strategies switch on only, so no rule may switch off what a later one switches on.
   const isExpressible = rules !== undefined && all.every(({ variant }) => isTrue(variant)) && !last;
@@ -93,30 +175,46 @@ function toSwitch(name: string, { variants, defaultVariant, targeting }: Flag, r
     const constraints = [{ ...condition, inverted: condition.inverted !== true }];
     return { variants: [], strategies: [{ name: 'default', constraints }] };
   }
-  report.add(`${name}: its targeting has no equivalent. The flag is imported off: write its rules as strategies.`);
-  return { variants: [], strategies: [] };
+  report.add(`${name}: ${WITHOUT_EQUIVALENT} ${IMPORTED_OFF}`);
+  return SWITCHED_OFF;
+}
+
+const WITHOUT_DEFAULT = 'it has no defaultVariant for contexts that no rule matches.';
+const WITHOUT_EQUIVALENT = 'its targeting has no equivalent.';
+
+/** Rules may give a boolean for the variants named true and false. */
+function isVariantOf(values: Members, variant: unknown): boolean {
+  return (typeof variant === 'string' || typeof variant === 'boolean') && Object.hasOwn(values, `${variant}`);
 }
 
 function isEmpty(targeting: unknown): boolean {
-  return targeting === null || Object.keys(membersOf(targeting)).length === 0;
+  return targeting === undefined || targeting === null || Object.keys(membersOf(targeting)).length === 0;
 }
 
 function toVariantFlag(name: string, { variants, defaultVariant, targeting }: Flag, report: Report): Converted {
-  const values = Object.entries(membersOf(variants));
+  const values = membersOf(variants);
+  const hasDefault = isVariantOf(values, defaultVariant);
+  const names = new Map(Object.keys(values).map((variant) => [variant, toName(variant, report)]));
   const toVariants = (weightOf: (variant: string) => number): VariantInput[] => {
-    const weighted = values.map(([variant, value]) => ({ variant, value, weight: weightOf(variant) }));
+    const weighted = Object.entries(values).map(([variant, value]) => ({ variant, value, weight: weightOf(variant) }));
     const heaviest = Math.max(...weighted.map(({ weight }) => weight));
     const variable = weighted.findIndex(({ weight }) => weight === heaviest);
     return weighted.map(({ variant, value, weight }, index) => ({
-      name: toName(variant, report),
+      name: names.get(variant) ?? variant,
       ...(index === variable ? { weightType: 'variable' as const } : { weightType: 'fix' as const, weight }),
       payload: toPayload(value),
     }));
   };
-  const all = toVariants((variant) => (variant === `${defaultVariant}` ? 1000 : 0));
-  if (targeting === undefined || isEmpty(targeting)) return { variants: all, strategies: [EVERYBODY] };
+  const all = toVariants((variant) => (variant === defaultVariant ? 1000 : 0));
+  const noteDefault = () => {
+    if (!hasDefault) report.add(`${name}: ${WITHOUT_DEFAULT} It is off for them, so that they get their own default.`);
+  };
+  if (isEmpty(targeting)) {
+    noteDefault();
+    return { variants: all, strategies: hasDefault ? [EVERYBODY] : [] };
+  }
   const distribution = distributionOf(targeting);
-  if (distribution) {
+  if (distribution?.weights.every(([variant]) => Object.hasOwn(values, variant))) {
     const weights = new Map(distribution.weights);
     report.add(`${name}: users may get other variants than before, because another hash chooses them.`);
     const spread = toVariants((variant) => weights.get(variant) ?? 0);
@@ -126,22 +224,23 @@ function toVariantFlag(name: string, { variants, defaultVariant, targeting }: Fl
     };
   }
   const rules = toRules(targeting);
-  const payloads = new Map(all.map((variant) => [variant.name, variant.payload]));
-  const isKnown = (variant: unknown) => payloads.has(`${variant}`);
-  if (!rules?.rules.every(({ variant }) => isKnown(variant))) {
-    report.add(`${name}: its targeting has no equivalent. The flag is imported off: write its rules as strategies.`);
+  const isKnown = (variant: unknown) => isVariantOf(values, variant);
+  const isFallback = rules?.otherwise === undefined;
+  if (!rules?.rules.every(({ variant }) => isKnown(variant)) || !(isFallback || isKnown(rules.otherwise))) {
+    report.add(`${name}: ${WITHOUT_EQUIVALENT} ${IMPORTED_OFF}`);
     return { variants: all, strategies: [] };
   }
-  const fixed = (variant: string) => {
-    const payload = payloads.get(variant);
-    const one = { name: variant, weightType: 'variable' as const, weight: 1000, stickiness: 'default' };
-    return [{ ...one, ...(payload && { payload }) }];
+  const fixed = (variant: unknown) => {
+    const one = { name: names.get(`${variant}`) ?? '', weightType: 'variable' as const, weight: 1000 };
+    return [{ ...one, stickiness: 'default', payload: toPayload(values[`${variant}`]) }];
   };
   const strategies = rules.rules.map(({ constraints, variant }): DefinedStrategy => {
-    return { name: 'default', constraints, variants: fixed(`${variant}`) };
+    return { name: 'default', constraints, variants: fixed(variant) };
   });
-  const rest = isKnown(rules.otherwise) ? { name: 'default', variants: fixed(`${rules.otherwise}`) } : EVERYBODY;
-  return { variants: all, strategies: [...strategies, rest] };
+  if (!isFallback)
+    return { variants: all, strategies: [...strategies, { name: 'default', variants: fixed(rules.otherwise) }] };
+  noteDefault();
+  return { variants: all, strategies: hasDefault ? [...strategies, EVERYBODY] : strategies };
 }
 
 function toPayload(value: unknown): NonNullable<VariantInput['payload']> {

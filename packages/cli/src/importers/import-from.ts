@@ -1,15 +1,15 @@
 import type { Definitions } from '@flags/core';
 import { isAddress } from '../connection.js';
 import { readDocument } from '../definitions.js';
-import { CommandError, usageError } from '../output.js';
-import { type CommandSession, environmentOf, listEnvironments } from '../session.js';
+import { CommandError, printable, usageError } from '../output.js';
+import { type CommandSession, environmentOf, readEnvironments } from '../session.js';
 import { importFlagd } from './flagd.js';
 import { importFlipper } from './flipper.js';
 import { type Imported, type ImportTarget, membersOf } from './importer.js';
 import { importUnleash } from './unleash.js';
 import { readUnleash } from './unleash-live.js';
 
-const IMPORTERS: Readonly<Record<Source, (document: unknown, target: ImportTarget) => Imported>> = {
+const IMPORTERS: Readonly<Record<Source, (document: unknown, target: ImportTarget) => Imported | Promise<Imported>>> = {
   unleash: importUnleash,
   flagd: importFlagd,
   flipper: importFlipper,
@@ -31,7 +31,7 @@ export async function readFrom(
   file: string,
   { from, mapEnvironment = [], sourceToken }: SourceOptions,
 ): Promise<Definitions> {
-  const environments = await listEnvironments(session.api);
+  const { environments } = await readEnvironments(session.api);
   const mapped = new Map(mapEnvironment.map((pair) => toPair(pair, environments)));
   const { strategies = [] } = await session.api.get<WireStrategies>('/session');
   const target: ImportTarget = {
@@ -45,8 +45,8 @@ export async function readFrom(
   if (membersOf(document)[from === 'unleash' ? 'features' : from === 'flagd' ? 'flags' : 'features'] === undefined) {
     throw new CommandError(`${file} is not an export of ${from}.`);
   }
-  const { definitions, report } = IMPORTERS[from](document, target);
-  for (const sentence of report) session.io.stderr.write(`note: ${sentence}\n`);
+  const { definitions, report } = await IMPORTERS[from](document, target);
+  for (const sentence of report) session.io.stderr.write(`note: ${printable(sentence)}\n`);
   return definitions;
 }
 

@@ -1,12 +1,13 @@
-import { reasonOf, withoutTrailingSlashes } from '../connection.js';
+import { fetchInTime, readBody, reasonOf, withoutTrailingSlashes } from '../connection.js';
 import { CommandError } from '../output.js';
 import { listOf, type Members, membersOf, textOf } from './importer.js';
 
 /** Requests to the server at the same time. */
 const AT_ONCE = 4;
 
-/** Archived flags in one request. */
+/** Archived flags in one request, and in all of them. */
 const PAGE = 100;
+const MOST_ARCHIVED = 100_000;
 
 /** Reads a path of the admin API. An optional path that does not exist is empty. */
 type Get = (path: string, isOptional?: boolean) => Promise<Members>;
@@ -40,7 +41,8 @@ function createGet(address: string, token: string | undefined): Get {
     const url = `${base}/api/admin${path}`;
     let response: Response;
     try {
-      response = await fetch(url, { headers: { accept: 'application/json', ...(token && { authorization: token }) } });
+      const headers = { accept: 'application/json', ...(token && { authorization: token }) };
+      response = await fetchInTime(url, { headers });
     } catch (error) {
       throw new CommandError(`${base} cannot be reached (${reasonOf(error)}).`);
     }
@@ -50,7 +52,12 @@ function createGet(address: string, token: string | undefined): Get {
     }
     if (!response.ok)
       throw new CommandError(`${base} answered ${response.status} to ${path}. Is it an Unleash server?`);
-    return membersOf(await response.json().catch(() => undefined));
+    const text = await readBody(response, base);
+    try {
+      return membersOf(JSON.parse(text));
+    } catch {
+      return {};
+    }
   };
 }
 
@@ -67,11 +74,17 @@ async function listArchived(get: Get): Promise<readonly Members[]> {
   const { features } = await get('/archive/features', true);
   if (features !== undefined) return listOf(features);
   const found: Members[] = [];
+  const names = new Set<unknown>();
   for (;;) {
     const query = `archived=IS:true&sortBy=name&limit=${PAGE}&offset=${found.length}`;
     const page = listOf((await get(`/search/features?${query}`, true)).features);
     found.push(...page);
     if (page.length < PAGE) return found;
+    const known = names.size;
+    for (const { name } of page) names.add(name);
+    if (names.size === known || found.length >= MOST_ARCHIVED) {
+      throw new CommandError('The server lists archived flags without an end. Is it an Unleash server?');
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EnvironmentRef, FlagRef, ProjectRef, SegmentUseRequest, StrategyRef } from '../common.types.js';
+import type { Awaitable, EnvironmentRef, FlagRef, ProjectRef, StrategyRef } from '../common.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
@@ -78,8 +78,6 @@ export interface ApplyOptions {
   readonly reason?: string;
   /** Revisions of documents that must not have moved, whether the set changes them or not. */
   readonly ifRevision?: Readonly<Record<DocumentName, number>>;
-  /** Checks whether the caller may use a segment, as in the context of single operations. */
-  readonly onSegmentUse?: (segment: SegmentUseRequest) => void | Promise<void>;
 }
 
 /** The result of a change set. */
@@ -99,6 +97,29 @@ export interface ChangeSet {
 /** What a change set would do. */
 export interface Plan {
   readonly documents: readonly PlannedDocument[];
+  /** What clients would see, in code-point order of environments, then of flags. Empty if they would see no difference. */
+  readonly effects: readonly Effect[];
+}
+
+/**
+ * `absent`: the project has no such flag. `off`: off for everybody, by its switch or a parent. `on`: strategies and parents
+ * decide.
+ */
+export type FlagVisibility = 'absent' | 'off' | 'on';
+
+/** How what clients can see of a flag differs. With `off` on both sides, its variants gain or lose their payloads. */
+export interface EffectState {
+  readonly before: FlagVisibility;
+  readonly after: FlagVisibility;
+  /** true if the flag is on before and after, and clients receive another definition. */
+  readonly changed?: true;
+}
+
+/** What clients of one environment would see of one flag. A flag that moves counts once for each project. */
+export interface Effect extends EffectState {
+  readonly project: string;
+  readonly flag: string;
+  readonly environment: string;
 }
 
 /** A document that a change set would write, in the order of the first change of each document. */
@@ -114,13 +135,36 @@ export interface PlannedDocument {
 }
 
 /** An event that a change set would append. */
-export type PlannedEvent = Pick<FlagsEvent, 'type' | 'project' | 'flag' | 'environment' | 'data' | 'before'>;
+export interface PlannedEvent
+  extends Pick<FlagsEvent, 'type' | 'project' | 'flag' | 'environment' | 'data' | 'before'> {
+  /** The operation that causes the event. Absent in an undo and in an import. */
+  readonly op?: string;
+}
+
+/** A decided change set, before its commit. */
+export interface PlannedSet {
+  readonly documents: readonly PlannedDocument[];
+  /** The segments that strategies start to use. A segment that the set moves has an entry for each of its projects. */
+  readonly segmentUses: readonly SegmentUseRequest[];
+}
+
+/** A segment that a strategy starts to use. */
+export interface SegmentUseRequest {
+  readonly segment: number;
+  /** The segment's project; null if the segment belongs to the instance. */
+  readonly project: string | null;
+}
+
+/** Checks a decided change set before its commit. Throws or rejects to refuse it. */
+export type AuthorizeChanges = (planned: PlannedSet) => Awaitable<void>;
 
 /** The environment and the contexts of a preview. */
 export interface PreviewQuery {
   readonly environment: string;
   /** At most 1000. */
   readonly contexts: readonly EvaluationContext[];
+  /** Ends the preview when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The evaluations that a change set would change: one entry for every changed flag, and for the flags that depend on it. */
@@ -183,11 +227,13 @@ export interface ChangeSetOperations {
   apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet>;
 
   /**
-   * Decides changes without a commit. Returns the documents before and after, and the events.
+   * Decides changes without a commit. Returns the documents before and after, the events, and what clients would see.
+   * Works in slices of some milliseconds.
    *
    * @throws FlagsError as {@link ChangeSetOperations.apply}
    * @example
-   * const { documents } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   * const isSeen = effects.some(({ environment }) => environment === 'production');
    */
   plan(changes: readonly Change[]): Promise<Plan>;
 }

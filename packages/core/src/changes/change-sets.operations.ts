@@ -1,39 +1,34 @@
-import { groupBy } from '../collections.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import type { FlagsEvent } from '../events/event.types.js';
-import { toFlagsEvent, withoutHash } from '../events/feed.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { toFlagsEvent } from '../events/feed.js';
+import { readAll } from '../history/event-log.js';
 import type { StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import { tokenDocuments } from '../tokens/token.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import type {
   ApplyOptions,
   Change,
+  ChangeOperationName,
   ChangeSet,
   DocumentName,
-  Plan,
   PlannedDocument,
-  PlannedEvent,
 } from './change-set.types.js';
-import { nameOf } from './documents.js';
 import { type ChangeArguments, type ChangeOperation, type Engine, type PreparedChange, REF_MEMBERS } from './engine.js';
+import { toPlannedDocuments } from './planned.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
 import { VOCABULARY } from './vocabulary.js';
-import type { RecordedEvent } from './working-copy.js';
 
 export async function apply(
   engine: Engine,
   changes: readonly Change[],
   options: ApplyOptions = {},
 ): Promise<ChangeSet> {
-  const { id, actor, reason, ifRevision, onSegmentUse } = options;
+  const { id, actor, reason, ifRevision } = options;
   const context = {
     ...(id !== undefined && { id: readChangeSetId(id) }),
     ...(actor !== undefined && { actor }),
     ...(reason !== undefined && { reason: readReason(reason) }),
-    ...(onSegmentUse && { onSegmentUse }),
     expected: readExpectedRevisions(ifRevision),
   };
   const committed = await engine.run(await prepareAll(engine, changes), context);
@@ -41,31 +36,27 @@ export async function apply(
   return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
 }
 
-export async function plan(engine: Engine, changes: readonly Change[]): Promise<Plan> {
-  return { documents: await planDocuments(engine, changes) };
-}
-
 /** Decides changes without a commit. Returns the documents that they would change, with their states. */
 export async function planDocuments(engine: Engine, changes: readonly Change[]): Promise<readonly PlannedDocument[]> {
-  const { copy, writes } = await engine.plan(await prepareAll(engine, changes));
-  const events = groupBy(copy.events, ({ subject }) => nameOf(subject));
-  return writes.flatMap(({ write: { key }, found, next }) => {
-    const own = events.get(nameOf(key));
-    if (!own) return [];
-    const shown = showingOf(key.kind);
-    const states = { before: shown(found?.state ?? null), after: shown(next ?? null) };
-    return [{ ...key, ...states, events: own.map(toPlannedEvent) }];
-  });
+  return planPrepared(engine, await prepareAll(engine, changes));
+}
+
+/** Decides prepared changes as {@link planDocuments} does. */
+export async function planPrepared(
+  engine: Engine,
+  changes: readonly PreparedChange[],
+): Promise<readonly PlannedDocument[]> {
+  return toPlannedDocuments(await engine.plan(changes));
 }
 
 /** Validates every change, and creates its ids and times. */
 async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
-  for (const [index, { operation, ifRevision, ...change }] of readChanges(changes).entries()) {
+  for (const [index, { operation, op, ifRevision, ...change }] of readChanges(changes).entries()) {
     if (timeSlice.isOver()) await timeSlice.next();
     const path = `/changes/${index}`;
     try {
-      prepared.push({ ...(await operation.prepare(engine, change)), ifRevision, path });
+      prepared.push({ ...(await operation.prepare(engine, change)), op, ifRevision, path });
     } catch (error) {
       throw locateRefusal(error, path);
     }
@@ -76,7 +67,7 @@ async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<r
 /** The events, with their ids and positions, are in the storage. A failed read must not claim that nothing has changed. */
 export async function readCommitted(engine: Engine, id: string): Promise<ChangeSet> {
   try {
-    const found = await readChangeSet(engine, id);
+    const found = toChangeSet(id, await readAll(engine.storage, { changeSet: id }));
     if (found) return found;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -84,22 +75,6 @@ export async function readCommitted(engine: Engine, id: string): Promise<ChangeS
     throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
   }
   throw new Error(`The change set ${id} was committed, and the storage has no events of it.`);
-}
-
-/** Reads a change set from its events. Resolves to undefined if there is none of this id. */
-async function readChangeSet({ storage }: Engine, id: string): Promise<ChangeSet | undefined> {
-  const stored: StoredEvent[] = [];
-  for (;;) {
-    const after = stored.at(-1)?.position;
-    const { events } = await storage.events({
-      order: 'oldest-first',
-      filter: { changeSet: id },
-      limit: LIMITS.eventsPerPage,
-      ...(after !== undefined && { after }),
-    });
-    stored.push(...events);
-    if (events.length < LIMITS.eventsPerPage) return toChangeSet(id, stored);
-  }
 }
 
 function toChangeSet(id: string, stored: readonly StoredEvent[]): ChangeSet | undefined {
@@ -111,20 +86,9 @@ function toChangeSet(id: string, stored: readonly StoredEvent[]): ChangeSet | un
   return { id, at, actor, reason, events, revisions: Object.fromEntries(revisions) as Record<DocumentName, number> };
 }
 
-function toPlannedEvent({ subject, project, event }: RecordedEvent): PlannedEvent {
-  const { type, environment = null, data, before } = event;
-  const shown = showingOf(subject.kind);
-  const flag = subject.kind === flagDocuments.kind ? subject.id : null;
-  return { type, project, flag, environment, data: shown(data), before: shown(before) };
-}
-
-/** Returns a function that removes the hash of a token. */
-function showingOf(kind: string): (value: unknown) => unknown {
-  return kind === tokenDocuments.kind ? withoutHash : (value) => value;
-}
-
 /** A change whose operation is known and whose reference has the right members. The input is still as it was given. */
 interface ReadableChange extends ChangeArguments {
+  readonly op: ChangeOperationName;
   readonly operation: ChangeOperation;
   readonly ifRevision?: number | readonly number[];
 }
@@ -153,8 +117,9 @@ function readChanges(changes: unknown): readonly ReadableChange[] {
 }
 
 function toReadable({ op, ref, input, ifRevision }: Members): ReadableChange {
-  const operation = VOCABULARY[op as keyof typeof VOCABULARY];
-  return { operation, ref, input, ...(ifRevision !== undefined && { ifRevision: ifRevision as number | number[] }) };
+  const known = op as ChangeOperationName;
+  const revision = ifRevision !== undefined && { ifRevision: ifRevision as number | number[] };
+  return { op: known, operation: VOCABULARY[known], ref, input, ...revision };
 }
 
 function findIssues(change: unknown, path: string): readonly ErrorDetail[] {

@@ -172,14 +172,41 @@ export function toChange({ key, found, draft }: DraftedEntry): DocumentChange {
   return { write, events, found, next: state, path };
 }
 
-/** The number of revisions between two checkpoints of a document. */
-export const CHECKPOINT_INTERVAL = 200;
+/**
+ * A checkpoint is the state of a document at a revision. It bounds the events that `stateAt` reads: a commit stores one at
+ * every 200th revision, and if it appends many or large events to the document. Fewer than 200 small commits therefore
+ * follow a checkpoint, and no commit has to know about earlier ones.
+ */
+const CHECKPOINT = { kind: 'checkpoint', revisions: 200, events: 10, bytes: 262_144 } as const;
 
-/** The kind of a checkpoint: the state of a document at a revision. It bounds the events that `stateAt` reads. */
-const CHECKPOINT = 'checkpoint';
+/** Checkpoints are listed newest first, because their ids count down. */
+function checkpointKey(document: DocumentKey, revision: number): DocumentKey {
+  const rank = `${Number.MAX_SAFE_INTEGER - revision}`.padStart(16, '0');
+  return { kind: CHECKPOINT.kind, id: `${nameOf(document)} ${rank}` };
+}
 
-export function checkpointKey({ kind, id }: DocumentKey, revision: number): DocumentKey {
-  return { kind: CHECKPOINT, id: `${kind} ${id} ${revision}` };
+/** Reads the newest checkpoint of a document before a revision. */
+export async function readCheckpoint(
+  storage: Pick<Storage, 'get' | 'list'>,
+  document: DocumentKey,
+  before: number,
+): Promise<Versioned<unknown> | undefined> {
+  const { kind, id: after } = checkpointKey(document, before);
+  const [found] = await storage.list({ kind, parent: nameOf(document), part: 'body', after, limit: 1 });
+  if (found) return { state: found.content, revision: Number.MAX_SAFE_INTEGER - Number(found.key.id.slice(-16)) };
+  return readEarlyCheckpoint(storage, document, before);
+}
+
+/** Releases before 0.3 stored a checkpoint at every 200th revision only, without a parent and with the revision in its id. */
+async function readEarlyCheckpoint(
+  storage: Pick<Storage, 'get'>,
+  document: DocumentKey,
+  before: number,
+): Promise<Versioned<unknown> | undefined> {
+  const revision = before - 1 - ((before - 1) % CHECKPOINT.revisions);
+  if (revision === 0) return undefined;
+  const found = await storage.get({ kind: CHECKPOINT.kind, id: `${nameOf(document)} ${revision}` });
+  return found && { state: found.body, revision };
 }
 
 /**
@@ -192,13 +219,24 @@ export function withCheckpoints(
   hasHistory: (key: DocumentKey) => boolean,
 ): readonly DocumentWrite[] {
   const writes: DocumentWrite[] = changes.map(({ write }) => write);
-  for (const { write, next: body } of changes) {
+  for (const { write, next: body, events } of changes) {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
-    if (body === undefined || write.expected === 0 || revision % CHECKPOINT_INTERVAL !== 0) continue;
+    if (body === undefined || write.expected === 0) continue;
+    const isDue = revision % CHECKPOINT.revisions === 0 || events.length >= CHECKPOINT.events;
+    const text = 'text' in write ? write.text : '';
+    if (!isDue && !hasLargeEvents(events, text.length)) continue;
     if (!hasHistory(write.key)) continue;
-    const text = 'text' in write ? write.text : JSON.stringify(body);
-    writes.push({ key: checkpointKey(write.key, revision), expected: 0, parent: null, body, text, summary: null });
+    const parent = nameOf(write.key);
+    const key = checkpointKey(write.key, revision);
+    writes.push({ key, expected: 0, parent, body, text: text || JSON.stringify(body), summary: null });
   }
   return writes;
+}
+
+/** Measures the events of large documents only: those of small documents are small. */
+function hasLargeEvents(events: readonly DomainEvent[], documentLength: number): boolean {
+  if (events.length * documentLength * 2 < CHECKPOINT.bytes) return false;
+  const bytes = events.reduce((sum, { data, before }) => sum + Buffer.byteLength(JSON.stringify([data, before])), 0);
+  return bytes >= CHECKPOINT.bytes;
 }

@@ -9,11 +9,12 @@ import type { DocumentKey, Storage } from '../storage/port.js';
 import type { TokenVerifier } from '../tokens/token-verification.operations.js';
 import { invalidInput } from '../validation/validator.js';
 import type { Validators } from '../validators.js';
+import type { AuthorizeChanges } from './change-set.types.js';
 import type { DocumentChange, DocumentReader } from './documents.js';
 import type { ExpectedRevision } from './refusals.js';
 import type { RunnableCopy, WorkingCopy } from './working-copy.js';
 
-/** The dependencies of operations. Engines of different actors differ in `run` and `plan` only. */
+/** The dependencies of operations. Engines of different actors differ in `run`, `plan` and `authorize` only. */
 export interface Engine extends DocumentReader, TokenVerifier {
   readonly settings: Settings;
   readonly validate: Validators;
@@ -32,13 +33,15 @@ export interface Engine extends DocumentReader, TokenVerifier {
   readonly maxTokenLifetime: number | undefined;
   readonly newId: () => string;
   readonly isUser: (userId: number) => Awaitable<boolean>;
+  /** Checks the changes of the engine's actor. */
+  readonly authorize: AuthorizeChanges | undefined;
 }
 
 /** A context that may lack an actor. */
 export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
 
 /** The context of a change set. */
-export interface SetContext extends Pick<ChangeContext, 'onSegmentUse'> {
+export interface SetContext {
   readonly actor: string;
   /** The API token that the actor uses. */
   readonly actorToken?: { readonly id: string; readonly kind: string };
@@ -47,6 +50,8 @@ export interface SetContext extends Pick<ChangeContext, 'onSegmentUse'> {
   readonly reason?: string | undefined;
   /** Documents that must be at these revisions. */
   readonly expected?: readonly ExpectedRevision[] | undefined;
+  /** Called after every decision, before its commit. */
+  readonly authorize?: AuthorizeChanges | undefined;
 }
 
 /** A change with a valid input, ready to be decided any number of times. */
@@ -60,6 +65,8 @@ export interface PreparedChange<Result = unknown> {
   readonly ifRevision?: number | readonly number[] | undefined;
   /** A JSON Pointer to the change in the caller's input, which refusals name. Absent for a single operation. */
   readonly path?: string;
+  /** The operation, which the planned events name. Absent for an undo and an import. */
+  readonly op?: string;
   /**
    * Decides the change on the working copy, and writes to it. Runs again after a conflict, so the preparation creates
    * the time, the ids and the input.

@@ -2,13 +2,13 @@ import { exportDefinitions } from '../definitions/export.operations.js';
 import { importDefinitions } from '../definitions/import.operations.js';
 import { FlagsError } from '../errors.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
-import { listEvents } from '../events/event.operations.js';
+import { listEvents, listNextEvents } from '../events/event.operations.js';
 import * as dependencies from '../flags/dependencies.operations.js';
 import * as flags from '../flags/flag.operations.js';
 import * as flagLists from '../flags/flag-lists.operations.js';
-import type { DataVersionScope, Flags } from '../flags.js';
-import { getChangeSet, history } from '../history/history.operations.js';
-import { undo } from '../history/undo.operations.js';
+import type { ActorOptions, DataVersionScope, Flags } from '../flags.js';
+import { getChangeSet, history, listChangeSetProjects } from '../history/history.operations.js';
+import { planUndo, undo } from '../history/undo.operations.js';
 import * as applications from '../metrics/applications.operations.js';
 import * as metrics from '../metrics/metrics.operations.js';
 import { listUsage } from '../metrics/timed-usage.js';
@@ -21,17 +21,20 @@ import type { Token } from '../tokens/token.types.js';
 import { verifyToken } from '../tokens/token-verification.operations.js';
 import { copyJson } from '../validation/json.js';
 import { invalidInput } from '../validation/validator.js';
+import type { AuthorizeChanges } from './change-set.types.js';
 import * as changeSets from './change-sets.operations.js';
 import type { DocumentReader } from './documents.js';
 import {
   assertArguments,
   assertChangeArguments,
+  assertOptions,
   type ChangeOperation,
   type Engine,
   type PreparedChange,
   type SetContext,
   type UnattributedContext,
 } from './engine.js';
+import { plan } from './plan.operations.js';
 import { preview } from './preview.operations.js';
 import { READ_REFERENCES, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
@@ -61,9 +64,10 @@ const CHANGES = { ...VOCABULARY, ...SINGLE_ONLY } satisfies Partial<Record<Opera
 /** The operations of change sets. Events name the actor. */
 const CHANGE_SETS = {
   apply: changeSets.apply,
-  plan: changeSets.plan,
+  plan,
   preview,
   undo,
+  planUndo,
   importDefinitions,
 } satisfies Partial<OperationTable>;
 
@@ -86,8 +90,10 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   listTokens: tokens.listTokens,
   verifyToken,
   listEvents,
+  listNextEvents,
   history,
   getChangeSet,
+  listChangeSetProjects,
   exportDefinitions,
   registerApplication: metrics.registerApplication,
   reportMetrics: metrics.reportMetrics,
@@ -161,14 +167,12 @@ async function runChange(
   const change = split(...input);
   assertChangeArguments(name, ref, change);
   const preparing = prepare(engine, change);
-  const prepared = preparing instanceof Promise ? await preparing : preparing;
+  const unnamed = preparing instanceof Promise ? await preparing : preparing;
+  const prepared = engine.authorize ? { ...unnamed, op: name } : unnamed;
   if (!change.context) return resultOf(prepared, (await engine.run([prepared], undefined)).documents);
-  const { actor, onSegmentUse, onRevision, ifRevision } = change.context;
+  const { actor, onRevision, ifRevision } = change.context;
   const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
-  const { documents } = await engine.run([single], {
-    ...(actor !== undefined && { actor }),
-    ...(onSegmentUse && { onSegmentUse }),
-  });
+  const { documents } = await engine.run([single], actor === undefined ? {} : { actor });
   if (onRevision) await reportRevision(prepared, documents, onRevision);
   return resultOf(prepared, documents);
 }
@@ -224,24 +228,38 @@ export interface ActorIdentity {
   /** Of any type, because callers without types may pass anything. The first change validates the name. */
   readonly name: unknown;
   readonly token?: Pick<Token, 'id' | 'kind'>;
+  readonly authorize?: AuthorizeChanges | undefined;
 }
 
 /** Converts an actor's name or an API token to an identity. */
-export function toIdentity(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): ActorIdentity {
-  if (typeof actor !== 'object' || actor === null) return { name: actor };
+export function toIdentity(...[actor, options]: Parameters<Flags['as']>): ActorIdentity {
+  const authorize = options === undefined ? undefined : readAuthorize(options);
+  if (typeof actor !== 'object' || actor === null) return { name: actor, authorize };
   const { name, id, kind } = actor;
-  return typeof id === 'string' && typeof kind === 'string' ? { name, token: { id, kind } } : { name };
+  return typeof id === 'string' && typeof kind === 'string'
+    ? { name, token: { id, kind }, authorize }
+    : { name, authorize };
 }
 
-/** Adds the engine's actor to the context of a change set, unless the context names another one. */
-export function attribute(context: UnattributedContext | undefined, { name, token }: ActorIdentity): SetContext {
+function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
+  assertOptions('as', options);
+  const { authorize } = options;
+  if (authorize === undefined || typeof authorize === 'function') return authorize;
+  throw invalidInput([{ message: 'must be a function', path: '/authorize' }]);
+}
+
+/** Adds the engine's actor and its check to the context of a change set, unless the context has its own. */
+export function attribute(
+  context: UnattributedContext | undefined,
+  { name, token, authorize }: ActorIdentity,
+): SetContext {
   const actor: unknown = context?.actor ?? name;
   const actorToken = context?.actor === undefined ? token : undefined;
   if (typeof actor !== 'string' || actor === '') {
     throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
   }
-  const attributed = actorToken ? { actor, actorToken } : { actor };
-  return context ? { ...context, ...attributed } : attributed;
+  const attributed = { authorize, actor, ...(actorToken && { actorToken }) };
+  return context ? { ...attributed, ...context, actor } : attributed;
 }
 
 /** Tracks the running operations, and whether the engine is open. */

@@ -7,6 +7,7 @@ import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { type KeyedUpdate, nameOf, shareDocuments, type Versioned, withCheckpoints } from './documents.js';
 import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './engine.js';
+import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
 import { assertDocumentSize, isLarge, type StateSize } from './size-limits.js';
 import { createWorkingCopy, type RunnableCopy } from './working-copy.js';
@@ -80,6 +81,7 @@ export function createSetRunner(environment: ChangeEnvironment): SetRunner {
     run: (changes, context) => runExclusive(lockNames(changes), () => run(changes, context)),
     async plan(changes, context) {
       const decided = await decideSet(changes, context, environment.storage);
+      await authorize(context, decided);
       environment.size?.reserve(decided.writes)();
       return decided;
     },
@@ -118,19 +120,27 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
   };
   const decided = await decideSet(set.changes, set.context, { get, list: (query) => storage.list(query) }).catch(
     (error: unknown) => {
-      if (isRefusal(error, set.context)) return undefined;
+      if (isFlagsError(error)) return undefined;
       throw error;
     },
   );
   if (!decided || decided.copy.events.length === 0) return 'lost';
   if (set.context.id !== undefined && (await isRepetition(environment.storage, set.context.id)))
     return toRepetition(set);
+  try {
+    await authorize(set.context, decided);
+  } catch {
+    return 'lost';
+  }
   return commit(environment, set, decided);
 }
 
-/** The host's `onSegmentUse` may refuse a change with an error of any type. */
-function isRefusal(error: unknown, { onSegmentUse }: SetContext): boolean {
-  return isFlagsError(error) || onSegmentUse !== undefined;
+/**
+ * Asks the caller's check about a decided set. The commit fails if one of the documents has moved by then, and the check
+ * is asked again about the next decision.
+ */
+async function authorize(context: SetContext, decided: DecidedSet): Promise<void> {
+  if (context.authorize && decided.copy.events.length > 0) await context.authorize(await toPlannedSet(decided));
 }
 
 /**
@@ -147,7 +157,10 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
     throw error;
   }
   if (context.id !== undefined && (await isRepetition(environment.storage, set.context.id))) return toRepetition(set);
-  if (decided.copy.events.length > 0) return commit(environment, set, decided);
+  if (decided.copy.events.length > 0) {
+    await authorize(context, decided);
+    return commit(environment, set, decided);
+  }
   return { id: null, at: set.at, actor: context.actor, documents: decided.copy };
 }
 
@@ -160,7 +173,7 @@ async function decideSet(
   const copy = createWorkingCopy(storage);
   if (context.expected) for (const expected of context.expected) await assertExpected(copy, expected);
   for (const change of changes) {
-    copy.begin(change.path);
+    copy.begin(change);
     try {
       if (change.ifRevision !== undefined) await assertRevision(copy, change, change.ifRevision);
       const deciding = change.decide(copy, context);

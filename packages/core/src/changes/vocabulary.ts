@@ -51,9 +51,11 @@ export const SINGLE_ONLY = {
   patchFlag: ofBoth(flags.patchFlag, FLAG),
   changeLabels: ofBoth(flags.changeLabels, FLAG),
   patchStrategy: ofBoth(strategies.patchStrategy, STRATEGY),
+  orderStrategies: ofBoth(strategies.orderStrategies, ENVIRONMENT),
   patchVariants: ofBoth(flags.patchVariants, FLAG),
   removeDependencies: ofRef(dependencies.removeDependencies, FLAG),
   createToken: ofInput(tokens.createToken),
+  updateToken: ofBoth(tokens.updateToken, TOKEN),
   rotateToken: ofBoth(tokens.rotateToken),
   deleteToken: ofRef(tokens.deleteToken, TOKEN),
 } satisfies Readonly<Record<string, ChangeOperation>>;

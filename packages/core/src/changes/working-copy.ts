@@ -28,6 +28,8 @@ export interface RecordedEvent {
   readonly subject: DocumentKey;
   readonly project: string | null;
   readonly event: DomainEvent;
+  /** The operation of the change. */
+  readonly op?: string | undefined;
 }
 
 /**
@@ -61,14 +63,20 @@ export interface WorkingCopy extends DocumentReader {
   written<State>(documents: Documents<State>): ReadonlyMap<string, State | undefined>;
 }
 
+/** The change that is decided: its place in the caller's input, and its operation. */
+interface ChangeOrigin {
+  readonly path?: string | undefined;
+  readonly op?: string | undefined;
+}
+
 /** A working copy as the set runner uses it. */
 export interface RunnableCopy extends WorkingCopy {
   /** The events in the order of the changes. */
   readonly events: readonly RecordedEvent[];
   /** Resolves to the revision of the stored document, whatever the set has done to it; undefined if there is none. */
   storedRevision(key: DocumentKey): Promise<number | undefined>;
-  /** Sets the place of the change that is decided next, in the caller's input. */
-  begin(path: string | undefined): void;
+  /** Sets the change that is decided next. */
+  begin(change: ChangeOrigin): void;
   /** Returns the writes, one for each document. */
   toChanges(): Awaitable<readonly DocumentChange[]>;
   /** Returns checks for all documents found, except the written ones. Writes check the revision themselves. */
@@ -93,6 +101,7 @@ class SetCopy implements RunnableCopy {
   private readonly size = createSetSize();
   private vacancies: readonly Vacancy[] = [];
   private path: string | undefined;
+  private op: string | undefined;
   private latest: Entry | undefined;
 
   constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {}
@@ -164,8 +173,9 @@ class SetCopy implements RunnableCopy {
     return entry.found?.revision;
   }
 
-  begin(path: string | undefined): void {
+  begin({ path, op }: ChangeOrigin): void {
     this.path = path;
+    this.op = op;
   }
 
   toChanges(): Awaitable<readonly DocumentChange[]> {
@@ -267,7 +277,8 @@ class SetCopy implements RunnableCopy {
       const known = after ?? before;
       draft.state = after;
       draft.events.push(event);
-      this.events.push({ subject: key, project: known === undefined ? null : aggregate.projectOf(known), event });
+      const project = known === undefined ? null : aggregate.projectOf(known);
+      this.events.push({ subject: key, project, event, op: this.op });
       this.size.addEvent(event);
     }
   }

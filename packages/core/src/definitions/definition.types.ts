@@ -1,5 +1,4 @@
-import type { ChangeContext } from '../common.types.js';
-import type { EventType } from '../events/event.types.js';
+import type { Effect } from '../changes/change-set.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
@@ -98,24 +97,6 @@ export interface ImportOptions {
   readonly actor?: string;
   /** Why, at most 1000 characters. */
   readonly reason?: string;
-  /**
-   * Called for every document that the import changes, also in a dry run, before the commit. An error refuses the
-   * change. May be called again for the same document.
-   */
-  readonly onChange?: (change: ImportedChange) => void | Promise<void>;
-  /** As in {@link ChangeContext}. */
-  readonly onSegmentUse?: ChangeContext['onSegmentUse'];
-}
-
-/** A document that an import changes. */
-export interface ImportedChange {
-  readonly kind: 'project' | 'segment' | 'flag';
-  readonly id: string;
-  /** The projects of the document before and after; null: the instance. */
-  readonly projects: readonly (string | null)[];
-  readonly isNew: boolean;
-  /** The types of the events, each once. For a new document, also those that would bring an empty one to its state. */
-  readonly events: readonly EventType[];
 }
 
 export interface ImportResult {
@@ -124,6 +105,8 @@ export interface ImportResult {
   readonly changeSets: readonly ImportedChangeSet[];
   /** What changes, or would change in a dry run. */
   readonly differences: readonly ImportedDifference[];
+  /** What clients would see, as in the plan of a change set. Only of a dry run. */
+  readonly effects?: readonly Effect[];
 }
 
 /** How an import changes a document. */

@@ -1,8 +1,12 @@
+import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changes/change-set.types.js';
 import { readReason } from '../changes/change-sets.operations.js';
 import type { Engine, PreparedChange, SetContext } from '../changes/engine.js';
+import { effectsOf } from '../changes/plan.operations.js';
+import { toPlannedEvent, withSegmentUses } from '../changes/planned.js';
+import type { PlannedState } from '../changes/preview.operations.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { locateRefusals } from '../errors.js';
-import type { EventType } from '../events/event.types.js';
+import type { DomainEvent } from '../events/event.types.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, readLastSeen, type StoredFlagSummary } from '../flags/flag-documents.js';
@@ -46,25 +50,22 @@ export async function importDefinitions(
   options: ImportOptions = {},
 ): Promise<ImportResult> {
   const given = readOptions(options);
-  const { dryRun, actor, reason, onChange, onSegmentUse } = given;
-  const { plan, sets, differences } = await planSets(engine, document, given);
-  const context = {
-    ...(actor !== undefined && { actor }),
-    ...(reason !== undefined && { reason }),
-    ...(onSegmentUse && { onSegmentUse }),
-  };
+  const { dryRun, actor, reason } = given;
+  const { authorize, settle } = createAuthorization(engine);
+  const { plan, states, sets, differences } = await planSets(engine, document, { ...given, authorize });
+  const context = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }), authorize };
   if (dryRun) {
     // Later sets would need the documents of earlier ones.
     const [only] = sets;
-    if (only && sets.length === 1)
-      await engine.plan([await toChange(engine, plan, { steps: only, onChange })], context);
-    return { dryRun, changeSets: [], differences };
+    if (only && sets.length === 1) await engine.plan([await toChange(engine, plan, only)], context);
+    return { dryRun, changeSets: [], differences, effects: await effectsOf(engine, states) };
   }
   const changeSets: ImportedChangeSet[] = [];
   // Takes each set out of the list: its definitions are not needed after its commit.
   for (let steps = sets.shift(); steps; steps = sets.shift()) {
-    const { id, at } = await engine.run([await toChange(engine, plan, { steps, onChange })], context);
+    const { id, at } = await engine.run([await toChange(engine, plan, steps)], context);
     if (id === null) continue;
+    settle();
     changeSets.push({ id, at, documents: steps.map(({ item: { planned } }) => `${planned.kind}/${idOf(planned)}`) });
   }
   return { dryRun, changeSets, differences };
@@ -74,13 +75,15 @@ interface PlannedSets {
   readonly plan: ImportPlan;
   readonly sets: (readonly Step<Item>[])[];
   readonly differences: readonly ImportedDifference[];
+  /** The documents of a dry run before and after. */
+  readonly states: readonly PlannedState[];
 }
 
 /** Apart from the commits: while they run, the sets alone hold the definitions. */
 async function planSets(
   engine: Engine,
   document: Definitions,
-  { prune, actor, onChange }: ReturnType<typeof readOptions>,
+  { prune, actor, dryRun, authorize }: ReturnType<typeof readOptions> & Pick<SetContext, 'authorize'>,
 ): Promise<PlannedSets> {
   const definitions = await readDefinitions(engine, document);
   const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
@@ -90,25 +93,21 @@ async function planSets(
     known: await readKnownSegments(engine),
     actor: actor ?? '',
   });
-  for (const { planned } of items) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    await report(onChange, planned);
-  }
+  if (authorize && items.length > 0) await authorize(await toPlannedSet(engine, items));
   const differences: ImportedDifference[] = [];
   for (const { planned } of items) {
     if (timeSlice.isOver()) await timeSlice.next();
     differences.push(differencesOf(planned));
   }
-  return { plan, sets: [...toSets(items, SET_LIMITS)], differences };
+  const states = (dryRun ? items : []).map(({ planned }) => {
+    return { kind: planned.kind, id: idOf(planned), before: planned.current ?? null, after: planned.target };
+  });
+  return { plan, states, sets: [...toSets(items, SET_LIMITS)], differences };
 }
 
 function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {
-  const { onChange } = rest;
   for (const [name, value] of Object.entries({ prune, dryRun })) {
     if (typeof value !== 'boolean') throw invalidInput([{ message: 'must be boolean', path: `/${name}` }]);
-  }
-  if (onChange !== undefined && typeof onChange !== 'function') {
-    throw invalidInput([{ message: 'must be a function', path: '/onChange' }]);
   }
   return { ...rest, prune, dryRun, reason: reason === undefined ? undefined : readReason(reason) };
 }
@@ -146,13 +145,8 @@ async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[
   return known;
 }
 
-interface ImportedSet {
-  readonly steps: readonly Step<Item>[];
-  readonly onChange: ImportOptions['onChange'];
-}
-
 /** Prepares one change set. It decides on the states at the time of the commit. */
-async function toChange(engine: Engine, plan: ImportPlan, { steps, onChange }: ImportedSet): Promise<PreparedChange> {
+async function toChange(engine: Engine, plan: ImportPlan, steps: readonly Step<Item>[]): Promise<PreparedChange> {
   const names = steps.flatMap(({ item: { planned } }) =>
     planned.kind === 'flag' ? [{ name: planned.target.name }] : [],
   );
@@ -167,7 +161,7 @@ async function toChange(engine: Engine, plan: ImportPlan, { steps, onChange }: I
         const found = await readTarget(engine, copy.read, { item, plan, segments, actor: context.actor });
         if (found) planned.push(extent === 'whole' ? found : reduce(found, extent));
       }
-      await restoreAll(engine, copy, { planned, steps, context, lastSeen, onChange });
+      await restoreAll(engine, copy, { planned, steps, lastSeen });
     },
     result: () => undefined,
   };
@@ -181,23 +175,18 @@ function reduce(planned: Planned, extent: Step<Item>['extent']): Planned {
   return planned.kind === 'segment' && extent === 'widen' ? { ...planned, target: widen(planned.target) } : planned;
 }
 
-interface Restored extends ImportedSet {
+interface Restored {
   readonly planned: readonly Planned[];
-  readonly context: SetContext;
+  readonly steps: readonly Step<Item>[];
   readonly lastSeen: (flag: string) => string | null;
 }
 
-async function restoreAll(
-  engine: Engine,
-  copy: WorkingCopy,
-  { planned, steps, context, lastSeen, onChange }: Restored,
-): Promise<void> {
+async function restoreAll(engine: Engine, copy: WorkingCopy, { planned, steps, lastSeen }: Restored): Promise<void> {
   const paths = new Map(steps.map(({ item: { planned: one, path } }) => [`${one.kind}/${idOf(one)}`, path]));
   // Flags that are pruned have no place.
   const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) || undefined;
   for (const one of planned) {
     if (timeSlice.isOver()) await timeSlice.next();
-    await report(onChange, one);
     if (one.kind === 'project') {
       await locateRefusals(pathOf(one), () => assertOwnerStays(one.current, one.target, ownerOf(engine)));
     }
@@ -215,25 +204,20 @@ async function restoreAll(
       const { target } = one;
       return [{ id: target.name, target, path: pathOf(one), lastSeenAt: lastSeen(target.name) }];
     }),
-    context,
   });
   for (const one of planned) {
     if (one.kind !== 'flag' || one.current) continue;
     if (timeSlice.isOver()) await timeSlice.next();
-    await locateRefusals(pathOf(one), () => assertNewStrategies(engine, copy, { flag: one.target, context }));
+    await locateRefusals(pathOf(one), () => assertNewStrategies(engine, copy, one.target));
   }
 }
 
 /** The strategies of a new flag have no events of their own. */
-async function assertNewStrategies(
-  engine: Engine,
-  copy: WorkingCopy,
-  { flag, context }: { readonly flag: FlagState; readonly context: SetContext },
-): Promise<void> {
+async function assertNewStrategies(engine: Engine, copy: WorkingCopy, flag: FlagState): Promise<void> {
   const events = flag.environments.flatMap(({ name, strategies }) =>
     strategies.map((data) => ({ type: 'strategy-added' as const, environment: name, data, before: null })),
   );
-  if (events.length > 0) await assertStrategies(engine, copy, { flag: { ...flag, environments: [] }, events, context });
+  if (events.length > 0) await assertStrategies(engine, copy, { flag: { ...flag, environments: [] }, events });
 }
 
 function idOf({ kind, target }: Planned): string {
@@ -241,17 +225,51 @@ function idOf({ kind, target }: Planned): string {
   return `${target.id}`;
 }
 
-async function report(onChange: ImportOptions['onChange'], planned: Planned): Promise<void> {
-  if (!onChange) return;
-  const events = eventsOf(planned);
-  if (events.length === 0) return;
-  const { kind, current, target } = planned;
-  const projects = kind === 'project' ? [target.id] : [current ?? target, target].map((one) => one.project ?? null);
-  await onChange({
-    kind,
-    id: idOf(planned),
-    projects: [...new Set(projects)],
-    isNew: current === undefined,
-    events: [...new Set([...events, ...contentsOf(planned)].map(({ type }) => type as EventType))],
-  });
+/**
+ * Returns the actor's check of a set of the import. The check also gets the projects that earlier sets have created, and
+ * the events that would bring a new document from nothing to its state. `settle` is called after each commit.
+ */
+function createAuthorization({ authorize }: Engine) {
+  const created: PlannedDocument[] = [];
+  let latest: readonly PlannedDocument[] = [];
+  return {
+    authorize:
+      authorize &&
+      (async ({ documents, segmentUses }: PlannedSet) => {
+        latest = documents.filter(({ kind, before }) => kind === projectDocuments.kind && before === null);
+        const whole = [...created];
+        for (const document of documents) {
+          if (timeSlice.isOver()) await timeSlice.next();
+          whole.push(withContents(document));
+        }
+        return authorize({ documents: whole, segmentUses });
+      }),
+    settle() {
+      created.push(...latest);
+      latest = [];
+    },
+  };
+}
+
+function withContents({ events, ...document }: PlannedDocument): PlannedDocument {
+  const { kind, before, after } = document;
+  const contents = before === null ? contentsOf({ kind, current: undefined, target: after } as Planned) : [];
+  return { ...document, events: [...events, ...contents.map((event) => toEvent(document, event))] };
+}
+
+/** Plans all sets at once, without their intermediate steps. */
+async function toPlannedSet(engine: Engine, items: readonly Item[]): Promise<PlannedSet> {
+  const documents: PlannedDocument[] = [];
+  for (const { planned } of items) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const { kind, current: before = null, target: after } = planned;
+    const document = { kind, id: idOf(planned), before, after };
+    documents.push({ ...document, events: eventsOf(planned).map((event) => toEvent(document, event)) });
+  }
+  return withSegmentUses(documents, (segment) => engine.replica.documents.segments.get(`${segment}`));
+}
+
+function toEvent({ kind, id, before, after }: Omit<PlannedDocument, 'events'>, event: DomainEvent): PlannedEvent {
+  const { project = null } = (before ?? after) as { readonly project?: string };
+  return toPlannedEvent({ subject: { kind, id }, project: kind === projectDocuments.kind ? id : project, event });
 }

@@ -38,20 +38,36 @@ export interface FallbackVariant {
   readonly payload?: Payload;
 }
 
-/**
- * The user and circumstances that a flag is evaluated for. Constraints and stickiness name a member, or else an own
- * member of `properties`. Values are compared as text. Evaluation does not throw, whatever the context holds.
- */
-export interface EvaluationContext {
+/** The members of an {@link EvaluationContext}, except `environment`. */
+export interface ContextMembers {
   readonly userId?: string | number | undefined;
   readonly sessionId?: string | number | undefined;
   readonly remoteAddress?: string | undefined;
-  readonly environment?: string | undefined;
   readonly appName?: string | undefined;
   /** The time for `DATE_*` constraints. Default: the snapshot's `now`. */
   readonly currentTime?: Date | string | undefined;
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
 }
+
+/**
+ * The `environment` of a context, which constraints compare. It does not choose the environment of the evaluation: the
+ * options do. Therefore a context with `environment` must name another member, too, and options in the place of a context
+ * are a type error.
+ *
+ * @typeParam Other the names of the other members
+ */
+export type ContextEnvironment<Other extends PropertyKey> =
+  | { readonly environment?: undefined }
+  | ({ readonly environment?: string | undefined } & { [Name in Other]: { readonly [_ in Name]: unknown } }[Other]);
+
+/**
+ * The user and circumstances that a flag is evaluated for. Constraints and stickiness name a member, or else an own
+ * member of `properties`. Values are compared as text. Evaluation does not throw, whatever the context holds.
+ *
+ * @example
+ * const context: EvaluationContext = { userId: '7', environment: 'staging', properties: { plan: 'pro' } };
+ */
+export type EvaluationContext = ContextMembers & ContextEnvironment<keyof ContextMembers>;
 
 /**
  * How ids and group ids are encoded before hashing. ASCII text gives the same hash in both.

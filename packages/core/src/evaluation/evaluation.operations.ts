@@ -1,9 +1,11 @@
-import { assertOptions, type Engine } from '../changes/engine.js';
+import { assertOptions, assertReference, type Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';
 import { sortInSlices, timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
+import { LIMITS } from '../validation/limits.js';
+import { invalidInput } from '../validation/validator.js';
 import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
 import type {
   ContextualFlags,
@@ -21,7 +23,7 @@ import type { Snapshot } from './snapshot.js';
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
-  const { state: live, poller, impressions, changes, problems } = engine.replica;
+  const { state: live, documents, poller, impressions, changes, problems } = engine.replica;
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
@@ -79,6 +81,13 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
       return (await live.loadConfiguration(environment)) ?? throwEnvironmentNotFound(engine, environment);
     },
 
+    projectOf(ref) {
+      assertReference('projectOf', ['flag'], ref);
+      if ('flag' in ref) return documents.projectOf(ref.flag);
+      const segment = documents.segments.get(`${ref.segment}`);
+      return segment && (segment.project ?? null);
+    },
+
     onConfigurationChange: (listener: () => void) => changes.add(listener),
 
     status: () => describe(poller.status()),
@@ -101,21 +110,49 @@ function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPa
     getPayload: (flag, fallback) => readPayload(flag, snapshot.getVariant(flag, context), fallback),
     evaluateAll: () =>
       [...snapshot.names()].sort(compareCodePoints).flatMap((name) => evaluateOne(snapshot, name, context)),
-    async evaluateAllAsync() {
+    async evaluateAllAsync({ names, signal, isCounted = false } = {}) {
+      const chosen = names ?? (await sortInSlices([...snapshot.names()], compareCodePoints));
+      await assertAffordable(snapshot, chosen, signal);
       const evaluated: EvaluatedFlag[] = [];
-      for (const name of await sortInSlices([...snapshot.names()], compareCodePoints)) {
-        if (timeSlice.isOver()) await timeSlice.next();
-        evaluated.push(...evaluateOne(snapshot, name, context));
+      for (const name of chosen) {
+        if (timeSlice.isOver()) await timeSlice.next(signal);
+        const evaluateFlag = isCounted ? countOne : evaluateOne;
+        evaluated.push(...evaluateFlag(snapshot, name, context));
       }
       return evaluated;
     },
   };
 }
 
+/** Throws `invalid_input` when evaluating these flags could take too long. */
+async function assertAffordable(
+  snapshot: Snapshot,
+  names: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let cost = 0;
+  for (const name of names) {
+    if (timeSlice.isOver()) await timeSlice.next(signal);
+    cost += snapshot.cost(name);
+  }
+  if (cost <= LIMITS.requestCost) return;
+  const message =
+    `evaluating these ${names.length} flags could take too long; evaluate fewer of them, or give them fewer or simpler ` +
+    'regular expressions, and shorter lists';
+  throw invalidInput([{ message, path: '' }]);
+}
+
 function evaluateOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {
   const evaluation = snapshot.evaluate(name, context);
   const impressionData = snapshot.definition(name)?.impressionData ?? false;
   return evaluation ? [{ name, ...evaluation, impressionData }] : [];
+}
+
+function countOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {
+  const definition = snapshot.definition(name);
+  if (!definition) return [];
+  const variant = snapshot.getVariant(name, context);
+  return [{ name, enabled: variant.feature_enabled, variant, impressionData: definition.impressionData ?? false }];
 }
 
 /** A context with longer JSON is not kept, so that 1,000 of them need about 2 MB. */

@@ -75,10 +75,21 @@ export interface ContextualFlags {
    * Like {@link ContextualFlags.evaluateAll}, in slices of some milliseconds. Use it in servers that evaluate many
    * flags for untrusted contexts. Do not change the context until the promise resolves.
    *
+   * @throws FlagsError `invalid_input` if evaluating these flags could take about a minute; the reason of the signal when
+   * it aborts
    * @example
    * const answers = await flags.forContext({ userId: '7' }).evaluateAllAsync();
    */
-  evaluateAllAsync(): Promise<readonly EvaluatedFlag[]>;
+  evaluateAllAsync(options?: EvaluateAllOptions): Promise<readonly EvaluatedFlag[]>;
+}
+
+export interface EvaluateAllOptions {
+  /** Evaluates only these flags, in this order. Default: all flags, in name order. */
+  readonly names?: readonly string[] | undefined;
+  /** Whether the evaluations count like {@link ContextualFlags.getVariant}. Default: false. */
+  readonly isCounted?: boolean;
+  /** Ends the evaluation when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A flag in one environment, as clients evaluate it. */
@@ -87,6 +98,7 @@ export interface FlagConfiguration extends FlagDefinition {
   readonly type: string;
   readonly description: string | null;
   readonly stale: boolean;
+  readonly labels: readonly string[];
 }
 
 /** A segment, as clients evaluate it. */
@@ -203,6 +215,16 @@ export interface EvaluationOperations {
    * const { flags: all } = await flags.loadConfiguration({ environment: 'production' });
    */
   loadConfiguration(options?: EnvironmentChoice): Promise<EnvironmentConfiguration>;
+
+  /**
+   * Returns the project of a flag, archived or not, or of a segment. Reads from memory, and so may miss what another
+   * process has just changed.
+   *
+   * @returns null for a segment of the instance, undefined for what does not exist
+   * @example
+   * const project = flags.projectOf({ flag: 'checkout' });
+   */
+  projectOf(ref: { readonly flag: string } | { readonly segment: number }): string | null | undefined;
 
   /**
    * Calls the listener after every change of {@link EvaluationOperations.configuration}, in any environment and by any

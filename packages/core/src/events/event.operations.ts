@@ -4,8 +4,9 @@ import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
 import { toTimestamp } from '../validation/primitives.js';
-import type { EventListener, EventLog, EventQuery } from './event.types.js';
+import type { EventListener, EventLog, EventQuery, FeedPage, FeedQuery } from './event.types.js';
 import { toFlagsEvent } from './feed.js';
+import { newestPosition } from './feed-cursor.js';
 
 const DEFAULT_LIMIT = 100;
 
@@ -22,6 +23,21 @@ export async function listEvents({ validate, storage }: Engine, input: EventQuer
     total: true,
   });
   return { events: page.events.map(toFlagsEvent), total: page.total ?? 0 };
+}
+
+/** Bytes of a page of the feed: many readers may have a page at the same time. */
+const FEED_PAGE_BYTES = 65_536;
+
+export async function listNextEvents({ validate, storage }: Engine, input: FeedQuery = {}): Promise<FeedPage> {
+  const { limit = DEFAULT_LIMIT, after } = validate.feedQuery(input);
+  if (after === undefined) return { events: [], next: (await newestPosition(storage)) ?? null };
+  const { events } = await storage.events({
+    order: 'oldest-first',
+    limit,
+    maxBytes: FEED_PAGE_BYTES,
+    ...(after !== null && { after }),
+  });
+  return { events: events.map(toFlagsEvent), next: events.at(-1)?.position ?? after };
 }
 
 export function subscribe(

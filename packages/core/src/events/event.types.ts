@@ -93,6 +93,24 @@ export interface EventLog {
   readonly total: number;
 }
 
+/** Selects the next events of the feed. */
+export interface FeedQuery {
+  /**
+   * The position of the last event that the reader has: `next` of the page before. null: from the first event on. Absent:
+   * from now on.
+   */
+  readonly after?: string | null;
+  /** Maximum number of events, 0–1000. Default: 100. */
+  readonly limit?: number;
+}
+
+export interface FeedPage {
+  /** Oldest first: at most `limit` events, and at most 64 KiB of `data` and `before` as JSON, but at least one event. */
+  readonly events: readonly FlagsEvent[];
+  /** The position to go on from; null while there are no events at all. */
+  readonly next: string | null;
+}
+
 export type EventListener = (event: FlagsEvent) => void | Promise<void>;
 
 export interface EventOperations {
@@ -104,6 +122,19 @@ export interface EventOperations {
    * const { events, total } = await flags.listEvents({ flag: 'checkout', limit: 20 });
    */
   listEvents(query?: EventQuery): Promise<EventLog>;
+
+  /**
+   * Lists the events that follow a position, oldest first, and counts none. For readers that keep their position themselves.
+   * Without `after` it lists none, and `next` is the position of the newest event: events committed later follow it.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * let { next } = await flags.listNextEvents();
+   * // … later:
+   * const page = await flags.listNextEvents({ after: next });
+   * next = page.next;
+   */
+  listNextEvents(query?: FeedQuery): Promise<FeedPage>;
 
   /**
    * Calls the listener for every event committed from now on, by any process on the same storage, in order and one at a

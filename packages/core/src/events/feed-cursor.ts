@@ -16,32 +16,22 @@ export interface FeedRange {
   readonly limit: number;
 }
 
-/**
- * Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one.
- * The rest of the last change set follows.
- */
+/** Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one. */
 async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
-  return readWholeSets(storage, { ...toQuery(range), maxBytes: LIMITS.pageSize });
-}
-
-/** Reads the same events without their data, for readers that only need to know which documents changed. */
-export async function readFeedHeads(storage: Storage, range: FeedRange): Promise<readonly StoredEventHead[]> {
-  return readWholeSets(storage, { ...toQuery(range), withoutData: true });
+  return (await storage.events({ ...toQuery(range), maxBytes: LIMITS.pageSize })).events;
 }
 
 /**
- * Extends a page to the end of its last change set, so that no reader stops within a set. A change set is limited to some
- * megabytes.
+ * Reads events without their data, for readers that only need to know which documents changed: at most `limit`, and the
+ * rest of the last change set, so that no reader stops within a set.
  */
-async function readWholeSets(storage: Storage, query: StoredEventQuery): Promise<readonly StoredEvent[]> {
+export async function readFeedHeads(storage: Storage, range: FeedRange): Promise<readonly StoredEventHead[]> {
+  const query = { ...toQuery(range), withoutData: true } as const;
   const { events } = await storage.events(query);
   const last = events.at(-1);
-  if (!last || last.changeSet === null) return events;
-  // Only a limit ends a page without data. The bytes of a page with data may end it anywhere.
-  if (query.withoutData && events.length < query.limit) return events;
-  const { maxBytes: _maxBytes, ...unbounded } = query;
+  if (!last || last.changeSet === null || events.length < query.limit) return events;
   const rest = { after: last.position, filter: { changeSet: last.changeSet }, limit: Number.MAX_SAFE_INTEGER };
-  return [...events, ...(await storage.events({ ...unbounded, ...rest })).events];
+  return [...events, ...(await storage.events({ ...query, ...rest })).events];
 }
 
 export type StoredEventHead = Omit<StoredEvent, 'data' | 'before'>;

@@ -88,8 +88,9 @@ interface SegmentConstraints {
   readonly constraints: readonly Constraint[];
 }
 
-function strategiesCost(
-  segments: ReadonlyMap<string, SegmentConstraints>,
+/** Creates a function that returns the cost of a flag's strategies, given the segments by their ids. */
+export function strategiesCost(
+  segments: Pick<ReadonlyMap<string, SegmentConstraints>, 'get'>,
 ): (strategies: readonly Strategy[]) => number {
   const costOfSegment = (id: number) => constraintsCost(segments.get(`${id}`)?.constraints ?? []);
   return (strategies) =>

@@ -1,7 +1,7 @@
 import type { Read, Versioned } from '../changes/documents.js';
 import type { PreparedChange, SetContext } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
-import type { Awaitable, ChangeContext, FlagRef } from '../common.types.js';
+import type { Awaitable, FlagRef } from '../common.types.js';
 import { FlagsError } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { invalidInput } from '../validation/validator.js';
@@ -93,8 +93,7 @@ export function changeFlag<Result>(
       const { state } = await findFlag(copy.read, ref);
       const deciding = decide(state, copy, context);
       const events = deciding instanceof Promise ? await deciding : deciding;
-      if (events.some(mayRefer))
-        await assertSegmentsUsable(copy.read, { project: state.project, events, context, pathOf });
+      if (events.some(mayRefer)) await assertSegmentsUsable(copy.read, { project: state.project, events, pathOf });
       const applying = applyToFlag(copy, state.name, events);
       if (applying) await applying;
     },
@@ -106,42 +105,40 @@ interface SegmentUses {
   /** The flag's project. */
   readonly project: string;
   readonly events: readonly FlagEvent[];
-  readonly context: Pick<ChangeContext, 'onSegmentUse'>;
   /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
   readonly pathOf?: ((strategy: Strategy) => string) | undefined;
 }
 
 /**
- * Checks every segment that a strategy starts to use. Refuses segments of other projects, and calls `onSegmentUse`.
- * Segments already in use stay allowed, because release 0.1 allowed every strategy to use them.
+ * Refuses segments of other projects, if a strategy starts to use them. Segments already in use stay allowed, because
+ * release 0.1 allowed every strategy to use them.
  */
 export async function assertSegmentsUsable(
   read: Read,
-  { project, events, context, pathOf = () => '' }: SegmentUses,
+  { project, events, pathOf = () => '' }: SegmentUses,
 ): Promise<void> {
-  for (const { segment, path } of events.flatMap((event) => segmentsAddedBy(event, pathOf))) {
-    const found = await read(segmentDocuments, `${segment}`);
-    if (!found) continue;
-    const { project: owner = null } = found.state;
-    if (owner !== null && owner !== project) throw unusable(segment, path);
-    await context.onSegmentUse?.({ segment, project: owner });
+  for (const event of events) {
+    if (!isStrategyChange(event)) continue;
+    for (const segment of newSegmentsOf(event)) {
+      const owner = (await read(segmentDocuments, `${segment}`))?.state.project ?? project;
+      const path = `${pathOf(event.data)}/segments/${event.data.segments?.indexOf(segment)}`;
+      if (owner !== project) throw unusable(segment, path);
+    }
   }
 }
 
-interface AddedSegment {
-  readonly segment: number;
-  readonly path: string;
-}
-
-function segmentsAddedBy(event: FlagEvent, pathOf: (strategy: Strategy) => string): readonly AddedSegment[] {
-  if (event.type !== 'strategy-added' && event.type !== 'strategy-updated') return [];
+/** Returns the segments that strategies start to use. */
+export function newSegmentsOf(event: FlagEvent): readonly number[] {
+  if (event.type === 'flag-created') return segmentsOf(event.data);
+  if (!isStrategyChange(event)) return [];
   const known = new Set(event.before?.segments);
-  const added = new Map<number, AddedSegment>();
-  for (const [index, segment] of (event.data.segments ?? []).entries()) {
-    if (known.has(segment) || added.has(segment)) continue;
-    added.set(segment, { segment, path: `${pathOf(event.data)}/segments/${index}` });
-  }
-  return [...added.values()];
+  return [...new Set(event.data.segments)].filter((segment) => !known.has(segment));
+}
+
+function isStrategyChange(
+  event: FlagEvent,
+): event is Extract<FlagEvent, { readonly type: 'strategy-added' | 'strategy-updated' }> {
+  return event.type === 'strategy-added' || event.type === 'strategy-updated';
 }
 
 /** Refuses to move a flag that uses segments which flags of the other project cannot use. */

@@ -3,6 +3,7 @@ import { compareCodePoints } from '../collections.js';
 import type { IndexedFlag } from '../replica/flag-index.js';
 import { timeSlice } from '../time-slice.js';
 import { invalidInput } from '../validation/validator.js';
+import { parentThatIsOff } from './effect.decide.js';
 import { assertEnvironment, type LastSeen, readLastSeen } from './flag-documents.js';
 import type { FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 
@@ -22,7 +23,7 @@ export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promis
   const { start, end } = boundsOf(query, query.after === undefined ? 0 : order.startAfter(sorted, query.after));
   const flags = sorted.slice(start, end);
   const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(metrics, flags);
-  const items = await convertInSlices(flags, (flag) => toOverview(flag, lastSeen));
+  const items = await convertInSlices(flags, (flag) => toOverview(engine, flag, lastSeen));
   const last = flags.at(-1);
   const hasMore = last !== undefined && start + flags.length < sorted.length;
   return { items, ...(hasMore && { next: order.cursorOf(last) }), total: found.length };
@@ -79,8 +80,8 @@ async function convertInSlices<From, To>(items: readonly From[], convert: (item:
   return converted;
 }
 
-function toOverview(flag: IndexedFlag, lastSeen: LastSeen): FlagOverview {
-  const { name, project, description, type, stale, archived, labels, owner, revision, createdAt, environments } = flag;
+function toOverview(engine: Engine, flag: IndexedFlag, lastSeen: LastSeen): FlagOverview {
+  const { name, project, description, type, stale, archived, labels, owner, revision, createdAt } = flag;
   return {
     name,
     project,
@@ -93,8 +94,19 @@ function toOverview(flag: IndexedFlag, lastSeen: LastSeen): FlagOverview {
     revision,
     createdAt,
     lastSeenAt: lastSeen(name),
-    environments,
+    environments: withParents(engine, flag),
   };
+}
+
+/** Parents change independently of their children, so the index does not know them. */
+function withParents({ replica }: Engine, { name, environments }: IndexedFlag): FlagOverview['environments'] {
+  const { flags } = replica.documents;
+  const flag = flags.get(name);
+  if (!flag?.dependencies?.length) return environments;
+  const find = (parent: string) => flags.get(parent);
+  return environments.map((one) => {
+    return one.enabled ? { ...one, offBecauseOf: parentThatIsOff(flag, one.name, { flag: find }) ?? null } : one;
+  });
 }
 
 /** Returns a function that decides whether a flag matches all members of a query, except `canRead`. */

@@ -5,7 +5,7 @@ import { applyPatch } from '../validation/json-patch.js';
 import { LIMITS } from '../validation/limits.js';
 import { environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
-import type { Constraint, Strategy, StrategyInput, StrategyReplacement } from './strategy.types.js';
+import type { Constraint, Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';
 
 const CHANGEABLE = [
   'name',
@@ -102,6 +102,15 @@ function changesBetween(before: Strategy, after: Partial<StrategyInput>): Partia
   const known = new Set(before.constraints.map((constraint) => JSON.stringify(constraint)));
   const constraints = changes.constraints.map((one) => (known.has(JSON.stringify(one)) ? VALID_CONSTRAINT : one));
   return { ...changes, constraints };
+}
+
+/** Gives strategies their `sortOrder`. The others keep theirs. */
+export function orderStrategies(flag: FlagState, environment: string, order: readonly StrategyPlace[]): FlagEvent[] {
+  assertNotArchived(flag);
+  return order.flatMap(({ id, sortOrder }) => {
+    const location = { environment, strategy: id };
+    return replaceStrategy(flag, location, { ...findStrategy(flag, location), sortOrder });
+  });
 }
 
 /** Removes a strategy. Removing the last one also disables the environment: enabled implies a strategy. */

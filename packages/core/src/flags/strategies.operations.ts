@@ -18,6 +18,7 @@ import type {
   FlagEnvironment,
   Strategy,
   StrategyInput,
+  StrategyPlace,
   StrategyReplacement,
 } from './strategy.types.js';
 
@@ -52,6 +53,18 @@ export function patchStrategy(engine: Engine, ref: StrategyRef, input: JsonPatch
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.patchStrategy(flag, ref, change),
     result: async (changed) => strategyRules.findStrategy((await changed()).state, ref),
+  });
+}
+
+export function orderStrategies(
+  engine: Engine,
+  ref: EnvironmentRef,
+  input: readonly StrategyPlace[],
+): PreparedChange<readonly Strategy[]> {
+  const order = engine.validate.strategyOrder(input).map(({ id, sortOrder }) => ({ id, sortOrder }));
+  return changeEnvironment(engine, ref, {
+    decide: (flag) => strategyRules.orderStrategies(flag, ref.environment, order),
+    result: async (changed) => orderedEnvironmentOf((await changed()).state, ref.environment).strategies,
   });
 }
 

@@ -20,6 +20,7 @@ import {
   type EnvironmentInput,
   type ParameterValue,
   type StrategyInput,
+  type StrategyPlace,
   type StrategyReplacement,
   type StrategyVariant,
 } from './strategy.types.js';
@@ -97,15 +98,34 @@ export const environment: ObjectSchema<EnvironmentInput> = {
   required: ['enabled', 'strategies'],
 };
 
+const strategyPlace: ObjectSchema<StrategyPlace> = {
+  type: 'object',
+  properties: { id: text(LIMITS.label), sortOrder: { type: 'integer' } },
+  required: ['id', 'sortOrder'],
+};
+
+export const strategyOrder: JsonSchema = {
+  type: 'array',
+  maxItems: LIMITS.strategiesPerEnvironment,
+  items: strategyPlace,
+};
+
 /** Finds issues of every strategy, and repeated ids. */
 export function* findEnvironmentIssues({ strategies }: EnvironmentInput): Generator<ErrorDetail> {
-  const seen = new Set<string>();
   for (const [i, strategy] of strategies.entries()) {
     for (const { message, path = '' } of findStrategyIssues(strategy))
       yield { message, path: `/strategies/${i}${path}` };
-    if (strategy.id === undefined) continue;
-    if (seen.has(strategy.id)) yield { message: 'must be unique', path: `/strategies/${i}/id` };
-    seen.add(strategy.id);
+  }
+  yield* findRepeatedIds(strategies, '/strategies');
+}
+
+/** Finds ids that occur more than once. */
+export function* findRepeatedIds(strategies: readonly { readonly id?: string }[], path = ''): Generator<ErrorDetail> {
+  const seen = new Set<string>();
+  for (const [i, { id }] of strategies.entries()) {
+    if (id === undefined) continue;
+    if (seen.has(id)) yield { message: 'must be unique', path: `${path}/${i}/id` };
+    seen.add(id);
   }
 }
 

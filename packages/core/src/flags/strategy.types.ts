@@ -107,6 +107,13 @@ export interface ConfiguredStrategy extends StrategyInput {
   readonly id?: string;
 }
 
+/** The place of a strategy among those of its environment. */
+export interface StrategyPlace {
+  readonly id: string;
+  /** Strategies are shown and evaluated in ascending order. */
+  readonly sortOrder: number;
+}
+
 export interface StrategyOperations {
   /**
    * Adds a strategy to a flag in one environment, after those with the same `sortOrder`.
@@ -156,6 +163,21 @@ export interface StrategyOperations {
    * await flags.removeStrategy({ project: 'default', flag: 'checkout', environment: 'production', strategy: id });
    */
   removeStrategy(ref: StrategyRef, context?: ChangeContext): Promise<void>;
+
+  /**
+   * Gives strategies of one environment their `sortOrder`, in one change. Strategies that are not named keep theirs.
+   *
+   * @param order at most 100 strategies, each at most once
+   * @returns all strategies of the environment in their new order
+   * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `strategy_not_found`
+   * @example
+   * await flags.orderStrategies(environment, [{ id: first, sortOrder: 0 }, { id: second, sortOrder: 1 }]);
+   */
+  orderStrategies(
+    ref: EnvironmentRef,
+    order: readonly StrategyPlace[],
+    context?: ChangeContext,
+  ): Promise<readonly Strategy[]>;
 
   /**
    * Enables a flag in one environment. Does nothing if it is enabled already.

@@ -1,12 +1,12 @@
-import { type Aggregate, CHECKPOINT_INTERVAL, checkpointKey, type Versioned } from '../changes/documents.js';
+import { type Aggregate, readCheckpoint, type Versioned } from '../changes/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent, EventType } from '../events/event.types.js';
+import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event-projects.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, EventFilter, Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
-import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 
 type AnyAggregate = Aggregate<unknown, DomainEvent>;
@@ -67,20 +67,26 @@ function parseLegacyId(text: string): LegacySet | undefined {
 }
 
 const EVENTS_PER_READ = 256;
+/** Bytes of events that are read at once: parsing them takes some milliseconds. */
+const BYTES_PER_READ = 262_144;
+
+type WalkQuery = Pick<StoredEventQuery, 'filter' | 'until' | 'offset' | 'withoutData'>;
 
 /** Walks through the log from the newest event, or from a position, to the oldest one. */
-async function* walkBack(
-  storage: Storage,
-  query: Pick<StoredEventQuery, 'filter' | 'until' | 'offset' | 'withoutData'>,
-): AsyncGenerator<StoredEvent> {
+async function* walkBack(storage: Storage, query: WalkQuery): AsyncGenerator<StoredEvent> {
+  for await (const page of walkBackPages(storage, query)) yield* page;
+}
+
+/** Walks in pages that are not empty, newest event first. */
+async function* walkBackPages(storage: Storage, query: WalkQuery): AsyncGenerator<readonly StoredEvent[]> {
   let bounds: Pick<StoredEventQuery, 'until' | 'offset'> = {};
   for (;;) {
     if (timeSlice.isOver()) await timeSlice.next();
-    const page = { order: 'newest-first', limit: EVENTS_PER_READ, maxBytes: LIMITS.pageSize } as const;
+    const page = { order: 'newest-first', limit: EVENTS_PER_READ, maxBytes: BYTES_PER_READ } as const;
     const { events } = await storage.events({ ...page, ...query, ...bounds });
-    yield* events;
     const last = events.at(-1);
     if (!last) return;
+    yield events;
     bounds = { until: last.position, offset: 1 };
   }
 }
@@ -110,16 +116,48 @@ export async function* walkBackSets(
  * @throws FlagsError `change_set_not_found`, `invalid_input` for an id that is not a string
  */
 export async function readSet(storage: Storage, id: string): Promise<EventGroup> {
-  if (typeof id !== 'string')
-    throw invalidInput([{ message: 'must be the id of a change set, as a string', path: '/id' }]);
-  const legacy = id.startsWith(LEGACY) ? parseLegacyId(id) : undefined;
+  const legacy = parseId(id);
   const events = legacy ? await readLegacy(storage, legacy) : await readAll(storage, { changeSet: id.toLowerCase() });
   const [first] = events;
   if (first) return { id: idOf(first), events };
-  throw new FlagsError('change_set_not_found', `There is no change set ${id}; list the history for those there are.`);
+  throw setNotFound(id);
 }
 
-async function readAll(storage: Storage, filter: EventFilter): Promise<readonly StoredEvent[]> {
+/** Returns the set of an older release that an id names; undefined for other ids. */
+function parseId(id: string): LegacySet | undefined {
+  if (typeof id === 'string') return id.startsWith(LEGACY) ? parseLegacyId(id) : undefined;
+  throw invalidInput([{ message: 'must be the id of a change set, as a string', path: '/id' }]);
+}
+
+function setNotFound(id: string): FlagsError {
+  return new FlagsError('change_set_not_found', `There is no change set ${id}; list the history for those there are.`);
+}
+
+/**
+ * Reads the projects that a change set is about. Reads the data of those events only that may move a document.
+ *
+ * @throws FlagsError as `readSet`
+ */
+export async function readProjects(storage: Storage, id: string): Promise<readonly (string | null)[]> {
+  if (parseId(id)) return [...projectsOf((await readSet(storage, id)).events)];
+  const filter = { changeSet: id.toLowerCase() };
+  const projects = new Set<string | null>();
+  const types = new Set<string>();
+  for await (const head of walkBack(storage, { filter, withoutData: true })) {
+    projects.add(head.project);
+    types.add(head.type);
+  }
+  if (types.size === 0) throw setNotFound(id);
+  for (const type of MOVING_EVENTS.filter((one) => types.has(one))) {
+    for await (const event of walkBack(storage, { filter: { ...filter, type } })) {
+      for (const project of projectsIn(event)) projects.add(project);
+    }
+  }
+  return [...projects];
+}
+
+/** Reads all events that match, oldest first. A change set has some megabytes at most. */
+export async function readAll(storage: Storage, filter: EventFilter): Promise<readonly StoredEvent[]> {
   const newestFirst: StoredEvent[] = [];
   for await (const event of walkBack(storage, { filter })) newestFirst.push(event);
   return newestFirst.reverse();
@@ -166,64 +204,90 @@ interface Moment {
  * Computes the state of a document from the log, in the order of the feed. Resolves to undefined if there was no
  * document. The revision is that of the last event.
  *
- * Reads back to an event that holds the whole document, or to a checkpoint, and applies the events since then. Stores of
- * earlier releases have no checkpoints: there it may read all events of the document.
+ * Reads back to an event that holds the whole document, or to a checkpoint, and applies the events since then, page by
+ * page. Stores of earlier releases have few checkpoints: there it may read all events of the document.
  */
 export async function stateAt(
   storage: Storage,
   key: DocumentKey,
   moment: Moment = {},
 ): Promise<Versioned<unknown> | undefined> {
-  const { heads, checkpoint } = await readHeads(storage, key, moment);
-  const revision = heads.at(-1)?.revision ?? checkpoint?.revision;
+  const { stretches, checkpoint, revision } = await findStart(storage, key, moment);
   let state = checkpoint?.state;
-  for (let first = 0, size = heads.length; first < heads.length; first += size) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    const events = await readWindow(storage, key, heads.slice(first, first + size));
-    size = events.length;
-    state = foldEvents(key.kind, state, events);
-  }
+  for await (const events of readStretches(storage, key, stretches)) state = foldEvents(key.kind, state, events);
   return state === undefined || revision === undefined ? undefined : { state, revision };
 }
 
-/** Events that produce a state, oldest first, and the checkpoint that they follow. */
-interface Tail {
-  readonly heads: readonly StoredEvent[];
-  readonly checkpoint: Versioned<unknown> | undefined;
+/** Consecutive events of a document. The events themselves stay in the storage: there may be tens of thousands. */
+interface Stretch {
+  /** The position of the newest event. */
+  readonly until: string;
+  readonly count: number;
 }
 
-/** Reads the heads of the events since the last state that the log or a checkpoint holds, without data. */
-async function readHeads(storage: Storage, key: DocumentKey, moment: Moment): Promise<Tail> {
-  const newestFirst: StoredEvent[] = [];
-  let checkpoint: Versioned<unknown> | undefined;
-  let tried = Number.POSITIVE_INFINITY;
+/** The events that produce a state, oldest first, and the checkpoint that they follow. */
+interface Tail {
+  readonly stretches: readonly Stretch[];
+  readonly checkpoint: Versioned<unknown> | undefined;
+  /** The revision of the newest event. */
+  readonly revision: number | undefined;
+}
+
+/** So few events are read as quickly as a checkpoint. */
+const FEW_EVENTS = 10;
+
+/** Finds the events since the last state that the log or a checkpoint holds. */
+async function findStart(storage: Storage, key: DocumentKey, moment: Moment): Promise<Tail> {
   const { until, isExclusive = false } = moment;
   const range = { ...(until !== undefined && { until }), ...(isExclusive && { offset: 1 }) };
-  for await (const head of walkBack(storage, { filter: { subject: key }, withoutData: true, ...range })) {
-    if (checkpoint && head.revision <= checkpoint.revision) break;
-    newestFirst.push(head);
-    if (holdsDocument(head.type)) return { heads: newestFirst.reverse(), checkpoint: undefined };
-    // Below the revision of the event, because the moment may be between two events of one revision.
-    const revision = head.revision - 1 - ((head.revision - 1) % CHECKPOINT_INTERVAL);
-    if (checkpoint || revision === 0 || revision >= tried) continue;
-    tried = revision;
-    const stored = await storage.get(checkpointKey(key, revision));
-    if (stored) checkpoint = { state: stored.body, revision };
+  const newestFirst: Stretch[] = [];
+  let revision: number | undefined;
+  let checkpoint: Versioned<unknown> | undefined;
+  for await (const page of walkBackPages(storage, { filter: { subject: key }, withoutData: true, ...range })) {
+    const [newest] = page;
+    if (!newest) break;
+    if (revision === undefined) {
+      revision = newest.revision;
+      const isNear = page.slice(0, FEW_EVENTS).some(({ type }) => holdsDocument(type));
+      // Before the revision of the event, because the moment may be between two events of one revision.
+      if (!isNear) checkpoint = await readCheckpoint(storage, key, revision);
+    }
+    const known = checkpoint?.revision ?? 0;
+    const end = page.findIndex((head) => head.revision <= known || holdsDocument(head.type));
+    const isWhole = (page[end]?.revision ?? 0) > known;
+    const count = end < 0 ? page.length : end + Number(isWhole);
+    if (count > 0) newestFirst.push({ until: newest.position, count });
+    if (end >= 0) return { stretches: newestFirst.reverse(), checkpoint: isWhole ? undefined : checkpoint, revision };
   }
-  return { heads: newestFirst.reverse(), checkpoint };
+  return { stretches: newestFirst.reverse(), checkpoint, revision };
 }
 
-/** Reads the events of some heads, oldest first: all of them, or the first ones if their data is large. */
-async function readWindow(
+/**
+ * Reads the events of stretches, oldest first, in pages of some hundred kilobytes. Queries newest first, because a feed that
+ * reads oldest first leaves out events that are not settled yet.
+ */
+async function* readStretches(
   storage: Storage,
   subject: DocumentKey,
-  heads: readonly StoredEvent[],
-): Promise<readonly StoredEvent[]> {
-  for (let size = heads.length; ; size = Math.ceil(size / 4)) {
-    const until = heads[size - 1]?.position ?? '';
-    const query = { order: 'newest-first', filter: { subject }, until, limit: size } as const;
-    // A query of one event has no limit of bytes: the storage returns the event in any case.
-    const { events } = await storage.events({ ...query, maxBytes: LIMITS.pageSize });
-    if (events.length >= size) return events.reverse();
+  stretches: readonly Stretch[],
+): AsyncGenerator<readonly StoredEvent[]> {
+  const query = { order: 'newest-first', filter: { subject } } as const;
+  let size = EVENTS_PER_READ;
+  for (const { until, count } of stretches) {
+    const heads = (await storage.events({ ...query, until, limit: count, withoutData: true })).events.reverse();
+    for (let first = 0; first < heads.length; ) {
+      if (timeSlice.isOver()) await timeSlice.next();
+      const limit = Math.min(size, heads.length - first);
+      const end = heads[first + limit - 1]?.position ?? '';
+      // The storage returns one event whatever its size, so that every page is short enough at last.
+      const { events } = await storage.events({ ...query, until: end, limit, maxBytes: BYTES_PER_READ });
+      if (events.length < limit && limit > 1) {
+        size = Math.ceil(limit / 2);
+        continue;
+      }
+      yield events.reverse();
+      first += limit;
+      size = Math.min(EVENTS_PER_READ, Math.ceil(limit * 1.25));
+    }
   }
 }

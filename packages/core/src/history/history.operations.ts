@@ -10,7 +10,15 @@ import type { EventFilter, Storage, StoredEvent } from '../storage/port.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import { compareByEvents, compareStates, type Difference } from './differences.decide.js';
-import { type EventGroup, foldEvents, holdsDocument, readSet, stateAt, walkBackSets } from './event-log.js';
+import {
+  type EventGroup,
+  foldEvents,
+  holdsDocument,
+  readProjects,
+  readSet,
+  stateAt,
+  walkBackSets,
+} from './event-log.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 
 /** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */
@@ -37,6 +45,10 @@ export async function history(engine: Engine, ref: HistoryRef = {}, page: PageQu
 
 export async function getChangeSet({ storage }: Engine, id: string): Promise<HistoryEntry> {
   return toEntry(storage, await readSet(storage, id));
+}
+
+export async function listChangeSetProjects({ storage }: Engine, id: string): Promise<readonly (string | null)[]> {
+  return readProjects(storage, id);
 }
 
 type Scope = Partial<FlagRef>;

@@ -1,4 +1,4 @@
-import type { Change, ChangeSet, Preview, PreviewQuery } from '../changes/change-set.types.js';
+import type { Change, ChangeSet, Plan, Preview, PreviewQuery } from '../changes/change-set.types.js';
 import type { FlagRef, Page, PageQuery, ProjectRef } from '../common.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
@@ -48,8 +48,8 @@ export interface ChangeHistoryOperations {
    * Both sides draw the same random numbers, so that chance alone changes no result. Works in slices of some
    * milliseconds; do not change the contexts until the promise resolves.
    *
-   * @param query at most 1000 contexts, and fewer if the changes concern many flags
-   * @throws FlagsError as `apply`; `environment_not_found`
+   * @param query at most 1000 contexts, and fewer if the changes concern many flags, or flags that are costly to evaluate
+   * @throws FlagsError as `apply`; `environment_not_found`. The reason of the signal when it aborts
    * @example
    * const change: Change = { op: 'updateStrategy', ref: strategy, input: { parameters: { rollout: '50' } } };
    * const { flags: [checkout] } = await flags.preview([change], {
@@ -68,6 +68,16 @@ export interface ChangeHistoryOperations {
    * const { actor, reason, differences } = await flags.getChangeSet(id);
    */
   getChangeSet(id: string): Promise<HistoryEntry>;
+
+  /**
+   * Lists the projects that a change set is about, without reading the data of its events; null for the instance. A page of
+   * a history or of events may show a part of the set only.
+   *
+   * @throws FlagsError `change_set_not_found`, `invalid_input`
+   * @example
+   * const projects = await flags.listChangeSetProjects(event.changeSet); // ['shop', null]
+   */
+  listChangeSetProjects(id: string): Promise<readonly (string | null)[]>;
 
   /**
    * Lists change sets, newest first, with the events and differences of a flag, of a project, or of everything.
@@ -95,6 +105,15 @@ export interface ChangeHistoryOperations {
    * await flags.undo(set.id, { reason: 'Too many errors' });
    */
   undo(id: string, options?: { readonly actor?: string; readonly reason?: string }): Promise<ChangeSet>;
+
+  /**
+   * Decides an undo without a commit, as `plan` decides changes: shows the direction that the undo would take.
+   *
+   * @throws FlagsError as {@link ChangeHistoryOperations.undo}
+   * @example
+   * const { documents, effects } = await flags.planUndo(set.id);
+   */
+  planUndo(id: string): Promise<Plan>;
 
   /**
    * Returns a view of the flags at a time, or after the event at a position. Environments and other options are those of

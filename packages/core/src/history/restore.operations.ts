@@ -1,4 +1,4 @@
-import type { Engine, SetContext } from '../changes/engine.js';
+import type { Engine } from '../changes/engine.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { FlagsError, locateRefusals } from '../errors.js';
 import { assertAffordable } from '../flags/affordable.js';
@@ -40,7 +40,7 @@ export interface Restorations {
 export async function restoreDocuments(
   engine: Engine,
   copy: WorkingCopy,
-  { projects, segments, flags, context }: Restorations & { readonly context: SetContext },
+  { projects, segments, flags }: Restorations,
 ): Promise<void> {
   const events = new Map<string, readonly FlagEvent[]>();
   const earlier = new Map<string, SegmentState | undefined>();
@@ -53,7 +53,7 @@ export async function restoreDocuments(
     events.set(id, own);
     if (found && target) {
       const { state: flag } = found;
-      await locateRefusals(path, () => assertStrategies(engine, copy, { flag, events: own, context }));
+      await locateRefusals(path, () => assertStrategies(engine, copy, { flag, events: own }));
     }
     await applyToFlag(copy, id, own);
     if (timeSlice.isOver()) await timeSlice.next();
@@ -136,16 +136,15 @@ async function assertSegment(
 interface StrategyRestoration {
   readonly flag: FlagState;
   readonly events: readonly FlagEvent[];
-  readonly context: SetContext;
 }
 
 /** Refuses strategies that use segments of other projects, and those that take too long. */
 export async function assertStrategies(
   engine: Engine,
   copy: WorkingCopy,
-  { flag, events, context }: StrategyRestoration,
+  { flag, events }: StrategyRestoration,
 ): Promise<void> {
-  await assertSegmentsUsable(copy.read, { project: flag.project, events, context });
+  await assertSegmentsUsable(copy.read, { project: flag.project, events });
   const environments = new Set(events.flatMap(({ environment }) => environment ?? []));
   for (const environment of environments) assertAffordable(engine, { copy, flag, events, environment });
 }

@@ -1,7 +1,8 @@
-import type { ChangeSet } from '../changes/change-set.types.js';
-import { readCommitted, readReason } from '../changes/change-sets.operations.js';
+import type { ChangeSet, Plan } from '../changes/change-set.types.js';
+import { planPrepared, readCommitted, readReason } from '../changes/change-sets.operations.js';
 import { type Documents, nameOf } from '../changes/documents.js';
-import type { Engine, SetContext } from '../changes/engine.js';
+import type { Engine, PreparedChange } from '../changes/engine.js';
+import { withEffects } from '../changes/plan.operations.js';
 import type { WorkingCopy } from '../changes/working-copy.js';
 import { groupBy } from '../collections.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
@@ -24,6 +25,21 @@ import { type Restoration, type Restorations, restoreDocuments } from './restore
 type UndoOptions = { readonly actor?: string; readonly reason?: string };
 
 export async function undo(engine: Engine, id: string, { actor, reason }: UndoOptions = {}): Promise<ChangeSet> {
+  const prepared = await prepareUndo(engine, id);
+  const context = {
+    ...(actor !== undefined && { actor }),
+    ...(reason !== undefined && { reason: readReason(reason) }),
+  };
+  const committed = await engine.run([prepared], context);
+  if (committed.id !== null) return readCommitted(engine, committed.id);
+  return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
+}
+
+export async function planUndo(engine: Engine, id: string): Promise<Plan> {
+  return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, id)]));
+}
+
+async function prepareUndo(engine: Engine, id: string): Promise<PreparedChange> {
   const set = await readSet(engine.storage, id);
   const changed = await readChanged(engine, set);
   const subject = changed[0]?.key;
@@ -33,21 +49,15 @@ export async function undo(engine: Engine, id: string, { actor, reason }: UndoOp
   }
   const flags = changed.filter(({ key }) => key.kind === flagDocuments.kind).map(({ key }) => ({ name: key.id }));
   const lastSeen = await readLastSeen(engine.metrics, flags);
-  const decide = async (copy: WorkingCopy, context: SetContext) => {
+  const decide = async (copy: WorkingCopy) => {
     const targets = await mergeAll(engine, copy, { set, changed });
     const restored = targets.flags.map((flag) => ({ ...flag, lastSeenAt: lastSeen(flag.id) }));
-    await restoreDocuments(engine, copy, { ...targets, flags: restored, context }).catch((error: unknown) => {
+    await restoreDocuments(engine, copy, { ...targets, flags: restored }).catch((error: unknown) => {
       throw toConflict(id, error);
     });
     await restoreLayouts(copy, restored);
   };
-  const context = {
-    ...(actor !== undefined && { actor }),
-    ...(reason !== undefined && { reason: readReason(reason) }),
-  };
-  const committed = await engine.run([{ subject, decide, result: () => undefined }], context);
-  if (committed.id !== null) return readCommitted(engine, committed.id);
-  return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
+  return { subject, decide, result: () => undefined };
 }
 
 async function restoreLayouts(copy: WorkingCopy, flags: Restorations['flags']): Promise<void> {
@@ -100,6 +110,7 @@ async function mergeAll(engine: Engine, copy: WorkingCopy, { set, changed }: Und
   ): Promise<Restoration<State>[]> {
     const merged: Restoration<State>[] = [];
     for (const { key, ...states } of changed.filter(({ key }) => key.kind === documents.kind)) {
+      if (timeSlice.isOver()) await timeSlice.next();
       const now = (await copy.read(documents, key.id))?.state;
       const { before, after } = states as Pick<Versions<State>, 'before' | 'after'>;
       const { target, conflicts: parts } = merge({ before, after, now });

@@ -33,7 +33,7 @@ export async function reportMetrics(engine: Engine, input: MetricsReport, origin
 export async function reportMetricsInBulk(
   engine: Engine,
   input: BulkReport,
-  origin?: Pick<ReportOrigin, 'projects' | 'environment'>,
+  origin?: Omit<ReportOrigin, 'clientIp'>,
 ): Promise<void> {
   const { validate, metrics, retention, now } = engine;
   const { registrations = [], reports = [] } = validate.bulkReport(input);
@@ -41,7 +41,7 @@ export async function reportMetricsInBulk(
   await recordInParts(
     metrics,
     await toUsageReports(engine, reports, { at, origin }),
-    registrations.map((registration) => toRegistration(registration, at)),
+    registrations.map((registration) => toRegistration(registration, at, origin)),
   );
   await retention.pruneWhenDue();
 }
@@ -66,6 +66,7 @@ function toRegistration(input: ClientRegistration, at: number, origin?: ReportOr
     application: appName,
     instance: toInstance(client, origin?.clientIp),
     at,
+    ...(origin?.reporter && { reporter: origin.reporter }),
     strategies: [...new Set(strategies)],
     ...(description !== undefined && { description }),
     ...(url !== undefined && { url }),

@@ -1,4 +1,5 @@
 import type { ApplicationRef, Page, PageQuery } from '../common.types.js';
+import type { Reporter } from '../storage/metrics-port.js';
 
 /** The registration that a client sends when it starts; at most 64 KiB of JSON. */
 export interface ClientRegistration {
@@ -61,6 +62,8 @@ export interface ReportOrigin {
   readonly projects?: readonly string[];
   /** The environment of the reporter's token. Takes precedence over that of the report. `*`: that of the report. */
   readonly environment?: string;
+  /** Default: the application counts for no API token. */
+  readonly reporter?: Reporter;
 }
 
 export interface SeenFlags {
@@ -154,7 +157,8 @@ export interface MetricsOperations {
    * Records a client's registration. The latest registration sets the application's strategies. Safe to call
    * concurrently.
    *
-   * The storage keeps at most 10,000 applications. It drops further ones, and `status().dropped` counts them.
+   * The storage keeps at most 10,000 applications: 1,000 of one API token, and 100 of one frontend token. It drops further
+   * ones, and `status().dropped` counts them. Applications that only frontend tokens have reported make room for others.
    * Each application keeps the 1,000 instances seen most recently.
    *
    * @throws FlagsError `invalid_input`
@@ -201,7 +205,7 @@ export interface MetricsOperations {
    *   ],
    * });
    */
-  reportMetricsInBulk(bulk: BulkReport, origin?: Pick<ReportOrigin, 'projects' | 'environment'>): Promise<void>;
+  reportMetricsInBulk(bulk: BulkReport, origin?: Omit<ReportOrigin, 'clientIp'>): Promise<void>;
 
   /**
    * Lists the evaluated flags of each application, by application name. Includes at least the reports of the last hour.

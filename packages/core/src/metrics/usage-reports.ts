@@ -123,6 +123,7 @@ function toReport(
     stop,
     environment,
     hour: hourOfPeriod(bucket, stop),
+    ...(origin.reporter && { reporter: origin.reporter }),
     counts,
     ...(unknown.length > 0 && { unknown }),
     ...(droppedNames > 0 && { droppedNames }),

@@ -1,14 +1,15 @@
 import { compareCodePoints } from '../collections.js';
-import type { StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
   EnvironmentChoice,
   EnvironmentConfiguration,
+  EvaluateAllOptions,
   EvaluationOperations,
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';
 import type { Payload } from '../flags/variant.types.js';
 import { timeSlice } from '../time-slice.js';
+import { type ResolutionReason, reasonFor } from './reason.js';
 import { type OpenFeatureContext, toEvaluationContext } from './values.js';
 
 /**
@@ -32,69 +33,6 @@ export function findFlag({ flags }: EnvironmentConfiguration, name: string): Fla
   return undefined;
 }
 
-/**
- * Why a flag has its value, in OpenFeature's terms. Derived from the flag's configuration, without a second evaluation.
- *
- * - `DISABLED`: the flag is off in this environment.
- * - `DEFAULT`: the flag is enabled, but no strategy holds for the context, or a parent keeps the flag off.
- * - `STATIC`: the flag is on for every context.
- * - `SPLIT`: a share decides: a percentage of users, or one of several variants.
- * - `TARGETING_MATCH`: the context decides: constraints, segments, lists, or a parent.
- */
-export type ResolutionReason = 'DISABLED' | 'DEFAULT' | 'STATIC' | 'SPLIT' | 'TARGETING_MATCH';
-
-/**
- * Derives the reason of a result.
- *
- * @param variant the name of the returned variant, if one was requested and exists
- */
-export function reasonFor(
-  flag: FlagConfiguration,
-  { enabled, variant }: { readonly enabled: boolean; readonly variant?: string | undefined },
-): ResolutionReason {
-  if (!enabled) return flag.enabled ? 'DEFAULT' : 'DISABLED';
-  if (variant !== undefined && isOneOfSeveral(variant, flag)) return 'SPLIT';
-  if (flag.dependencies?.length) return 'TARGETING_MATCH';
-  const strategies = flag.strategies.filter(({ disabled }) => !disabled);
-  if (strategies.length === 0 || strategies.some(isForEverybody)) return 'STATIC';
-  return strategies.every(isShare) ? 'SPLIT' : 'TARGETING_MATCH';
-}
-
-/** A strategy's variants come before the flag's. */
-function isOneOfSeveral(variant: string, { strategies, variants }: FlagConfiguration): boolean {
-  const lists = [...strategies.map((strategy) => strategy.variants ?? []), variants ?? []];
-  const chosen = lists.find((list) => list.some(({ name }) => name === variant));
-  return (chosen?.filter(hasWeight).length ?? 0) > 1;
-}
-
-function hasWeight({ weight }: VariantDefinition): boolean {
-  return weight > 0;
-}
-
-function isForEverybody(strategy: StrategyDefinition): boolean {
-  if (isConditional(strategy)) return false;
-  const { rollout, stickiness = 'default' } = strategy.parameters ?? {};
-  if (strategy.name === 'default') return true;
-  // Any other stickiness is off for contexts without that field.
-  const isSticky = stickiness !== 'default' && stickiness !== 'random';
-  return strategy.name === 'flexibleRollout' && Number(rollout) >= 100 && !isSticky;
-}
-
-function isShare(strategy: StrategyDefinition): boolean {
-  return !isConditional(strategy) && SHARES.has(strategy.name);
-}
-
-const SHARES: ReadonlySet<string> = new Set([
-  'flexibleRollout',
-  'gradualRolloutUserId',
-  'gradualRolloutSessionId',
-  'gradualRolloutRandom',
-]);
-
-function isConditional({ constraints, segments }: StrategyDefinition): boolean {
-  return Boolean(constraints?.length) || Boolean(segments?.length);
-}
-
 /** A flag's result in OpenFeature's terms, before conversion to a requested type. */
 export interface FlagResolution {
   readonly flag: string;
@@ -102,6 +40,8 @@ export interface FlagResolution {
   readonly reason: ResolutionReason;
   /** Absent if the flag is off, has no variants, or no variant was requested. */
   readonly variant?: ResolvedVariant;
+  /** The flag is off, and its variants have payloads: who asks for a payload gets a default of its own. */
+  readonly withholdsPayload?: true;
   readonly metadata: ResolutionMetadata;
 }
 
@@ -135,7 +75,8 @@ export function resolveSwitch(
 ): FlagResolution | undefined {
   const configuration = findFlag(flags.configuration(choice), flag);
   if (configuration === undefined) return undefined;
-  return toResolution(configuration, flags.isEnabled(flag, toEvaluationContext(context), choice));
+  const enabled = flags.isEnabled(flag, toEvaluationContext(context), choice);
+  return toResolution(configuration, { enabled, reason: reasonFor(configuration) });
 }
 
 /**
@@ -152,60 +93,53 @@ export function resolveVariant(
 ): FlagResolution | undefined {
   const configuration = findFlag(flags.configuration(choice), flag);
   if (configuration === undefined) return undefined;
-  const variant = flags.getVariant(flag, toEvaluationContext(context), choice);
-  return toResolution(configuration, variant.feature_enabled, variant);
+  return toVariantResolution(configuration, flags.getVariant(flag, toEvaluationContext(context), choice));
 }
 
 /**
- * Resolves all flags with their variants, in name order (code points). Counts nothing, like `evaluateAll`.
+ * Resolves flags with their variants, in name order (code points), in slices of some milliseconds. Counts like
+ * `getVariant`. All results come from one state.
  *
- * @throws FlagsError `environment_not_found`
+ * @throws FlagsError `environment_not_found`; `invalid_input` if evaluating these flags could take about a minute
  * @example
- * const on = resolveAll(flags, { context: { targetingKey: '7' } }).filter(({ enabled }) => enabled);
+ * const resolutions = await resolveAll(flags, { context: { targetingKey: '7' } });
  */
-export function resolveAll(
+export async function resolveAll(
   flags: EvaluationOperations,
   { context, ...choice }: ResolutionScope,
-): readonly FlagResolution[] {
-  const configuration = flags.configuration(choice);
-  const answers = flags.forContext(toEvaluationContext(context), choice).evaluateAll();
-  return answers.flatMap(({ name, enabled, variant }) => {
-    const found = findFlag(configuration, name);
-    return found ? [toResolution(found, enabled, variant)] : [];
-  });
-}
-
-/**
- * Like {@link resolveAll}, in slices of some milliseconds. Use it in servers. All results come from one state.
- *
- * @throws FlagsError `environment_not_found`
- * @example
- * const resolutions = await resolveAllAsync(flags, { context: { targetingKey: '7' } });
- */
-export async function resolveAllAsync(
-  flags: EvaluationOperations,
-  { context, ...choice }: ResolutionScope,
+  options: Pick<EvaluateAllOptions, 'names' | 'signal'> = {},
 ): Promise<readonly FlagResolution[]> {
   await flags.loadConfiguration(choice);
   const configuration = flags.configuration(choice);
-  const answers = await flags.forContext(toEvaluationContext(context), choice).evaluateAllAsync();
+  const pinned = flags.forContext(toEvaluationContext(context), choice);
   const resolutions: FlagResolution[] = [];
-  for (const { name, enabled, variant } of answers) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for (const { name, variant } of await pinned.evaluateAllAsync({ ...options, isCounted: true })) {
+    if (timeSlice.isOver()) await timeSlice.next(options.signal);
     const found = findFlag(configuration, name);
-    if (found) resolutions.push(toResolution(found, enabled, variant));
+    if (found) resolutions.push(toVariantResolution(found, variant));
   }
   return resolutions;
 }
 
-function toResolution(configuration: FlagConfiguration, enabled: boolean, answer?: EvaluatedVariant): FlagResolution {
-  const { name: flag, project, type, stale, impressionData = false } = configuration;
-  const variant = answer?.enabled ? answer : undefined;
+function toVariantResolution(configuration: FlagConfiguration, answer: EvaluatedVariant): FlagResolution {
+  const enabled = answer.feature_enabled;
+  const reason = reasonFor(configuration, answer);
   return {
-    flag,
-    enabled,
-    reason: reasonFor(configuration, { enabled, variant: variant?.name }),
-    ...(variant && { variant }),
-    metadata: { project, type, enabled, stale, impressionData },
+    ...toResolution(configuration, { enabled, reason }),
+    ...(answer.enabled && { variant: answer }),
+    ...(!enabled && hasPayloads(configuration) && { withholdsPayload: true }),
   };
+}
+
+function hasPayloads({ strategies, variants }: FlagConfiguration): boolean {
+  return [variants, ...strategies.map((strategy) => strategy.variants)].some((list) =>
+    list?.some(({ payload }) => payload !== undefined && payload !== null),
+  );
+}
+
+function toResolution(
+  { name: flag, project, type, stale, impressionData = false }: FlagConfiguration,
+  { enabled, reason }: Pick<FlagResolution, 'enabled' | 'reason'>,
+): FlagResolution {
+  return { flag, enabled, reason, metadata: { project, type, enabled, stale, impressionData } };
 }

@@ -6,7 +6,7 @@ import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
 import type { SnapshotChange, SnapshotOptions } from '../evaluation/snapshot.types.js';
 import { UsageCounters } from '../evaluation/usage.js';
 import type { Dependency } from '../flags/dependency.types.js';
-import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
+import { type FlagState, orderedEnvironmentOf, ownershipOf } from '../flags/flag.js';
 import type { SegmentState } from '../segments/segment.js';
 import { sortInSlices, timeSlice } from '../time-slice.js';
 import { deepFreeze } from '../validation/json.js';
@@ -22,6 +22,7 @@ export function toConfiguration(flag: FlagState, environment: string): FlagConfi
     type,
     description,
     stale,
+    labels: ownershipOf(flag).labels,
     impressionData,
     enabled,
     strategies: strategies.length === 0 ? NONE : strategies,

@@ -1,10 +1,9 @@
 import type { Versioned } from '../changes/documents.js';
-import { dependenciesOf, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { audienceOf, rolloutOf } from '../evaluation/audience.js';
+import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import type { EnvironmentOverview, FlagOverview } from '../flags/flag-search.types.js';
-import type { Strategy } from '../flags/strategy.types.js';
 import type { Settings } from '../flags.js';
 import { deepFreeze } from '../validation/json.js';
-import { LIMITS } from '../validation/limits.js';
 import { createNameOrder } from './environment-view.js';
 
 /** A flag as lists across projects read it, from memory. */
@@ -41,31 +40,16 @@ function toOverview(flag: FlagState, environment: string): EnvironmentOverview {
     name,
     enabled,
     strategyCount: strategies.length,
-    rollout: strategies.reduce((most, strategy) => Math.max(most, rolloutOf(strategy)), 0),
+    rollout: strategies.reduce((most, strategy) => Math.max(most, shareOf(strategy)), 0),
     hasVariants: variants.length > 0 || strategies.some(({ variants = [] }) => variants.length > 0),
+    audience: audienceOf(strategies),
+    offBecauseOf: null,
   };
 }
 
-/** Maps each built-in strategy with a percentage to the name of its parameter for the percentage. */
-const PERCENTAGES: ReadonlyMap<string, string> = new Map([
-  ['flexibleRollout', 'rollout'],
-  ['gradualRolloutRandom', 'percentage'],
-  ['gradualRolloutSessionId', 'percentage'],
-  ['gradualRolloutUserId', 'percentage'],
-]);
-
-/** Returns the percentage of users that a strategy admits. As in evaluation, an unreadable one admits nobody. */
-function rolloutOf({ name, disabled, parameters }: Strategy): number {
-  if (disabled) return 0;
-  const parameter = PERCENTAGES.get(name);
-  if (parameter === undefined) return 100;
-  const percentage = toPercentage(parameters?.[parameter]);
-  return percentage > 0 ? Math.min(Math.floor(percentage), 100) : 0;
-}
-
-function toPercentage(value: unknown): number {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && value.length <= LIMITS.operandText ? Number(value) : Number.NaN;
+/** Returns the percentage of users that a strategy admits; a strategy without a percentage admits all. */
+function shareOf(strategy: EnvironmentState['strategies'][number]): number {
+  return strategy.disabled ? 0 : (rolloutOf(strategy) ?? 100);
 }
 
 /** All flags, archived ones too, as lists across projects read them. It holds no strategies of archived flags. */

@@ -7,14 +7,26 @@ import { LIMITS } from '../validation/limits.js';
 import { name as nameSchema } from '../validation/primitives.js';
 import { invalidInput } from '../validation/validator.js';
 import { describedVariants, isPayloadDescription, isRecord, PAYLOAD_RULE } from './payload.js';
-import type { ContextDeclarations, FlagDeclaration, FlagDeclarations, FlagsSchema } from './schema.types.js';
+import type {
+  ContextDeclarations,
+  DefaultFlagType,
+  FlagDeclaration,
+  FlagDeclarations,
+  FlagsSchema,
+} from './schema.types.js';
 
-/** The environments and context properties of a schema. */
-export interface SchemaOptions<Environment extends string, Context extends ContextDeclarations> {
+/** The environments, context properties and flag types of a schema. */
+export interface SchemaOptions<
+  Environment extends string,
+  Context extends ContextDeclarations,
+  FlagTypeName extends string = DefaultFlagType,
+> {
   /** In display order; the environments of `createFlags` if its options name none. Default: any environment. */
   readonly environments?: readonly Environment[];
   /** Custom context properties. Default: `properties` may hold anything. */
   readonly context?: Context;
+  /** The names of the flag types that declarations may have, as in the option `flagTypes`. Default: the built-in types. */
+  readonly types?: readonly FlagTypeName[];
 }
 
 /**
@@ -35,15 +47,16 @@ export interface SchemaOptions<Environment extends string, Context extends Conte
  * flags.getPayload('banner', { userId: '7', plan: 'pro' })?.color;
  */
 export function defineFlags<
-  const Declarations extends FlagDeclarations,
+  const Declarations extends FlagDeclarations<FlagTypeName>,
   const Environment extends string = string,
   const Context extends ContextDeclarations = Readonly<Record<never, never>>,
+  const FlagTypeName extends string = DefaultFlagType,
 >(
   flags: Declarations,
-  options: SchemaOptions<Environment, Context> = {},
+  options: SchemaOptions<Environment, Context, FlagTypeName> = {},
 ): FlagsSchema<Declarations, Environment, Context> {
-  const { environments, context = {} as Context } = options;
-  const issues = [...findFlagIssues(flags), ...findOptionIssues({ environments, context })];
+  const { environments, context = {} as Context, types } = options;
+  const issues = [...findFlagIssues(flags, types), ...findOptionIssues({ environments, context, types })];
   if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
   return Object.freeze({ flags: Object.freeze({ ...flags }), environments, context: Object.freeze({ ...context }) });
 }
@@ -57,7 +70,7 @@ const isName = (value: unknown): value is string => typeof value === 'string' &&
 const NAME = new RegExp(`^(?=.{1,${LIMITS.name}}$)${String(nameSchema.pattern).slice(1)}`);
 const NAME_RULE = `must be a name: ${nameSchema.description}`;
 
-function* findFlagIssues(flags: unknown): Generator<ErrorDetail> {
+function* findFlagIssues(flags: unknown, types: readonly string[] | undefined): Generator<ErrorDetail> {
   if (!isRecord(flags)) return yield { message: 'must be an object with a declaration per flag', path: '' };
   for (const [name, declaration] of Object.entries(flags)) {
     const path = `/${name}`;
@@ -72,6 +85,9 @@ function* findFlagIssues(flags: unknown): Generator<ErrorDetail> {
     for (const [member, value] of Object.entries({ type, description })) {
       if (value !== undefined && typeof value !== 'string')
         yield { message: 'must be string', path: `${path}/${member}` };
+    }
+    if (Array.isArray(types) && typeof type === 'string' && !types.includes(type)) {
+      yield { message: `must be one of the types ${types.join(', ')}`, path: `${path}/type` };
     }
     if (project !== undefined && !isName(project)) yield { message: NAME_RULE, path: `${path}/project` };
     yield* findVariantIssues(variants, `${path}/variants`);
@@ -96,14 +112,18 @@ function* findVariantIssues(variants: FlagDeclaration['variants'], path: string)
 interface SchemaOptionValues {
   readonly environments: readonly string[] | undefined;
   readonly context: ContextDeclarations;
+  readonly types: readonly string[] | undefined;
 }
 
-function* findOptionIssues({ environments, context }: SchemaOptionValues): Generator<ErrorDetail> {
+function* findOptionIssues({ environments, context, types }: SchemaOptionValues): Generator<ErrorDetail> {
   if (
     environments !== undefined &&
     !(Array.isArray(environments) && environments.length > 0 && environments.every(isName))
   ) {
     yield { message: 'must be a list of names', path: '/environments' };
+  }
+  if (types !== undefined && !(Array.isArray(types) && types.every((type) => typeof type === 'string'))) {
+    yield { message: 'must be a list of names', path: '/types' };
   }
   for (const [property, values] of Object.entries(context)) {
     const path = `/context/${property}`;

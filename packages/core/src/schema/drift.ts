@@ -2,7 +2,7 @@ import type { Change } from '../changes/change-set.types.js';
 import type { Engine } from '../changes/engine.js';
 import { compareCodePoints } from '../collections.js';
 import { FlagsError, isFlagsError } from '../errors.js';
-import type { FlagState } from '../flags/flag.js';
+import { enabledEnvironments, type FlagState } from '../flags/flag.js';
 import type { Strategy, StrategyVariant } from '../flags/strategy.types.js';
 import type { Flags } from '../flags.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
@@ -11,14 +11,26 @@ import { LIMITS } from '../validation/limits.js';
 import { describedVariants, hasPayload } from './payload.js';
 import type { FlagDeclaration, FlagDrift, FlagsSchema } from './schema.types.js';
 
-/** Compares the schema with the flags in memory, in slices of some milliseconds. Sorted by flag. */
-export async function findDrift({ flags }: FlagsSchema, engine: Engine): Promise<readonly FlagDrift[]> {
+/** What the engine does about missing flags at the start. */
+type Declare = 'report' | 'create';
+
+/**
+ * Compares the schema with the flags in memory, in slices of some milliseconds. Sorted by flag.
+ *
+ * @param declare `create` makes variants without payloads, because a schema has none. They are drift once the flag is
+ * on in an environment.
+ */
+export async function findDrift(
+  { flags }: FlagsSchema,
+  engine: Engine,
+  declare: Declare = 'report',
+): Promise<readonly FlagDrift[]> {
   const { documents } = engine.replica;
   const drift: FlagDrift[] = [];
   for (const [flag, declaration] of Object.entries(flags)) {
     if (timeSlice.isOver()) await timeSlice.next();
     const stored = documents.flags.get(flag);
-    if (stored) drift.push(...compareFlag(declaration, stored, engine));
+    if (stored) drift.push(...compareFlag(declaration, stored, { engine, declare }));
     else
       drift.push({ kind: 'missing', flag, message: `The flag ${flag} is declared, but ${whyMissing(flag, engine)}.` });
   }
@@ -38,7 +50,11 @@ function whyMissing(flag: string, engine: Engine): string {
   return isArchived(flag, engine) ? 'archived' : 'not stored';
 }
 
-function* compareFlag(declaration: FlagDeclaration, stored: FlagState, { payloads }: Engine): Generator<FlagDrift> {
+function* compareFlag(
+  declaration: FlagDeclaration,
+  stored: FlagState,
+  { engine: { payloads }, declare }: { readonly engine: Engine; readonly declare: Declare },
+): Generator<FlagDrift> {
   const { name: flag, type, variants } = stored;
   if (declaration.type !== undefined && declaration.type !== type) {
     const message = `The flag ${flag} is declared with the type ${declaration.type}, and stored with the type ${type}.`;
@@ -51,9 +67,11 @@ function* compareFlag(declaration: FlagDeclaration, stored: FlagState, { payload
     const message = `The flag ${flag} is declared with ${listed(described.keys())}, and stored with ${listed(names)}.`;
     yield { kind: 'variants', flag, message };
   }
+  const needsNoPayload = declare === 'create' && enabledEnvironments(stored).length === 0;
   for (const { name: variant, payload } of drawn) {
     const description = described.get(variant);
     if (description === undefined || !hasPayload(description)) continue;
+    if (!payload && needsNoPayload) continue;
     const issue = payload
       ? payloads.read(flag, { name: variant, payload })?.issue
       : `The variant ${variant} of flag ${flag} is declared with a payload, and stored without one.`;
@@ -73,7 +91,7 @@ function listed(names: Iterable<string>): string {
 /** The options of `createFlags` for the start, and what they need. */
 export interface DriftOptions {
   readonly onDrift?: (drift: readonly FlagDrift[]) => void;
-  readonly declare?: 'report' | 'create';
+  readonly declare?: Declare;
   readonly engine: Engine;
   readonly flags: Flags;
   /** Called with an error of `onDrift`. */
@@ -84,7 +102,7 @@ export interface DriftOptions {
 export async function settleDrift(schema: FlagsSchema, options: DriftOptions): Promise<void> {
   const { engine, flags, onDrift = warnOfDrift, onError, declare = 'report' } = options;
   if (declare === 'create') await createMissing(schema, engine, flags);
-  const drift = await findDrift(schema, engine);
+  const drift = await findDrift(schema, engine, declare);
   if (drift.length === 0) return;
   try {
     onDrift(drift);

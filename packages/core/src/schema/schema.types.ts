@@ -42,10 +42,13 @@ export type ValueDescription = TypeName | `${TypeName}?` | Choice | { readonly [
 /** What the payload of a variant holds. `null` or `{}`: the variant has no payload. */
 export type PayloadDescription = StandardSchema | ValueDescription | null;
 
+/** The flag types of an instance whose options name none. */
+export type DefaultFlagType = 'release' | 'experiment' | 'operational' | 'kill-switch' | 'permission';
+
 /** One flag of a schema. */
-export interface FlagDeclaration {
+export interface FlagDeclaration<FlagTypeName extends string = string> {
   /** One of the configured flag types. Default: not compared; a created flag gets the default type. */
-  readonly type?: string;
+  readonly type?: FlagTypeName;
   /** The description of a created flag. */
   readonly description?: string;
   /** The project of a created flag. Default: `default`. */
@@ -54,7 +57,9 @@ export interface FlagDeclaration {
   readonly variants?: readonly string[] | Readonly<Record<string, PayloadDescription>>;
 }
 
-export type FlagDeclarations = Readonly<Record<string, FlagDeclaration>>;
+export type FlagDeclarations<FlagTypeName extends string = string> = Readonly<
+  Record<string, FlagDeclaration<FlagTypeName>>
+>;
 
 /** Custom context properties: the possible values, or their type. */
 export type ContextDeclarations = Readonly<Record<string, readonly string[] | 'string' | 'number' | 'boolean'>>;

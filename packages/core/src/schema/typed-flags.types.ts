@@ -1,11 +1,13 @@
 import type {
+  ContextEnvironment,
+  ContextMembers,
   EvaluatedVariant,
   EvaluationContext,
   FallbackVariant,
   FlagExplanation,
 } from '../evaluation/evaluated.types.js';
 import type { ContextualFlags, EnvironmentConfiguration } from '../evaluation/evaluation.types.js';
-import type { Flags } from '../flags.js';
+import type { ActorOptions, Flags } from '../flags.js';
 import type { Token } from '../tokens/token.types.js';
 import type {
   ContextDeclarations,
@@ -35,7 +37,7 @@ export interface TypedFlags<Schema extends FlagsSchema>
   drift(): Promise<readonly FlagDrift[]>;
 
   /** Like {@link Flags.as}. */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): TypedFlags<Schema>;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema>;
 }
 
 /** {@link Flags}' evaluation for declared flags, environments and context properties. */
@@ -123,8 +125,10 @@ export type TypedContext<Schema extends FlagsSchema> = [string | never] extends 
   ? EvaluationContext
   : [keyof Schema['context']] extends [never]
     ? EvaluationContext
-    : Omit<EvaluationContext, 'properties'> &
-        TypedProperties<Schema> & { readonly properties?: TypedProperties<Schema> | undefined };
+    : Omit<ContextMembers, 'properties'> &
+        TypedProperties<Schema> & { readonly properties?: TypedProperties<Schema> | undefined } & ContextEnvironment<
+          keyof ContextMembers | keyof Schema['context']
+        >;
 
 /** The declared context properties, all optional. */
 export type TypedProperties<Schema extends FlagsSchema> = ContextProperties<Schema['context']>;

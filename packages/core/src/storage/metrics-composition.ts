@@ -8,6 +8,7 @@ import type {
   FlagUsage,
   InstanceSighting,
   MetricsStorage,
+  Reporter,
   Retention,
   StoredApplication,
   StoredApplicationDetail,
@@ -16,6 +17,7 @@ import type {
   UsageQuery,
   UsageReport,
 } from './metrics-port.js';
+import { publicLast } from './reporters.js';
 import type { SlicedWork } from './slices.js';
 
 /** Counts per second and flag. */
@@ -41,12 +43,15 @@ export interface Sighting {
   readonly application: string;
   readonly instance: InstanceSighting;
   readonly at: number;
+  readonly reporter?: Reporter;
 }
 
 /** Applications with their instances and the flags that they evaluated. */
 export interface Applications {
   /** Marks applications as seen, and creates unknown ones within the limits. Returns the names of those that exist. */
   admit(sightings: readonly Sighting[]): ReadonlySet<string>;
+  /** Returns the application to delete before these are admitted; undefined if there is none. */
+  displaced(sightings: readonly Sighting[]): string | undefined;
   /** The applications must have been admitted. Returns the number of dropped rows of timed usage. */
   add(reports: readonly UsageReport[]): number;
   /** The application must have been admitted. */
@@ -99,24 +104,37 @@ export interface MetricsParts {
  */
 export function composeMetrics({ counters, lastSeen, applications, unknownNames }: MetricsParts) {
   function register(registrations: readonly ApplicationRegistration[]): DroppedMetrics {
-    const known = applications.admit(registrations);
+    const known = applications.admit(publicLast(registrations));
     const admitted = registrations.filter(({ application }) => known.has(application));
     for (const registration of admitted) applications.register(registration);
     return { names: 0, reports: registrations.length - admitted.length, usage: 0 };
   }
 
+  /** Deletes a part of an application. Returns whether more is left. */
+  function removeSlice(name: string): boolean {
+    unknownNames.removeApplication(name);
+    return applications.removeSlice(name);
+  }
+
   return {
+    /** Whether applications must make room before these are recorded. */
+    needsRoom: (sightings: readonly Sighting[]): boolean => applications.displaced(sightings) !== undefined,
+    /** Deletes a part of the applications that must make room. Returns whether more may be left. */
+    makeRoom(sightings: readonly Sighting[]): boolean {
+      const name = applications.displaced(sightings);
+      if (name !== undefined) removeSlice(name);
+      return name !== undefined;
+    },
     record(reports: readonly UsageReport[], registrations: readonly ApplicationRegistration[] = []): DroppedMetrics {
       const refused = registrations.length > 0 ? register(registrations).reports : 0;
       counters.add(reports);
       lastSeen.add(reports);
-      const known = applications.admit(reports);
+      const known = applications.admit(publicLast(reports));
       const admitted = reports.filter(({ application }) => known.has(application));
       const usage = applications.add(admitted);
       const names = unknownNames.add(admitted);
       return { names, reports: refused + reports.length - admitted.length, usage };
     },
-    register: (registration: ApplicationRegistration): DroppedMetrics => register([registration]),
     counts: (after: number, sums: FlagSums): readonly SlicedWork[] => [
       counters.sumAfter(after, sums),
       unknownNames.sumAfter(after, sums),
@@ -139,11 +157,7 @@ export function composeMetrics({ counters, lastSeen, applications, unknownNames 
       applications.forget(flag);
       unknownNames.forget(flag);
     },
-    /** Deletes a part of an application. Returns whether more is left. */
-    removeSlice(name: string): boolean {
-      unknownNames.removeApplication(name);
-      return applications.removeSlice(name);
-    },
+    removeSlice,
     has: (name: string): boolean => applications.has(name),
     prune: (retention: Retention): readonly SlicedWork[] => [
       counters.dropUntil(retention.countersUntil),

@@ -30,7 +30,11 @@ export interface MetricsStorage {
    *
    * It applies these `LIMITS`; concurrent calls in several processes may exceed them for a moment:
    *
-   * - `applications`: a further application is not created. Of its reports, only the counts of flags are stored
+   * - `applications`: a further application replaces the least recently seen one that only public reporters have named. If
+   *   there is none, or its own reporter is public, it is not created: of its reports, only the counts of flags are stored
+   * - `applicationsPerToken`, or `applicationsPerFrontendToken` if the reporter is public: a further application of this
+   *   token is not created. An application belongs to the token that created it. One of a public reporter belongs to the
+   *   first other reporter that names it
    * - `instancesPerApplication`: a further instance replaces the one that was seen least recently
    * - `unknownNamesPerApplication` and `unknownNames`: a further name replaces the one that was reported least recently
    *
@@ -124,6 +128,7 @@ export interface UsageReport {
   readonly environment?: string;
   /** The start of the hour in which timed usage counts the report, at most `stop`. Default: the hour of `stop`. */
   readonly hour?: number;
+  readonly reporter?: Reporter;
   /** Each flag at most once. */
   readonly counts: readonly ReportedCount[];
   /**
@@ -133,6 +138,14 @@ export interface UsageReport {
   readonly unknown?: readonly FlagCount[];
   /** Number of further names in the report, which the caller left out. */
   readonly droppedNames?: number;
+}
+
+/** The sender of a report or registration. Without one, the application counts for no token, and makes room for no other. */
+export interface Reporter {
+  /** The id of its API token; '' without one. */
+  readonly token: string;
+  /** Anybody may have the token, as that of a browser page. */
+  readonly isPublic: boolean;
 }
 
 /** What limits kept from being stored. */
@@ -220,6 +233,7 @@ export interface ApplicationRegistration {
   readonly application: string;
   readonly instance: InstanceSighting;
   readonly at: number;
+  readonly reporter?: Reporter;
   readonly strategies: readonly string[];
   readonly description?: string;
   readonly url?: string;

@@ -135,7 +135,7 @@ function addControls(flags: Flags, controls: Controls): TestFlags {
   const definitionOf = (flag: string) =>
     state.standard.snapshot.definition(flag) ?? throwUnknownFlag(flag, documents.flags.keys());
   const controlled: Omit<TestFlags, Exclude<keyof Flags, 'as'>> = {
-    as: (actor) => addControls(flags.as(actor), controls),
+    as: (...actor) => addControls(flags.as(...actor), controls),
     override(values, run) {
       for (const flag of Object.keys(values)) definitionOf(flag);
       assertTestValues(values, schema);

@@ -1,4 +1,4 @@
-import type { Flags } from '../flags.js';
+import type { ActorOptions, Flags } from '../flags.js';
 import type { FlagsOptions } from '../options.js';
 import type { FlagName, FlagPayload, FlagsSchema, VariantName } from '../schema/schema.types.js';
 import type { TypedFlags } from '../schema/typed-flags.types.js';
@@ -84,7 +84,7 @@ export interface TestControls<Values, Name extends string, Self> {
 /** Flags for tests, in memory. Evaluating an unknown flag throws. */
 export interface TestFlags extends Omit<Flags, 'as'>, TestControls<TestValues, string, TestFlags> {
   /** Like {@link Flags.as}. */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): TestFlags;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TestFlags;
 }
 
 /** Flags for tests, typed by a schema. */
@@ -92,5 +92,5 @@ export interface TypedTestFlags<Schema extends FlagsSchema>
   extends Omit<TypedFlags<Schema>, 'as'>,
     TestControls<TypedTestValues<Schema>, FlagName<Schema>, TypedTestFlags<Schema>> {
   /** Like {@link Flags.as}. */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>): TypedTestFlags<Schema>;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedTestFlags<Schema>;
 }

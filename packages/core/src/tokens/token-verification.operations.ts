@@ -28,9 +28,36 @@ export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): b
   return expiresAt === null || now.getTime() < Date.parse(expiresAt);
 }
 
-/** Returns the public form of a token. */
+/** Registered, because two copies of this package can live in one process. */
+const API_TOKEN = Symbol.for('@flags/api-token');
+
+/** Returns the public form of a token, with the mark that {@link isApiToken} reads. A spread copies the mark. */
 export function toToken({ id, name, kind, project, projects, environment, createdAt, expiresAt }: StoredToken): Token {
-  return { id, name, kind, project, projects: [...(projects ?? [project])], environment, createdAt, expiresAt };
+  const token: Token & { readonly [API_TOKEN]: true } = {
+    id,
+    name,
+    kind,
+    project,
+    projects: [...(projects ?? [project])],
+    environment,
+    createdAt,
+    expiresAt,
+    [API_TOKEN]: true,
+  };
+  return token;
+}
+
+/**
+ * Whether an actor is an API token of an engine, or a spread copy of one.
+ *
+ * Reads a symbol only. JSON and database rows carry no symbols, so no property of a user imitates a token. A copy of a
+ * token through JSON or `structuredClone` loses the mark.
+ *
+ * @example
+ * authorize: (actor, action) => isApiToken(actor) || actor.isAdmin
+ */
+export function isApiToken(actor: unknown): actor is Token {
+  return (Object(actor) as { readonly [API_TOKEN]?: unknown })[API_TOKEN] === true;
 }
 
 /** In hexadecimal digits of the hash: 128 bits. */

@@ -17,7 +17,7 @@ import {
   tokenDocuments,
   tokenRegistries,
 } from './token.js';
-import type { CreatedToken, ListedToken, NewToken, TokenRotation } from './token.types.js';
+import type { CreatedToken, ListedToken, NewToken, Token, TokenChanges, TokenRotation } from './token.types.js';
 import { hashSecret, idOfHash, listTokenUses, removeTokenUse, toToken } from './token-verification.operations.js';
 
 export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
@@ -51,11 +51,31 @@ export async function listTokens(
   return bounds ? cutPage(tokens, bounds, { cursorOf: ({ createdAt, id }) => `${createdAt} ${id}` }) : tokens;
 }
 
-export async function deleteToken(
-  { read }: Engine,
-  { token }: { readonly token: string },
-): Promise<PreparedChange<void>> {
-  const id = (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
+interface TokenRef {
+  /** The id or the secret of the token. */
+  readonly token: string;
+}
+
+async function findTokenId({ read }: Engine, { token }: TokenRef): Promise<string> {
+  return (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
+}
+
+export async function updateToken(engine: Engine, ref: TokenRef, input: TokenChanges): Promise<PreparedChange<Token>> {
+  const { expiresAt } = engine.validate.tokenChanges(input);
+  const id = await findTokenId(engine, ref);
+  return {
+    subject: { kind: tokenDocuments.kind, id },
+    async decide(copy) {
+      const { state } = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
+      const end = expiryOf(engine, expiresAt, new Date(state.createdAt));
+      await copy.apply(tokenDocuments, id, tokenRules.updateToken(state, end));
+    },
+    result: async ({ read }) => toToken(((await read(tokenDocuments, id)) ?? throwTokenNotFound()).state),
+  };
+}
+
+export async function deleteToken(engine: Engine, ref: TokenRef): Promise<PreparedChange<void>> {
+  const id = await findTokenId(engine, ref);
   return {
     subject: { kind: tokenDocuments.kind, id },
     async decide(copy) {
@@ -105,13 +125,14 @@ function successorOf(engine: Engine, old: TokenState, expiresAt: string | null |
   return newToken(engine, { ...scope, expiresAt: expiresAt === undefined ? inherited : expiresAt });
 }
 
-/** Returns when a new token expires: as given, within the longest lifetime. */
-function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null): string | null {
+/** Returns when a token expires: as given, within the longest lifetime. */
+function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null, created = now()): string | null {
   const given = expiresAt === null ? null : toTimestamp(expiresAt);
   if (maxTokenLifetime === undefined) return given;
-  const latest = new Date(now().getTime() + maxTokenLifetime).toISOString();
-  if (given === null) return latest;
-  if (Date.parse(given) <= Date.parse(latest)) return given;
+  const latest = new Date(created.getTime() + maxTokenLifetime).toISOString();
+  // An older token must not end because its caller asks for no end.
+  if (given === null && Date.parse(latest) > now().getTime()) return latest;
+  if (given !== null && Date.parse(given) <= Date.parse(latest)) return given;
   const message = `must not be after ${latest}, because tokens live at most ${maxTokenLifetime} milliseconds here`;
   throw invalidInput([{ message, path: '/expiresAt' }]);
 }

@@ -1,7 +1,9 @@
 import type { ErrorDetail } from '../errors.js';
 import { LIMITS } from '../validation/limits.js';
 import { dateTime, type JsonSchema, type ObjectSchema, text } from '../validation/primitives.js';
-import { type NewToken, TOKEN_KINDS, type TokenRotation } from './token.types.js';
+import { type NewToken, TOKEN_KINDS, type TokenChanges, type TokenRotation } from './token.types.js';
+
+const expiresAt: JsonSchema = { ...dateTime, type: ['string', 'null'] };
 
 const scope: JsonSchema = { type: 'string', minLength: 1, maxLength: LIMITS.name };
 
@@ -13,7 +15,7 @@ export const newToken: ObjectSchema<NewToken> = {
     project: scope,
     projects: { type: 'array', items: scope, minItems: 1, maxItems: LIMITS.projectsPerToken },
     environment: scope,
-    expiresAt: { ...dateTime, type: ['string', 'null'] },
+    expiresAt,
     secret: {
       type: 'string',
       minLength: LIMITS.shortestSecret,
@@ -34,8 +36,14 @@ export const tokenRotation: ObjectSchema<TokenRotation> = {
       maximum: LIMITS.tokenOverlap,
       description: 'Milliseconds until the old token expires. Default: one day.',
     },
-    expiresAt: { ...dateTime, type: ['string', 'null'] },
+    expiresAt,
   },
+};
+
+export const tokenChanges: ObjectSchema<TokenChanges> = {
+  type: 'object',
+  properties: { expiresAt },
+  required: ['expiresAt'],
 };
 
 /** The actor of changes by the library itself. No token may have this name in the event log. */

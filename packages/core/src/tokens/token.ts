@@ -77,6 +77,11 @@ export function rotateToken({ old, token, end, tokens }: TokenReplacement) {
   return { created: createToken({ existing: undefined, wasDeleted: false, others }, token), replaced };
 }
 
+/** Changes when a token expires. */
+export function updateToken({ expiresAt: before }: TokenState, expiresAt: string | null): TokenEvent[] {
+  return expiresAt === before ? [] : [{ type: 'token-updated', data: { expiresAt }, before: { expiresAt: before } }];
+}
+
 export function deleteToken(token: TokenState): TokenEvent[] {
   return [{ type: 'token-deleted', data: null, before: token }];
 }

@@ -54,6 +54,14 @@ export interface NewToken {
   readonly secret?: string;
 }
 
+export interface TokenChanges {
+  /**
+   * ISO 8601. A time that has passed ends the token. null: the token does not expire, or expires after the option
+   * `maxTokenLifetime`, counted from its creation.
+   */
+  readonly expiresAt: string | null;
+}
+
 export interface TokenRotation {
   /** Milliseconds until the old token expires, at most 90 days. Default: one day. 0: at once. */
   readonly overlap?: number;
@@ -99,6 +107,18 @@ export interface TokenOperations {
    * await flags.deleteToken({ token: id });
    */
   deleteToken(ref: { readonly token: string }, context?: ChangeContext): Promise<void>;
+
+  /**
+   * Changes when a token expires. Name, kind, projects, environment and secret stay. A token that has expired is valid
+   * again if the new time is in the future.
+   *
+   * @param ref the id or the secret of the token
+   * @throws FlagsError `invalid_input` (also for a time beyond the option `maxTokenLifetime`), `token_not_found`,
+   * `revision_mismatch`
+   * @example
+   * await flags.updateToken({ token: id }, { expiresAt: '2027-01-01T00:00:00.000Z' });
+   */
+  updateToken(ref: { readonly token: string }, changes: TokenChanges, context?: ChangeContext): Promise<Token>;
 
   /**
    * Replaces a token: creates one with a new secret, and lets the old one expire after an overlap. Name, kind, projects

@@ -60,6 +60,8 @@ export const LIMITS = {
   flagCost: 21_000,
   /** The cost of all parents of one flag. */
   parentsCost: 40_000,
+  /** The cost of everything that one preview, or one evaluation of all flags, evaluates: about a minute at the worst. */
+  requestCost: 60_000_000,
   /** Names of applications, instances and SDKs, and of flags in reports. */
   reportedName: 255,
   strategiesPerRegistration: 1000,
@@ -72,8 +74,12 @@ export const LIMITS = {
   variantsPerReportedFlag: 2000,
   applicationsPerBatch: 1000,
   metricsPerBatch: 10_000,
-  /** Metrics do not store further applications. */
+  /** Metrics do not store further applications, unless one that only frontend tokens have reported makes room. */
   applications: 10_000,
+  /** Applications that one API token has reported first. Metrics do not store further ones. */
+  applicationsPerToken: 1000,
+  /** The same for a frontend token, which anybody can read in a page. */
+  applicationsPerFrontendToken: 100,
   /** Metrics drop the least recently seen instance beyond this number. */
   instancesPerApplication: 1000,
   /** Names of unknown flags. Metrics drop the least recently reported name beyond this number. */
@@ -110,6 +116,8 @@ export const LIMITS = {
   issues: 100,
   /** The message of an error or an issue, which may quote input. */
   issueMessage: 1000,
+  /** A word of such a message: names and paths may have any length. */
+  messageWord: 200,
   /** The JSON Pointer of an issue, which may contain names from the input. */
   issuePath: 200,
 } as const;

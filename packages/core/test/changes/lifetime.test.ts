@@ -36,6 +36,7 @@ const EVALUATION = [
   'configuration',
   'recentContexts',
   'loadConfiguration',
+  'projectOf',
   'status',
   'refresh',
   'onImpression',

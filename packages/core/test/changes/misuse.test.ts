@@ -109,6 +109,9 @@ describe('a method that is called with other arguments than its types ask for', 
     ['subscribe', [], 'A listener must be a function'],
     ['subscribe', [() => undefined, 'start'], 'the options of subscribe must be an object'],
     ['onConfigurationChange', ['log'], 'A listener must be a function'],
+    ['projectOf', ['checkout'], 'as in projectOf({ flag })'],
+    ['as', ['ada', 'authorize'], 'the options of as must be an object'],
+    ['as', ['ada', { authorize: true }], '/authorize must be a function'],
     ['onImpression', [], 'A listener must be a function'],
     ...EVALUATION.map((method): [string, readonly unknown[], string] => {
       return [method, ['checkout', {}, 'production'], 'the options of an evaluation must be an object'];

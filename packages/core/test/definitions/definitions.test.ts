@@ -238,13 +238,32 @@ describe.each(extent({ short: STORAGES.slice(0, 1), full: STORAGES }))('definiti
   });
 
   it('asks about every change before the commit', async () => {
-    const refusing = importing(DOCUMENT, {
-      onChange({ id }: { id: string }) {
-        if (id === 'payments') throw new Error('no');
+    const checked = flags.as('ada', {
+      authorize({ documents }) {
+        if (documents.some(({ id }) => id === 'payments')) throw new Error('no');
       },
     });
-    await expect(refusing).rejects.toThrow('no');
+    for (const options of [{}, { dryRun: true }])
+      await expect(checked.importDefinitions(DOCUMENT, options)).rejects.toThrow('no');
     expect(await flags.listProjects()).toHaveLength(1);
+  });
+
+  it('tells the check which projects earlier sets of the import have created, and no others', async () => {
+    const all = Array.from({ length: 1_200 }, (_, index): DefinedFlag => ({ name: `f${index}`, project: 'shop' }));
+    const created: (readonly string[])[] = [];
+    let isTaken = false;
+    const checked = flags.as('ada', {
+      async authorize({ documents }) {
+        const own = documents.filter(({ kind, before }) => kind === 'project' && before === null);
+        created.push(own.map(({ id }) => id));
+        // After the first question, which is about the whole import, another caller creates one of the projects.
+        if (!isTaken) await flags.createProject({ id: 'taken', name: 'taken' });
+        isTaken = true;
+      },
+    });
+    await checked.importDefinitions({ version: 1, projects: [{ id: 'shop' }, { id: 'taken' }], flags: all });
+    expect(created.length).toBeGreaterThan(3);
+    expect(created).toEqual([['shop', 'taken'], ...Array(created.length - 1).fill(['shop'])]);
   });
 
   it('commits a large document in several sets, and continues after an error', async () => {
@@ -253,13 +272,13 @@ describe.each(extent({ short: STORAGES.slice(0, 1), full: STORAGES }))('definiti
       return { name: `f${index}`, ...(isChild && { dependencies: [{ flag: `f${index + 1}` }] }) };
     });
     let asked = 0;
-    const failing = importing(flagsOnly(...all), {
-      onChange() {
+    const checked = flags.as('ada', {
+      authorize() {
         asked += 1;
-        if (asked === 2_300) throw new Error('stop');
+        if (asked === 4) throw new Error('stop');
       },
     });
-    await expect(failing).rejects.toThrow('stop');
+    await expect(checked.importDefinitions(flagsOnly(...all))).rejects.toThrow('stop');
     const { differences, changeSets } = await importing(flagsOnly(...all));
     expect(differences.length).toBeLessThan(1_200);
     expect(changeSets.length).toBeGreaterThan(0);

@@ -116,6 +116,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   preview: (flags) => flags.preview(CHANGES, { environment: 'production', contexts: [{ userId: '7' }] }),
   updateStrategy: (flags) => flags.updateStrategy(STRATEGY, { name: 'default', segments: [2] }),
   patchStrategy: (flags) => flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }]),
+  orderStrategies: (flags) => flags.orderStrategies(DEVELOPMENT, [{ id: STRATEGY.strategy, sortOrder: 1 }]),
   removeStrategy: (flags) => flags.removeStrategy(STRATEGY),
   enable: (flags) => flags.enable(PRODUCTION),
   disable: (flags) => flags.disable(DEVELOPMENT),
@@ -154,22 +155,27 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
       }),
   ],
   listTokens: [(flags) => flags.listTokens(), (flags) => flags.listTokens({ limit: 1 })],
+  updateToken: (flags) =>
+    flags.updateToken({ token: 'secret-of-at-least-32-printable-characters' }, { expiresAt: '2099-01-01T00:00:00Z' }),
   rotateToken: async (flags) => flags.rotateToken((await flags.listTokens())[0]?.id ?? 'unknown'),
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
+  listNextEvents: [(flags) => flags.listNextEvents(), (flags) => flags.listNextEvents({ after: null })],
   history: [
     (flags) => flags.history({}, { limit: 2 }),
     (flags) => flags.history(CHECKOUT),
     async (flags) => (await flags.history({})).next,
   ],
   getChangeSet: async (flags) => flags.getChangeSet(await newestSet(flags)),
+  listChangeSetProjects: async (flags) => flags.listChangeSetProjects(await newestSet(flags)),
   exportDefinitions: (flags) => flags.exportDefinitions(),
   importDefinitions: [
     (flags) => flags.importDefinitions(DEFINITIONS, { dryRun: true, prune: true }),
     (flags) => flags.importDefinitions(DEFINITIONS, { prune: true, reason: 'Release' }),
   ],
   undo: async (flags) => flags.undo(await newestSet(flags)),
+  planUndo: async (flags) => flags.planUndo(await newestSet(flags)),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),
@@ -203,6 +209,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
     configuration: (flags) => flags.configuration({ environment: 'development' }),
     loadConfiguration: (flags) => flags.loadConfiguration({ environment: 'development' }),
     onConfigurationChange: (flags) => flags.onConfigurationChange(() => undefined)(),
+    projectOf: (flags) => flags.projectOf({ flag: 'checkout' }),
     status: (flags) => flags.status(),
   };
 

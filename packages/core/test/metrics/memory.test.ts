@@ -60,3 +60,24 @@ describe('the counters of many flags in memory', () => {
     expect(sums.get('flag-0')).toEqual({ flag: 'flag-0', yes: SECONDS, no: 2 * SECONDS });
   });
 });
+
+describe('applications of public reporters that take all the memory', () => {
+  const AT = 1_800_000_000_000;
+
+  it('make room for the applications and the usage of others', async () => {
+    const metrics = memoryMetrics();
+    const seen = { instance: { id: 'i' }, at: AT };
+    await metrics.record([{ ...seen, application: 'web', stop: AT, counts: [{ flag: 'old', yes: 1, no: 0 }] }]);
+    const strategies = Array.from({ length: 600 }, (_, number) => `${number}`.padEnd(100, 's'));
+    for (let number = 0; number < 1000; number++) {
+      const reporter = { token: `page-${number % 20}`, isPublic: true };
+      await metrics.register({ ...seen, application: `invented-${number}`, reporter, strategies });
+    }
+    const invented = (await metrics.applications({ seenSince: 0 })).length;
+    await metrics.register({ ...seen, application: 'shop', strategies });
+    await metrics.record([{ ...seen, application: 'web', stop: AT, counts: [{ flag: 'new', yes: 1, no: 0 }] }]);
+    expect((await metrics.application('shop'))?.strategies).toEqual(strategies);
+    expect((await metrics.application('web'))?.flags).toEqual(['new', 'old']);
+    expect((await metrics.applications({ seenSince: 0 })).length).toBeGreaterThan(invented * 0.9);
+  });
+});

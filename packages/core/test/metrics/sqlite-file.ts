@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { MetricsStorage } from '../../src/storage/metrics-port.js';
 import { sqliteMetrics } from '../../src/storage/sqlite/metrics.js';
-import { metricsTables, timedUsageTables, unknownNameTables } from '../../src/storage/sqlite/migrations.js';
+import {
+  metricsTables,
+  reporterColumns,
+  timedUsageTables,
+  unknownNameTables,
+} from '../../src/storage/sqlite/migrations.js';
 import { createWriteQueue } from '../../src/storage/sqlite/write-queue.js';
 
 export interface SqliteFile {
@@ -30,7 +35,9 @@ export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
   };
 
   const database = connect();
-  database.exec(metricsTables(tablePrefix) + unknownNameTables(tablePrefix) + timedUsageTables(tablePrefix));
+  for (const tables of [metricsTables, unknownNameTables, timedUsageTables, reporterColumns]) {
+    database.exec(tables(tablePrefix));
+  }
 
   return {
     database,

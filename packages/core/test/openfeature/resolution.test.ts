@@ -23,19 +23,22 @@ describe('a resolution', () => {
   it('tells whether a flag is on, why, and what it is', () => {
     const answer = (enabled: boolean) => ({ flag: 'checkout', enabled, metadata: metadata(enabled) });
     expect(resolveSwitch(flags, 'checkout', ADA)).toEqual({ ...answer(true), reason: 'TARGETING_MATCH' });
-    expect(resolveSwitch(flags, 'checkout', { context: {} })).toEqual({ ...answer(false), reason: 'DEFAULT' });
+    expect(resolveSwitch(flags, 'checkout', { context: {} })).toEqual({
+      ...answer(false),
+      reason: 'TARGETING_MATCH',
+    });
   });
 
-  it('is counted, but not among all', async () => {
+  it('is counted, alone and among those that are included', async () => {
     const metrics = memoryMetrics();
     const counting = await createFlags({ storage: memoryStorage(), metrics });
-    await counting.createFlag({ project: 'default' }, { name: 'checkout' });
+    for (const name of ['checkout', 'hidden']) await counting.createFlag({ project: 'default' }, { name });
     resolveSwitch(counting, 'checkout', ADA);
     resolveVariant(counting, 'checkout', ADA);
-    resolveAll(counting, ADA);
+    await resolveAll(counting, ADA, { names: ['checkout'] });
     await counting.close();
     const later = await createFlags({ storage: memoryStorage(), metrics });
-    expect([...(await later.countEvaluations()).lastHour]).toEqual([['checkout', { yes: 0, no: 2 }]]);
+    expect([...(await later.countEvaluations()).lastHour]).toEqual([['checkout', { yes: 0, no: 3 }]]);
     await later.close();
   });
 
@@ -52,7 +55,9 @@ describe('a resolution', () => {
       enabled: true,
       variant: { name: 'blue', payload: { type: 'number', value: '7' } },
     });
-    expect(resolveVariant(flags, 'checkout', { context: {} })).not.toHaveProperty('variant');
+    const off = resolveVariant(flags, 'checkout', { context: {} });
+    expect(off).not.toHaveProperty('variant');
+    expect(off).toMatchObject({ enabled: false, withholdsPayload: true });
   });
 
   it.each([resolveSwitch, resolveVariant])('is none for a flag that does not exist, by %p', (resolve) => {
@@ -65,11 +70,8 @@ describe('a resolution', () => {
     const names = ['__proto__', 'constructor', 'A', 'Z', 'a', 'a-b', 'a.b', 'a1', 'toString', 'z', '~'];
     for (const name of names) await flags.createFlag({ project: 'default' }, { name });
     expect(names.map((name) => resolveSwitch(flags, name, ADA)?.flag)).toEqual(names);
-    expect(resolveAll(flags, ADA).map(({ flag }) => flag)).toEqual([...names, 'checkout'].sort());
-    expect(
-      resolveAll(flags, ADA)
-        .filter(({ enabled }) => enabled)
-        .map(({ flag }) => flag),
-    ).toEqual(['checkout']);
+    const all = await resolveAll(flags, ADA);
+    expect(all.map(({ flag }) => flag)).toEqual([...names, 'checkout'].sort());
+    expect(all.filter(({ enabled }) => enabled).map(({ flag }) => flag)).toEqual(['checkout']);
   });
 });

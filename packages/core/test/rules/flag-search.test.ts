@@ -42,7 +42,14 @@ onEveryStorage((start) => {
       const flags = await orchard(await start({ now: clock.now }), clock);
       const bucket = { start: clock.text(-MINUTE), stop: clock.text(), toggles: { cherry: { yes: 1, no: 0 } } };
       await flags.reportMetrics({ appName: 'web', bucket });
-      const off = { enabled: false, strategyCount: 0, rollout: 0, hasVariants: false };
+      const off = {
+        enabled: false,
+        strategyCount: 0,
+        rollout: 0,
+        hasVariants: false,
+        audience: [],
+        offBecauseOf: null,
+      };
       expect(await flags.listFlags({}, { query: 'cherry' })).toEqual({
         items: [
           {
@@ -59,7 +66,10 @@ onEveryStorage((start) => {
             lastSeenAt: clock.text(),
             environments: [
               { name: 'development', ...off },
-              { name: 'production', enabled: true, strategyCount: 2, rollout: 40, hasVariants: false },
+              {
+                ...{ name: 'production', enabled: true, strategyCount: 2, rollout: 40, hasVariants: false },
+                ...{ audience: [{ rollout: 25 }, { rollout: 40 }], offBecauseOf: null },
+              },
             ],
           },
         ],
@@ -67,6 +77,23 @@ onEveryStorage((start) => {
       });
       const [apple] = (await flags.listFlags({}, { project: 'shop' })).items;
       expect(apple?.environments.map(({ hasVariants }) => hasVariants)).toEqual([true, true]);
+    });
+
+    it('names the parent that switches a flag off, as soon as the parent changes', async () => {
+      const flags = await start();
+      for (const name of ['base', 'child']) {
+        await flags.createFlag(DEFAULT, { name });
+        await flags.addStrategy(inProduction(name), { name: 'default' });
+        await flags.enable(inProduction(name));
+      }
+      await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'base' });
+      const offBecauseOf = async (): Promise<unknown> =>
+        (await flags.listFlags({}, { query: 'child' })).items[0]?.environments.map((one) => one.offBecauseOf);
+      expect(await offBecauseOf()).toEqual([null, null]);
+      await flags.disable(inProduction('base'));
+      expect(await offBecauseOf()).toEqual([null, 'base']);
+      await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'base', enabled: false });
+      expect(await offBecauseOf()).toEqual([null, null]);
     });
 
     it('shows its own writes at once', async () => {

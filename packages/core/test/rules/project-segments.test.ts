@@ -77,31 +77,50 @@ onEveryStorage((start) => {
     });
   });
 
-  describe("the caller's check of the use of segments", () => {
-    it('is asked for every segment that a strategy begins to use, and can refuse', async () => {
+  describe("the actor's check of changes", () => {
+    it('gets every segment that a strategy begins to use, and can refuse', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY });
       for (const name of ['all', 'secret']) await flags.createSegment({ name, ...EMPTY });
       const asked: SegmentUseRequest[] = [];
       const refusal = new FlagsError('segment_not_found', 'Not yours.');
-      const onSegmentUse = async (use: SegmentUseRequest) => {
-        asked.push(use);
-        if (use.segment === 3) throw refusal;
-      };
-      const { id } = await flags.addStrategy(SHOP, { name: 'default', segments: [1] }, { onSegmentUse });
+      const checked = flags.as('ada', {
+        async authorize({ segmentUses }) {
+          asked.push(...segmentUses);
+          if (segmentUses.some(({ segment }) => segment === 3)) throw refusal;
+        },
+      });
+      const { id } = await checked.addStrategy(SHOP, { name: 'default', segments: [1] });
       const strategy = { ...SHOP, strategy: id };
-      await flags.updateStrategy(strategy, { name: 'default', segments: [2, 1] }, { onSegmentUse });
+      await checked.updateStrategy(strategy, { name: 'default', segments: [2, 1] });
       const patch = [{ op: 'add', path: '/segments/-', value: 3 }] as const;
       const { revision } = await flags.getFlag(SHOP);
-      await expect(flags.patchStrategy(strategy, patch, { onSegmentUse })).rejects.toBe(refusal);
-      await flags.patchStrategy(strategy, [{ op: 'remove', path: '/segments/0' }], { onSegmentUse });
+      await expect(checked.patchStrategy(strategy, patch)).rejects.toBe(refusal);
+      await checked.patchStrategy(strategy, [{ op: 'remove', path: '/segments/0' }]);
+      await checked.cloneFlag(SHOP, { name: 'copy' });
       expect((await flags.getFlag(SHOP)).revision).toBe(revision + 1);
-      // After a refusal, the engine decides again on the stored documents, and calls `onSegmentUse` a second time.
+      // After a refusal, the engine may decide again on the stored documents, and asks a second time.
       expect(asked.filter(({ segment }, index) => segment !== asked[index - 1]?.segment)).toEqual([
         { segment: 1, project: 'shop' },
         { segment: 2, project: null },
         { segment: 3, project: null },
+      ]);
+    });
+
+    it('gets both projects of a segment that the set moves', async () => {
+      const flags = await start();
+      await withTwoProjects(flags);
+      await flags.createSegment({ name: 'beta', ...EMPTY });
+      const asked: SegmentUseRequest[] = [];
+      const checked = flags.as('ada', { authorize: ({ segmentUses }) => void asked.push(...segmentUses) });
+      await checked.plan([
+        { op: 'updateSegment', ref: SEGMENT, input: { project: 'shop' } },
+        { op: 'addStrategy', ref: SHOP, input: { name: 'default', segments: [1] } },
+      ]);
+      expect(asked).toEqual([
+        { segment: 1, project: null },
+        { segment: 1, project: 'shop' },
       ]);
     });
   });

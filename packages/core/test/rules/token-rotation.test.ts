@@ -80,6 +80,49 @@ onEveryStorage((start) => {
     });
   });
 
+  describe('a change of the expiry of a token', () => {
+    it('takes effect at once, whether it ends or renews the token', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      const { token, secret } = await flags.createToken({ name: 'web', kind: 'client' });
+      expect(await flags.updateToken({ token: token.id }, { expiresAt: clock.text(HOUR) })).toEqual({
+        ...token,
+        expiresAt: clock.text(HOUR),
+      });
+      expect(await flags.verifyToken(secret)).toMatchObject({ expiresAt: clock.text(HOUR) });
+      clock.advance(HOUR);
+      expect(await flags.verifyToken(secret)).toBeUndefined();
+      await flags.updateToken({ token: secret }, { expiresAt: null });
+      expect(await flags.verifyToken(secret)).toEqual(token);
+      await flags.updateToken({ token: token.id }, { expiresAt: clock.text(-MINUTE) });
+      expect(await flags.verifyToken(secret)).toBeUndefined();
+      const { events } = await flags.listEvents({ type: 'token-updated' });
+      expect(events).toHaveLength(3);
+      expect(JSON.stringify(events)).not.toContain(secret);
+    });
+
+    it('stays within the longest lifetime, counted from the creation', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now, maxTokenLifetime: DAY });
+      const { token } = await flags.createToken({ name: 'web', kind: 'client', expiresAt: clock.text(HOUR) });
+      const end = clock.text(DAY);
+      clock.advance(12 * HOUR);
+      const ref = { token: token.id };
+      await expectRefusal(flags, 'invalid_input', () => flags.updateToken(ref, { expiresAt: clock.text(13 * HOUR) }));
+      expect(await flags.updateToken(ref, { expiresAt: null })).toMatchObject({ expiresAt: end });
+      clock.advance(DAY);
+      await expectRefusal(flags, 'invalid_input', () => flags.updateToken(ref, { expiresAt: null }));
+    });
+
+    it('is refused for an unknown token and a bad time', async () => {
+      const flags = await start();
+      const { token } = await flags.createToken({ name: 'web', kind: 'client' });
+      await expectRefusal(flags, 'token_not_found', () => flags.updateToken({ token: 'x' }, { expiresAt: null }));
+      const bad = { expiresAt: 'soon' };
+      await expectRefusal(flags, 'invalid_input', () => flags.updateToken({ token: token.id }, bad));
+    });
+  });
+
   describe('the longest lifetime of tokens', () => {
     it('ends new tokens that name no expiry, and refuses a later one', async () => {
       const clock = settableClock();

@@ -90,13 +90,10 @@ describe('drift between the schema and the storage', () => {
     expect(await driftOf(storage)).toEqual([]);
   });
 
-  it('creates what is missing with `declare: create`, off everywhere, and reports the rest', async () => {
+  it('creates what is missing with `declare: create`, off everywhere, and reports none of it', async () => {
     const storage = kept(memoryStorage());
-    const [drift] = await driftOf(storage, { declare: 'create', actor: 'deploy' });
-    expect(drift?.map(({ kind, variant }) => [kind, variant])).toEqual([
-      ['payload', 'red'],
-      ['payload', 'blue'],
-    ]);
+    expect(await driftOf(storage, { declare: 'create', actor: 'deploy' })).toEqual([]);
+    expect(await driftOf(storage, { declare: 'create' })).toEqual([]);
     const flags = await createFlags({ storage, pollInterval: 0 });
     expect(await flags.getFlag({ project, flag: 'checkout' })).toMatchObject({
       type: 'experiment',
@@ -116,6 +113,17 @@ describe('drift between the schema and the storage', () => {
       ['flag-created', 'banner'],
       ['variants-updated', 'banner'],
     ]);
+    await flags.close();
+  });
+
+  it('reports a created variant without payload once the flag is on', async () => {
+    const flags = await createFlags({ storage: memoryStorage(), schema, declare: 'create', pollInterval: 0 });
+    expect(await flags.drift()).toEqual([]);
+    const production = { project, flag: 'banner', environment: 'production' };
+    await flags.addStrategy(production, { name: 'default' });
+    await flags.enable(production);
+    const missing = ['red', 'blue'].map((variant) => expect.objectContaining({ kind: 'payload', variant }));
+    expect(await flags.drift()).toEqual(missing);
     await flags.close();
   });
 

@@ -89,6 +89,20 @@ expectType<number | undefined>()(theme?.size);
 expectType<readonly string[] | undefined>()(theme?.tags);
 expectType<string | undefined>()(theme?.note);
 
+// Types of flags, payloads and context properties
+// @ts-expect-error: a misspelt flag type
+defineFlags({ checkout: { type: 'relase' } });
+defineFlags({ checkout: { type: 'kill-switch' } });
+defineFlags({ checkout: { type: 'ops' }, banner: {} }, { types: ['release', 'ops'] });
+// @ts-expect-error: not one of the types
+defineFlags({ checkout: { type: 'experiment' } }, { types: ['release', 'ops'] });
+// @ts-expect-error: a misspelt payload
+defineFlags({ level: { variants: { low: 'nubmer' } } });
+// @ts-expect-error: a misspelt member
+defineFlags({ banner: { variants: { red: { color: { hue: 'strng?' } } } } });
+// @ts-expect-error: a misspelt context property
+defineFlags({}, { context: { seats: 'nmber' } });
+
 // Environments
 flags.isEnabled('checkout', {}, { environment: 'production' });
 // @ts-expect-error: not an environment
@@ -97,6 +111,26 @@ flags.isEnabled('checkout', {}, { environment: 'staging' });
 flags.forContext({}, { environment: 'staging' });
 // @ts-expect-error: not an environment
 flags.configuration({ environment: 'staging' });
+
+// Options in the place of a context
+declare const production: 'production';
+// @ts-expect-error: these are options
+flags.isEnabled('checkout', { environment: 'production' });
+// @ts-expect-error: these are options
+flags.isEnabled('checkout', { environment: production });
+// @ts-expect-error: these are options
+flags.getVariant('banner', { environment: 'production' });
+// @ts-expect-error: these are options
+flags.getPayload('banner', { environment: 'production' });
+// @ts-expect-error: these are options
+flags.explain('checkout', { environment: 'production' });
+// @ts-expect-error: these are options
+flags.forContext({ environment: 'production' });
+flags.isEnabled('checkout', { userId: '7', environment: 'staging' });
+flags.isEnabled('checkout', { plan: 'pro', environment: 'staging' }, { environment: 'production' });
+flags.isEnabled('checkout', { properties: { plan: 'pro' }, environment: 'staging' });
+// @ts-expect-error: not a property
+flags.isEnabled('checkout', { userId: '7', environment: 'staging', plam: 'pro' });
 
 // Context properties, beside the members or in `properties`
 flags.isEnabled('checkout', { userId: '7', plan: 'pro', seats: 3 });
@@ -154,6 +188,15 @@ expectType<EvaluationContext>()({} as TypedContext<typeof small.schema>);
 // Without a schema nothing is typed
 const plain = await createFlags({ storage, pollInterval: 0 });
 expectType<Flags>()(plain);
+// @ts-expect-error: these are options
+plain.isEnabled('anything', { environment: 'anywhere' });
+// @ts-expect-error: these are options
+plain.forContext({ environment: 'anywhere' });
+declare const ofRequest: { readonly userId: string | undefined; readonly environment: string | undefined };
+plain.isEnabled('anything', ofRequest);
+declare const given: EvaluationContext;
+plain.isEnabled('anything', given);
+plain.isEnabled('anything', { ...given, userId: '7' });
 plain.isEnabled('anything', { properties: { anything: 1 } }, { environment: 'anywhere' });
 expectType<unknown>()(plain.getPayload('anything'));
 expectType<string>()(plain.getVariant('anything').name);

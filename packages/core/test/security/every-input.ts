@@ -61,6 +61,14 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: [{ op: 'add', path: '/parameters/a', value: 'x' }] satisfies JsonPatch,
     take: async (flags, input) => flags.patchStrategy(await ownStrategy(flags), input),
   },
+  orderStrategies: {
+    input: [{ id: 'own', sortOrder: 1 }],
+    take: async (flags, input) => {
+      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
+      const places = Array.isArray(input) ? input.map((one) => (one?.id === 'own' ? { ...one, id } : one)) : input;
+      return flags.orderStrategies(PRODUCTION, places);
+    },
+  },
   setVariants: {
     input: [{ name: 'a', payload: { type: 'string', value: 'x' }, overrides: [{ contextName: 'a', values: ['b'] }] }],
     take: (flags, input) => flags.setVariants(CHECKOUT, input),
@@ -89,6 +97,13 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   importDefinitions: {
     input: { version: 1, flags: [{ name: 'imported', project: 'default', labels: ['x'] }] },
     take: (flags, input) => flags.importDefinitions(input),
+  },
+  updateToken: {
+    input: { expiresAt: null },
+    take: async (flags, input) => {
+      const { token } = await flags.createToken({ name: `updated ${Math.random()}`, kind: 'admin' });
+      return flags.updateToken({ token: token.id }, input);
+    },
   },
   rotateToken: {
     input: { overlap: 1000, expiresAt: null },

@@ -1,6 +1,6 @@
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import type { Request } from 'express';
-import { createFlagsRouter } from '../../src/index.js';
+import { createFlagsRouter, isApiToken, roles, type UserRole } from '../../src/index.js';
 
 interface User {
   readonly name: string;
@@ -23,7 +23,15 @@ const ROUTERS: Readonly<Record<string, (flags: Flags) => unknown>> = {
   "a session's user, or a token": (flags) =>
     createFlagsRouter(flags, {
       auth: { session: async (request) => findUser(request) ?? null, tokens: true },
-      authorize: (actor) => ('isAdmin' in actor ? actor.isAdmin : actor.kind === 'admin'),
+      authorize: (actor) => (isApiToken(actor) ? actor.kind === 'admin' : actor.isAdmin),
+    }),
+  "a session's user with a role, or a token": (flags) =>
+    createFlagsRouter(flags, {
+      auth: {
+        session: async (request) => (findUser(request) ? { name: 'Ada', role: 'viewer' as UserRole } : null),
+        tokens: true,
+      },
+      authorize: (actor, action) => isApiToken(actor) || roles[actor.role](action),
     }),
   "no more than a session's user, or a token": (flags) =>
     // @ts-expect-error: tokens are no users

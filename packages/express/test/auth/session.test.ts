@@ -2,7 +2,7 @@ import { createFlags, type Flags, memoryStorage, type Token, type TokenKind } fr
 import express, { type Request } from 'express';
 import request from 'supertest';
 import { ROUTES } from '../../../http/src/routes/all-routes.js';
-import { createFlagsRouter } from '../../src/index.js';
+import { createFlagsRouter, isApiToken } from '../../src/index.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
 interface User {
@@ -30,7 +30,7 @@ describe('sessions and tokens together', () => {
   it('let a user or an admin token administer, and each is the actor', async () => {
     const asked: unknown[] = [];
     const authorize = (actor: User | Token) => {
-      asked.push('kind' in actor ? actor.kind : actor.isAdmin);
+      asked.push(isApiToken(actor) ? actor.kind : actor.isAdmin);
       return true;
     };
     const app = express().use(createFlagsRouter(flags, { auth: { session, tokens: true }, authorize }));
@@ -61,7 +61,7 @@ describe('sessions and tokens together', () => {
     await request(app).get('/api/client/features').set('x-user', 'ada').expect(401);
     await request(app).get('/api/client/features').set('Authorization', secretOf('client')).expect(200);
     await request(app).get('/api/frontend').set('Authorization', secretOf('frontend')).expect(200);
-    await request(app).post('/ofrep/v1/evaluate/flags').set('Authorization', secretOf('frontend')).expect(200);
+    await request(app).post('/ofrep/v1/evaluate/flags').set('Authorization', secretOf('frontend')).send({}).expect(200);
   });
 
   it('are described with both', async () => {

@@ -270,15 +270,19 @@ describe.each(OPERATIONS)('%s in a set', (op) => {
     }
   });
 
-  it('is planned and previewed with one permission for each of its projects', async () => {
+  it('is planned and previewed with one permission for each of its projects, and those of the segments', async () => {
     const contexts = { environment: 'production', contexts: [{}] };
     for (const path of [`${CHANGES}/plan`, `${CHANGES}/preview`]) {
       const send = () =>
         request(world.app)
           .post(path)
           .send({ changes: [change(world)], ...contexts });
-      world.allow((action) => action === 'previewChanges');
+      world.allow((action) => action === 'previewChanges' || action === 'useSegment');
       await send().expect(200);
+      for (const [, project] of asks.filter(([action]) => action === 'useSegment')) {
+        world.allow((action, place) => action !== 'useSegment' || place !== project);
+        await expectRefused(send);
+      }
       for (const [, project] of withOwn('applyChanges', asks).filter(([action]) => action === 'applyChanges')) {
         world.allow((_, place) => place !== project);
         await expectRefused(send);
@@ -344,6 +348,55 @@ describe('a set over several projects', () => {
     );
   });
 
+  it('keeps its reason from callers who may not read each of them', async () => {
+    const reason = 'Secret plans';
+    const { id } = await world.flags.apply(both, { reason });
+    const lists = [
+      '/api/admin/projects/mine/history',
+      '/api/admin/projects/mine/features/checkout/history',
+      '/api/admin/events',
+      '/api/admin/events/checkout',
+      '/api/admin/events?project=mine',
+    ];
+    const entryIn = async (path: string) => {
+      const { body } = await request(world.app).get(path).expect(200);
+      return (body.changes ?? body.events)[0];
+    };
+    for (const path of lists) expect(await entryIn(path)).toMatchObject({ reason });
+    world.allow((_, project) => project !== 'other');
+    for (const path of lists) {
+      const entry = await entryIn(path);
+      expect(entry.id === id || entry.changeSet === id).toBe(true);
+      expect(entry.reason).toBeNull();
+      expect(JSON.stringify(entry)).not.toMatch(/secret|hidden/i);
+    }
+    await world.flags.apply([{ op: 'archiveFlag', ref: FLAG }], { reason: 'Ours' });
+    for (const path of lists) expect(await entryIn(path)).toMatchObject({ reason: 'Ours' });
+  });
+
+  it('leaves what moved from a hidden project out of lists of events', async () => {
+    await world.flags.moveFlag({ project: 'other', flag: 'hidden' }, MINE);
+    await world.flags.updateFlag({ ...MINE, flag: 'hidden' }, { description: 'Shown' });
+    const typesIn = async (path: string) => {
+      const { body, headers } = await request(world.app).get(path).expect(200);
+      return { types: body.events.map(({ type }: { type: string }) => type), total: body.totalEvents, headers };
+    };
+    expect((await typesIn('/api/admin/events?limit=2')).types).toEqual([
+      'feature-metadata-updated',
+      'feature-project-change',
+    ]);
+    world.allow((_, project) => project !== 'other');
+    for (const path of ['/api/admin/events', '/api/admin/events?project=mine', '/api/admin/events/hidden']) {
+      const { types } = await typesIn(path);
+      expect([types[0], types.includes('feature-project-change')]).toEqual(['feature-metadata-updated', false]);
+    }
+    const { headers } = await typesIn('/api/admin/events?limit=2');
+    expect(headers.link).toContain('offset=2');
+    expect((await typesIn('/api/admin/events?limit=1&offset=1')).headers.link).toContain('offset=2');
+    world.allow((_, project) => project === 'mine');
+    await request(world.app).get('/api/admin/events?project=mine').expect(403);
+  });
+
   it('is not given away by its id', async () => {
     const { id } = await world.flags.apply(both);
     world.allow(onlyMine);
@@ -365,6 +418,31 @@ describe('a set over several projects', () => {
     expect(headers.link).toContain(encodeURIComponent(body.next));
     world.allow(() => false);
     await request(world.app).get('/api/admin/history').expect(403);
+  });
+
+  it('counts in a plan the effects on flags that the caller may not read', async () => {
+    for (const ref of [PRODUCTION, { project: 'other', flag: 'hidden', environment: 'production' }]) {
+      await world.flags.addStrategy(ref, { name: 'default', segments: [EVERYWHERE] });
+      await world.flags.enable(ref);
+    }
+    const constraints = [{ contextName: 'country', operator: 'IN', values: ['DE'] }];
+    const change: Change = { op: 'updateSegment', ref: { segment: EVERYWHERE }, input: { constraints } } as Change;
+    const effect = (project: string, flag: string) => {
+      return { project, flag, environment: 'production', before: 'on', after: 'on', changed: true };
+    };
+    const { id } = await world.flags.apply([change]);
+    world.allow((_, project) => project !== 'other');
+    const plan = { changes: [{ ...change, input: { constraints: [] } }] };
+    for (const sent of [
+      request(world.app).post(`${CHANGES}/plan`).send(plan),
+      request(world.app).post(`${CHANGES}/${id}/undo/plan`),
+    ]) {
+      const { body, text } = await sent.expect(200);
+      expect(body).toMatchObject({ effects: [effect('mine', 'checkout')], hiddenEffects: 1 });
+      expect(text).not.toContain('hidden"');
+    }
+    world.allow((_, project) => project === 'other');
+    await request(world.app).post(`${CHANGES}/${id}/undo/plan`).expect(403);
   });
 
   it('previews no flag of a project that the caller may not read', async () => {

@@ -11,7 +11,7 @@ import { createOn } from './states.js';
 const FEATURES = '/api/client/features';
 const CHECKOUT = { project: 'default', flag: 'checkout' };
 const PRODUCTION = { ...CHECKOUT, environment: 'production' };
-const ALL: View = { environment: 'production', projects: undefined, namePrefix: '' };
+const ALL: View = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
 
 let app: Express;
 let flags: Flags;
@@ -139,6 +139,20 @@ describe('the list of flags for SDKs', () => {
     await flags.disable(PRODUCTION);
     const changed = await request(app).get(FEATURES).set('if-none-match', `${etag}`).expect(200);
     expect(changed.headers.etag).not.toBe(etag);
+  });
+
+  it('has an ETag for each choice of tags, and another one when a label brings a flag into it', async () => {
+    await createOn(flags, { name: 'checkout', labels: ['blue'] });
+    await createOn(flags, { name: 'search' });
+    const blue = `${FEATURES}?tag=simple:blue`;
+    const { etag } = (await request(app).get(blue)).headers;
+    await request(app).get(`${FEATURES}?tag=simple:red`).set('if-none-match', `${etag}`).expect(200);
+    await request(app).get(FEATURES).set('if-none-match', `${etag}`).expect(200);
+    await request(app).get(blue).set('if-none-match', `${etag}`).expect(304);
+    expect(await featuresAt('?tag=simple:blue')).toEqual(['checkout']);
+    await flags.changeLabels({ project: 'default', flag: 'search' }, { add: ['blue'] });
+    await request(app).get(blue).set('if-none-match', `${etag}`).expect(200);
+    expect(await featuresAt('?tag[]=simple:blue&namePrefix=s')).toEqual(['search']);
   });
 
   it('has the ETag that another process on the same state gives', async () => {

@@ -159,7 +159,12 @@ describe('60 views of a large configuration', () => {
     const documents = createClientDocuments(many, createResponseCaches()('client'));
     const before = process.memoryUsage().arrayBuffers;
     for (let n = 0; n < 60; n++) {
-      const view = { environment: 'production', projects: ['default', `other-${n}`], namePrefix: '' };
+      const view = {
+        environment: 'production',
+        projects: ['default', `other-${n}`],
+        namePrefix: '',
+        labels: undefined,
+      };
       const { chunks, serialized } = await documents.features({ view, segments: 'beside' });
       expect([chunks !== undefined, serialized]).toEqual([true, undefined]);
     }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
 import { until } from '../../../../test/until.js';
@@ -11,6 +11,8 @@ export interface LiveServerOptions {
   readonly router?: FlagsRouterOptions;
   readonly flags?: Partial<FlagsOptions>;
   readonly port?: number;
+  /** The host's error handler. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** A host that listens, with the flags and the router that it serves. */
@@ -28,7 +30,13 @@ export async function startLiveServer(options: LiveServerOptions = {}): Promise<
   const { version = EXPRESS_5, router: routerOptions = { auth: 'none' }, port = 0 } = options;
   const flags = await createFlags({ storage: memoryStorage(), ...options.flags });
   const router = createFlagsRouter(flags, routerOptions);
-  const server = createServer(version.express().use(router)).listen(port, '127.0.0.1');
+  const app = version.express().use(router);
+  app.use((error: unknown, _request: unknown, response: ServerResponse, _next: unknown) => {
+    options.onError?.(error);
+    if (!response.headersSent) response.statusCode = 500;
+    response.end();
+  });
+  const server = createServer(app).listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address() as AddressInfo;
   return {

@@ -106,3 +106,75 @@ describe('long answers of metrics', () => {
     await flags.close();
   });
 });
+
+describe('applications that a token invents', () => {
+  const REGISTRATION = { strategies: [], started: NOW, interval: 60_000 };
+  const PATHS = { client: '/api/client', frontend: '/api/frontend/client' } as const;
+
+  async function register(app: HostOfTokens, { token, path, names }: Registered): Promise<void> {
+    for (const appName of names) {
+      const sent = request(app)
+        .post(`${path}/register`)
+        .send({ ...REGISTRATION, appName });
+      await (token === undefined ? sent : sent.set('Authorization', token)).expect(path === PATHS.client ? 202 : 200);
+    }
+  }
+
+  const namesOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+  it('are stored up to the bound of the token: 100 of a frontend token, 1,000 of another', async () => {
+    const { app, flags, tokenOf } = await host();
+    const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
+    await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('page', 105) });
+    expect(await flags.listApplications()).toHaveLength(100);
+    const applications = namesOf('server', 1000).map((appName) => ({ ...REGISTRATION, appName }));
+    const bulk = request(app).post('/api/client/metrics/bulk').set('Authorization', server.secret);
+    await bulk.send({ applications }).expect(202);
+    await register(app, { token: server.secret, path: PATHS.client, names: ['another'] });
+    const body = { ...metrics('mine'), appName: 'page-104' };
+    const report = request(app).post('/api/frontend/client/metrics').set('Authorization', page.secret);
+    await report.send(body).expect(200);
+    expect(await flags.listApplications()).toHaveLength(1100);
+    expect(flags.status().dropped).toMatchObject({ reports: 7 });
+    expect(await countedIn(flags)).toEqual(['mine']);
+    await flags.close();
+  });
+
+  it('make room for the others when there are 10,000', async () => {
+    const { app, flags, tokenOf } = await host();
+    const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
+    await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('invented', 100) });
+    for (let part = 0; part < 10; part++) {
+      const reports = namesOf(`known-${part}`, 990).map((appName) => ({ ...metrics('mine'), appName }));
+      await flags.reportMetricsInBulk({ reports });
+    }
+    // All are stored, and one more from a page is not.
+    await register(app, { token: page.secret, path: PATHS.frontend, names: ['late'] });
+    expect(flags.status().dropped).toMatchObject({ reports: 1 });
+    await register(app, { token: server.secret, path: PATHS.client, names: ['honest', 'invented-1', 'another'] });
+    for (const application of ['honest', 'invented-1', 'another', 'invented-3'])
+      await flags.getApplication({ application });
+    for (const application of ['invented-0', 'invented-2']) {
+      await expect(flags.getApplication({ application })).rejects.toMatchObject({ code: 'application_not_found' });
+    }
+    expect(flags.status().dropped).toMatchObject({ reports: 1 });
+    await flags.close();
+  });
+
+  it('have one bound for all browsers, and none for servers, without authentication', async () => {
+    const { app, flags } = await createHostApp({ router: { auth: 'none' }, flags: { storage: memoryStorage() } });
+    const register101 = (path: string, prefix: string) => register(app, { path, names: namesOf(prefix, 101) });
+    await register101(PATHS.frontend, 'page');
+    await register101(PATHS.client, 'server');
+    expect(await flags.listApplications()).toHaveLength(201);
+    await flags.close();
+  });
+});
+
+type HostOfTokens = Awaited<ReturnType<typeof host>>['app'];
+
+interface Registered {
+  readonly token?: string;
+  readonly path: string;
+  readonly names: readonly string[];
+}

@@ -73,7 +73,10 @@ describe('a token', () => {
     expect(namesIn(asked)).toEqual(['basket']);
     await ask('/api/client/features/checkout', client).expect(404);
     expect(namesIn(await ask('/api/frontend', frontend)).sort()).toEqual(['basket', 'menu']);
-    const evaluated = await request(url).post('/ofrep/v1/evaluate/flags').set('authorization', frontend.secret);
+    const evaluated = await request(url)
+      .post('/ofrep/v1/evaluate/flags')
+      .set('authorization', frontend.secret)
+      .send({});
     expect(evaluated.body.flags).toMatchObject([{ key: 'basket' }, { key: 'menu' }]);
     const stream = await listen(`${url}/api/client/streaming`, { authorization: client.secret });
     await stop();

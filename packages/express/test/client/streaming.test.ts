@@ -111,6 +111,20 @@ describe('a stream', () => {
     expect(client.messages[1]?.events).toMatchObject([{ feature: { name: 'checkout', enabled: false } }]);
   });
 
+  it('tells when a label brings a flag into its tags, and out of them', async () => {
+    const flags = await start();
+    await createOn(flags, { name: 'checkout' });
+    const client = await join({}, '?tag=simple:blue');
+    await received(client, 1);
+    expect(client.messages[0]).toMatchObject({ events: [{ type: 'hydration', features: [] }] });
+    await flags.changeLabels(PRODUCTION, { add: ['blue'] });
+    await received(client, 2);
+    expect(client.messages[1]).toMatchObject({ events: [{ type: 'feature-updated', feature: { name: 'checkout' } }] });
+    await flags.changeLabels(PRODUCTION, { remove: ['blue'] });
+    await received(client, 3);
+    expect(client.messages[2]).toMatchObject({ events: [{ type: 'feature-removed', featureName: 'checkout' }] });
+  });
+
   it('tells changes of another process on the same storage', async () => {
     const storage = memoryStorage();
     const flags = await start({ flags: { storage, pollInterval: 0 } });

@@ -40,6 +40,15 @@ describe('the answer to an error', () => {
     expect(JSON.parse(reply?.text ?? '').details).toEqual(details);
   });
 
+  it.each([
+    new HttpError('not_found', `There is nothing at /${'a'.repeat(12_000)}. Look elsewhere.`),
+    new FlagsError('flag_not_found', `There is no flag ${'a'.repeat(12_000)}. Look elsewhere.`),
+  ])('quotes at most 200 characters of a name or path, and says what to do: $code', (error) => {
+    const { message, details } = JSON.parse(errorReply(error, NOWHERE)?.text ?? '');
+    expect(message).toMatch(/^There is no(thing at|\sflag) \S{200} Look elsewhere\.$/);
+    expect(details).toEqual([{ message }]);
+  });
+
   it('carries the headers of a refusal', () => {
     const reply = errorReply(new HttpError('method_not_allowed', 'No.', { allow: 'GET' }), NOWHERE);
     expect(reply).toMatchObject({ status: 405, headers: { allow: 'GET' } });

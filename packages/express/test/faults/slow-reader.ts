@@ -15,7 +15,11 @@ export interface SlowReader {
 }
 
 /** Sends a request, and reads nothing of the answer. */
-export function requestWithoutReading(port: number, path: string): Promise<SlowReader> {
+export function requestWithoutReading(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<SlowReader> {
   const socket: Socket = connect({ port, host: '127.0.0.1' });
   let taken = 0;
   let wanted = 0;
@@ -55,7 +59,8 @@ export function requestWithoutReading(port: number, path: string): Promise<SlowR
   };
   return new Promise((resolve) => {
     socket.on('connect', () => {
-      socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+      const lines = Object.entries({ host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
       resolve(reader);
     });
   });

@@ -49,7 +49,7 @@ describe('all flags by OFREP', () => {
   it('are sent again for another context that gets other answers', async () => {
     const { headers } = await ask('ada').expect(200);
     const { body } = await ask('bob', headers.etag).expect(200);
-    expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DEFAULT' }]);
+    expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DISABLED' }]);
   });
 
   it('can be none', async () => {

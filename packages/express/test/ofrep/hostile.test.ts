@@ -10,8 +10,7 @@ import { EVALUATE, switchOn } from './states.js';
 const NAMES = ['__proto__', 'constructor', 'toString', '%00', 'a%2fb', '%F0%9F%98%80', 'x'.repeat(5000)];
 
 const CONTEXTS = [
-  '{"targetingKey":{"toString":"x"}}',
-  '{"targetingKey":[[["deep"]]],"userId":null}',
+  '{"sessionId":[[["deep"]]],"userId":null}',
   '{"userId":{"valueOf":1,"toString":1},"currentTime":{"valueOf":"x"}}',
   '{"currentTime":"not a time"}',
   '{"currentTime":1e308}',
@@ -27,6 +26,10 @@ const BODIES: readonly (readonly [string, string])[] = [
   ['{"context":"ada"}', 'INVALID_CONTEXT'],
   ['{"context":[]}', 'INVALID_CONTEXT'],
   ['[]', 'INVALID_CONTEXT'],
+  ['', 'INVALID_CONTEXT'],
+  ['{"context":{"targetingKey":7}}', 'INVALID_CONTEXT'],
+  ['{"context":{"targetingKey":{"toString":"x"}}}', 'INVALID_CONTEXT'],
+  ['{"context":{"targetingKey":[[["deep"]]]}}', 'INVALID_CONTEXT'],
   ['"text"', 'INVALID_CONTEXT'],
   ['{', 'PARSE_ERROR'],
   [`{"context":${'['.repeat(1000)}${']'.repeat(1000)}}`, 'PARSE_ERROR'],

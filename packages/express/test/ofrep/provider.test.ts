@@ -36,7 +36,7 @@ describe('the published OFREP provider', () => {
       flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
     });
     const other = await client.getBooleanDetails('checkout', true, { targetingKey: 'bob' });
-    expect(other).toMatchObject({ value: false, reason: 'DEFAULT' });
+    expect(other).toMatchObject({ value: false, reason: 'DISABLED' });
   });
 
   it('gets texts, numbers and objects', async () => {
@@ -50,6 +50,21 @@ describe('the published OFREP provider', () => {
     });
     expect(await client.getNumberValue('limit', 0, ADA)).toBe(7.5);
     expect(await client.getObjectValue('limits', {}, ADA)).toEqual({ perMinute: [7] });
+  });
+
+  it('gives the default for texts, numbers and objects while the flag is off', async () => {
+    await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' }, users: 'bob' });
+    await switchOn(server.flags, 'limits', { payload: { type: 'json', value: '{"perMinute":[7]}' }, users: 'bob' });
+    expect(await client.getStringDetails('color', 'red', ADA)).not.toMatchObject({ errorCode: 'TYPE_MISMATCH' });
+    expect(await client.getStringValue('color', 'red', ADA)).toBe('red');
+    expect(await client.getObjectValue('limits', { perMinute: [1] }, ADA)).toEqual({ perMinute: [1] });
+  });
+
+  it('sends its key in X-API-Key, too', async () => {
+    await switchOn(server.flags, 'checkout');
+    const { secret } = await server.flags.createToken({ name: 'key', kind: 'client', environment: 'production' });
+    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: server.url, headers: [['X-API-Key', secret]] }));
+    expect(await OpenFeature.getClient().getBooleanValue('checkout', false)).toBe(true);
   });
 
   it('gives the default for a flag of another type', async () => {

@@ -16,7 +16,7 @@ describe('OFREP', () => {
   const ask = async (path: string, token: NewToken) => {
     const name = `${token.name} ${(await host.flags.listTokens()).length}`;
     const { secret } = await host.flags.createToken({ ...token, name });
-    return request(host.app).post(path).set('authorization', secret);
+    return request(host.app).post(path).set('authorization', secret).send({});
   };
 
   it.each([EVALUATE, `${EVALUATE}/checkout`])('takes tokens of servers and of browsers at %s', async (path) => {
@@ -41,14 +41,63 @@ describe('OFREP', () => {
 
   it('tells a frontend token of a flag that is off no more than that', async () => {
     await host.flags.setVariants({ project: 'default', flag: 'checkout' }, [{ name: 'secret' }]);
+    await switchOn(host.flags, 'other', { users: 'nobody' });
     const frontend = { name: 'web', kind: 'frontend', environment: 'development' } as const;
     const off = { key: 'checkout', value: false, reason: 'DISABLED' };
     expect((await ask(`${EVALUATE}/checkout`, frontend)).body).toEqual(off);
-    expect((await ask(EVALUATE, frontend)).body).toEqual({ flags: [off] });
+    expect((await ask(EVALUATE, frontend)).body).toEqual({ flags: [off, { ...off, key: 'other' }] });
+    const other = await ask(`${EVALUATE}/other`, { ...frontend, environment: 'production' });
+    expect(other.body).toEqual({ ...off, key: 'other' });
     const on = await ask(`${EVALUATE}/checkout`, { ...frontend, environment: 'production' });
     expect(on.body).toMatchObject({ value: true, variant: 'secret', metadata: { project: 'default' } });
     const client = await ask(`${EVALUATE}/checkout`, { ...frontend, kind: 'client' });
     expect(client.body).toMatchObject({ ...off, metadata: { project: 'default' } });
+  });
+
+  it.each(['client', 'frontend'] as const)(
+    'leaves the value of a flag that is off to the caller of kind %s where its variants have payloads',
+    async (kind) => {
+      const { flags } = host;
+      const payload = { type: 'string', value: '#00f' } as const;
+      await switchOn(flags, 'color', { payload, users: 'ada' });
+      await switchOn(flags, 'strategic', { users: 'ada' });
+      const strategic = { project: 'default', flag: 'strategic', environment: 'production' };
+      const variants = [
+        { name: 'blue', weightType: 'variable', weight: 1000, stickiness: 'default', payload },
+      ] as const;
+      await flags.addStrategy(strategic, { name: 'userWithId', parameters: { userIds: 'bob' }, variants });
+      const token = { name: 'web', kind, environment: 'production' } as const;
+      const { body } = await ask(EVALUATE, token);
+      const metadata = kind === 'client' ? { metadata: expect.objectContaining({ enabled: false }) } : {};
+      const off = (key: string) => ({ key, reason: 'DISABLED', ...metadata });
+      expect(body.flags).toEqual([expect.objectContaining({ key: 'checkout' }), off('color'), off('strategic')]);
+      expect((await ask(`${EVALUATE}/color`, token)).body).toEqual(off('color'));
+      expect((await ask(`${EVALUATE}/color`, { ...token, environment: 'development' })).body).toEqual(off('color'));
+    },
+  );
+
+  it('reads the token in X-API-Key, and in Authorization first', async () => {
+    const { app, flags } = host;
+    const { secret } = await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+    for (const path of [EVALUATE, `${EVALUATE}/checkout`]) {
+      await request(app).post(path).set('x-api-key', secret).send({}).expect(200);
+      await request(app).post(path).set('x-api-key', 'unknown').send({}).expect(401);
+      await request(app).post(path).set('x-api-key', 'unknown').set('authorization', secret).send({}).expect(200);
+      await request(app).post(path).set('x-api-key', secret).set('authorization', 'unknown').send({}).expect(401);
+    }
+  });
+
+  it('does not read X-API-Key elsewhere', async () => {
+    const { app, flags } = host;
+    for (const [kind, path] of [
+      ['client', '/api/client/features'],
+      ['frontend', '/api/frontend'],
+      ['admin', '/api/admin/projects'],
+    ] as const) {
+      const { secret } = await flags.createToken({ name: kind, kind });
+      await request(app).get(path).set('x-api-key', secret).expect(401);
+      await request(app).get(path).set('authorization', secret).expect(200);
+    }
   });
 
   it('shows the project of the token only', async () => {
@@ -69,11 +118,11 @@ describe('OFREP without tokens', () => {
   it('answers for the environment of the query, or else that of the flags', async () => {
     const { app, flags } = await createHostApp();
     await switchOn(flags, 'checkout');
-    const valueAt = async (query: string) => (await request(app).post(`${EVALUATE}/checkout${query}`)).body;
+    const valueAt = async (query: string) => (await request(app).post(`${EVALUATE}/checkout${query}`).send({})).body;
     expect(await valueAt('')).toMatchObject({ value: true });
     expect(await valueAt('?environment=development')).toMatchObject({ value: false });
     expect(await valueAt('?environment=moon')).toMatchObject({ key: 'checkout', errorCode: 'GENERAL' });
-    await request(app).post(`${EVALUATE}?environment=moon`).expect(404);
+    await request(app).post(`${EVALUATE}?environment=moon`).send({}).expect(404);
     await flags.close();
   });
 
@@ -81,8 +130,8 @@ describe('OFREP without tokens', () => {
     const asked: unknown[] = [];
     const authorize = (_actor: unknown, action: string, project: string | null) => asked.push([action, project]) < 2;
     const { app, flags } = await createHostApp({ router: { auth: 'none', authorize } });
-    await request(app).post(EVALUATE).expect(200);
-    await request(app).post(`${EVALUATE}/checkout`).expect(403);
+    await request(app).post(EVALUATE).send({}).expect(200);
+    await request(app).post(`${EVALUATE}/checkout`).send({}).expect(403);
     expect(asked).toEqual([
       ['resolveFlags', null],
       ['resolveFlag', null],

@@ -28,7 +28,7 @@ describe.each(EXPRESS_VERSIONS)('a flag by OFREP, upon Express $major', (version
       const { app, flags } = await createHostApp({ version });
       await switchOn(flags, 'checkout', { payload: { type: 'json', value } });
       for (const path of [`${EVALUATE}/checkout`, EVALUATE]) {
-        const { body } = await request(app).post(path).expect(200);
+        const { body } = await request(app).post(path).send({}).expect(200);
         expect(body.flags?.[0] ?? body).toMatchObject({ key: 'checkout', value: true, variant: 'blue' });
       }
       await flags.close();
@@ -52,16 +52,19 @@ describe.each(EXPRESS_VERSIONS)('a flag by OFREP, upon Express $major', (version
     await flags.close();
   });
 
-  it('counts when it was asked for alone, and not among all', async () => {
+  it('counts, alone and among all that the caller may see', async () => {
     const metrics = memoryMetrics();
     const { app, flags } = await createHostApp({ version, flags: { metrics } });
     await switchOn(flags, 'alone');
     await switchOn(flags, 'among');
-    await request(app).post(EVALUATE).expect(200);
-    await request(app).post(`${EVALUATE}/alone`).expect(200);
+    await request(app).post(EVALUATE).send({}).expect(200);
+    await request(app).post(`${EVALUATE}/alone`).send({}).expect(200);
     await flags.close();
     const reader = await createFlags({ storage: memoryStorage(), metrics });
-    expect([...(await reader.countEvaluations()).lastHour]).toEqual([['alone', { yes: 1, no: 0 }]]);
+    expect([...(await reader.countEvaluations()).lastHour]).toEqual([
+      ['alone', { yes: 2, no: 0 }],
+      ['among', { yes: 1, no: 0 }],
+    ]);
     await reader.close();
   });
 });

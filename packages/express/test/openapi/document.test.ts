@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
   it.each([
     ['none', [], []],
     ['host', ['hostApplication'], ['hostApplication']],
-    ['token', ['adminToken', 'clientToken', 'frontendToken'], ['adminToken']],
+    ['token', ['adminToken', 'clientToken', 'frontendToken', 'ofrepApiKey'], ['adminToken']],
   ] as const)('asks for what authentication by %s needs', async (auth, schemes, admin) => {
     const { components, paths } = await documentFor(auth);
     expect(Object.keys(components.securitySchemes)).toEqual(schemes);

@@ -146,7 +146,11 @@ describe('requests of other origins', () => {
       ['POST', '/api/frontend'],
       ['POST', '/ofrep/v1/evaluate/flags'],
     ] as const) {
-      expect(await send({ method, path, headers: { ...COOKIE, ...page } })).toMatchObject({ status: 200 });
+      expect(
+        await send({ method, path, body: method === 'POST' ? '{}' : '', headers: { ...COOKIE, ...page } }),
+      ).toMatchObject({
+        status: 200,
+      });
     }
   });
 

@@ -1,31 +1,74 @@
-import {
-  type Change,
-  type ChangeOperationName,
-  type ChangeSet,
-  type EventType,
-  type Flags,
-  type FlagsEvent,
-  isFlagsError,
-  LIMITS,
+import type {
+  AuthorizeChanges,
+  Change,
+  ChangeOperationName,
+  ChangeSet,
+  EventType,
+  Flags,
+  PlannedDocument,
+  PlannedEvent,
+  PlannedSet,
 } from '@flags/core';
+import { LIMITS } from '@flags/core';
+import { projectsOf, timeSlice } from '@flags/core/integration';
 import { projectIn, unchecked } from '../body.js';
-import { ERROR_KINDS } from '../errors.js';
 import type { Action } from '../permissions.js';
+import type { RouteRequest } from '../route.js';
 
-/** A permission that a change set needs. The project is null for the instance. */
-export interface NeededPermission {
+/*
+ * The permissions of changes. They are asked for twice: cheaply, by the places that the changes name, before anything is
+ * read or validated; and between the decision and the commit, by the documents and events that the engine has decided.
+ */
+
+/** Which permissions the changes of a request need. */
+interface Needs {
+  /** The action of the whole set. It is asked for in every project. */
   readonly action: Action;
-  readonly project: string | null;
+  /** Nothing is committed: the actions of the changes are not asked for. */
+  readonly isDryRun?: boolean;
+  /** The content of a new project needs no further permission. */
+  readonly ownsNewProjects?: boolean;
 }
 
-/** The permissions of a change set, before it is validated. */
-export interface ChangePermissions {
-  /** The permissions of the changes. Without those of the set itself. */
-  readonly needed: readonly NeededPermission[];
-  /** The projects that the set creates. The events of a new project need no further permission. */
-  readonly created: ReadonlySet<string>;
-  /** The changes. References without a project get the project of the permission check. */
-  readonly changes: readonly Change[];
+interface Asking extends Needs {
+  readonly ask: Ask;
+  /** Asks for the permissions of every decided set before its commit. */
+  readonly flags: Flags;
+}
+
+/** Asks for a permission. The project is null for the instance. Rejects with `forbidden` without it. */
+type Ask = (action: Action, project: string | null) => Promise<void>;
+
+type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
+
+/** Asks for the permissions of the changes of a request, each once. A dry run ends with its client. */
+export function createAsking(request: Asker & Pick<RouteRequest, 'signal'>, needs: Needs): Asking {
+  const ask = createAsk(request.principal);
+  const flags = authorized(request, async (planned) => {
+    if (needs.isDryRun) request.signal?.throwIfAborted();
+    await askForPlanned(planned, { ...needs, ask });
+  });
+  return { ...needs, ask, flags };
+}
+
+/** Returns flags that ask for the permission to use the segments of a strategy, which can reveal their values. */
+export function askingForSegments(request: Asker): Flags {
+  const ask = createAsk(request.principal);
+  return authorized(request, ({ segmentUses }) => askForSegments(segmentUses, ask));
+}
+
+function authorized({ flags, principal }: Asker, authorize: AuthorizeChanges): Flags {
+  return flags.as(principal.token ?? principal.name, { authorize });
+}
+
+function createAsk(principal: Asker['principal']): Ask {
+  const granted = new Set<string>();
+  return async (action, project) => {
+    const question = JSON.stringify([action, project]);
+    if (granted.has(question)) return;
+    await principal.check(action, project);
+    granted.add(question);
+  };
 }
 
 interface AnyChange {
@@ -66,193 +109,231 @@ const PLACES: Readonly<Record<ChangeOperationName, 'instance' | 'ref' | 'flag' |
 
 export const CHANGE_OPERATIONS = Object.keys(PLACES) as readonly ChangeOperationName[];
 
-/**
- * Returns the permissions that changes need. Reads changes that are not validated, because callers without permission
- * may not learn what is wrong with a change: an unreadable change is about the instance.
- */
-export async function permissionsOfChanges(flags: Flags, given: unknown): Promise<ChangePermissions> {
-  // The engine refuses anything but a list, and a longer one. Such a set is about the instance.
-  const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
-  if (!isReadable) return { needed: [], created: new Set(), changes: unchecked(given) };
-  const needed: NeededPermission[] = [];
-  const created = new Set<string>();
-  const changes: unknown[] = [];
-  const moves: Moves = { flags: new Map(), segments: new Map() };
-  for (const one of given as readonly unknown[]) {
-    const change: AnyChange = Object(one);
-    const { change: located, projects } = await locate(flags, change, moves);
-    changes.push(isOperation(change.op) ? located : one);
-    const action: Action = isOperation(change.op) ? change.op : 'applyChanges';
-    for (const project of projects) needed.push({ action, project });
-    follow(change, created, moves);
-  }
-  return { needed, created, changes: unchecked(changes) };
-}
-
 function isOperation(op: unknown): op is ChangeOperationName {
   return typeof op === 'string' && Object.hasOwn(PLACES, op);
 }
 
-/** Where earlier changes of the set put flags and segments. */
-interface Moves {
-  readonly flags: Map<string, string>;
-  readonly segments: Map<unknown, string | null>;
+/**
+ * Asks for the permissions of changes in the places that they name, and stops at the first refusal. Reads changes that are
+ * not validated, because callers without permission may not learn what is wrong with a change: an unreadable change is
+ * about the instance. Reads no document.
+ *
+ * @returns the changes; references without a project get the project that was asked about, so that the engine refuses a
+ * flag or segment that has moved since
+ */
+export async function askForChanges(
+  { ask, action, isDryRun, flags }: Asking,
+  given: unknown,
+): Promise<readonly Change[]> {
+  // The engine refuses anything but a list, and a longer one. Such a set is about the instance, and so is an empty one.
+  const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
+  if (!isReadable || given.length === 0) {
+    await ask(action, null);
+    return unchecked(given);
+  }
+  const locate = createLocate(flags);
+  const placed = new Set<unknown>();
+  const changes: unknown[] = [];
+  for (const one of given as readonly unknown[]) {
+    const change: AnyChange = Object(one);
+    const { projects, project } = await placesOf(change, locate, placed);
+    for (const place of projects) {
+      await ask(action, place);
+      if (isOperation(change.op) && !isDryRun) await ask(change.op, place);
+    }
+    changes.push(project === undefined ? one : { ...change, ref: { ...Object(change.ref), project } });
+    placed.add(placedBy(change));
+  }
+  return unchecked(changes);
 }
 
-async function locate(
-  flags: Flags,
-  change: AnyChange,
-  moves: Moves,
-): Promise<{ readonly change: AnyChange; readonly projects: readonly (string | null)[] }> {
-  const { op, ref, input } = change;
-  const project = projectIn(ref) ?? null;
-  const same = (...projects: (string | null)[]) => ({ change, projects });
+type Locate = (ref: Parameters<Flags['projectOf']>[0]) => Promise<string | null | undefined>;
+
+/** Returns a function that finds the project of a flag or segment in memory; undefined if there is none. */
+function createLocate(flags: Flags): Locate {
+  let refreshed: Promise<unknown> | undefined;
+  return async (ref) => {
+    if (flags.projectOf(ref) === undefined) {
+      // Another process may have just created it.
+      refreshed ??= flags.refresh();
+      await refreshed;
+    }
+    return flags.projectOf(ref);
+  };
+}
+
+interface Places {
+  readonly projects: readonly (string | null)[];
+  /** The project of a flag or segment whose reference names none. */
+  readonly project?: string | null | undefined;
+}
+
+/**
+ * Returns the projects that a change names. Flags and segments that earlier changes of the set have placed elsewhere have
+ * no entry: the decided events tell their project.
+ */
+async function placesOf({ op, ref, input }: AnyChange, locate: Locate, placed: ReadonlySet<unknown>): Promise<Places> {
+  const named = projectIn(ref) ?? null;
   switch (isOperation(op) ? PLACES[op] : 'ref') {
     case 'instance':
-      return same(null);
+      return { projects: [null] };
     case 'ref':
-      return same(project);
+      return { projects: [named] };
     case 'move':
-      return same(project, projectIn(input) ?? null);
+      return { projects: [named, projectIn(input) ?? null] };
     case 'new segment':
-      return same(projectIn(input) ?? null);
+      return { projects: [projectIn(input) ?? null] };
     case 'segment': {
+      const segment = memberOf(ref, 'segment');
       const next = op === 'deleteSegment' ? undefined : projectIn(input);
-      const segment = textOf(ref, 'segment');
-      const current = moves.segments.has(segment)
-        ? moves.segments.get(segment)
-        : await projectOfSegment(flags, segment);
-      const projects = next === undefined ? [current ?? null] : [current ?? null, next];
-      // The commit fails if the segment is in another project by then.
-      const located = current === undefined ? change : { ...change, ref: { ...Object(ref), project: current } };
-      return { change: located, projects };
+      const others = next === undefined ? [] : [next];
+      if (typeof segment !== 'number') return { projects: [null, ...others] };
+      if (placed.has(segment)) return { projects: others };
+      const project = await locate({ segment });
+      return { projects: [project ?? null, ...others], project };
     }
     case 'flag': {
-      if (project !== null) return same(project);
-      const flag = textOf(ref, 'flag');
-      if (typeof flag !== 'string') return same(null);
-      const found = moves.flags.get(flag) ?? (await orNull(async () => (await flags.locateFlag({ flag })).project));
-      if (found === null) return same(null);
-      return { change: { ...change, ref: { ...Object(ref), project: found } }, projects: [found] };
+      const flag = memberOf(ref, 'flag');
+      if (named !== null || typeof flag !== 'string') return { projects: [named] };
+      if (placed.has(flag)) return { projects: [] };
+      const project = await locate({ flag });
+      return { projects: [project ?? null], project };
     }
   }
 }
 
-function follow({ op, ref, input }: AnyChange, created: Set<string>, moves: Moves): void {
-  const id = textOf(input, 'id');
-  if (op === 'createProject' && typeof id === 'string') created.add(id);
-  const flag = textOf(op === 'moveFlag' ? ref : input, op === 'moveFlag' ? 'flag' : 'name');
-  const project = projectIn(op === 'moveFlag' ? input : ref);
-  const isPlaced = op === 'moveFlag' || op === 'createFlag' || op === 'cloneFlag';
-  if (isPlaced && typeof flag === 'string' && typeof project === 'string') moves.flags.set(flag, project);
-  const segmentProject = projectIn(input);
-  if (op === 'updateSegment' && segmentProject !== undefined)
-    moves.segments.set(textOf(ref, 'segment'), segmentProject);
+/** Returns the name of a flag, or the id of a segment, that a change creates or moves. */
+function placedBy({ op, ref, input }: AnyChange): unknown {
+  if (op === 'createFlag' || op === 'cloneFlag') return memberOf(input, 'name');
+  if (op === 'moveFlag') return memberOf(ref, 'flag');
+  return op === 'updateSegment' && projectIn(input) !== undefined ? memberOf(ref, 'segment') : undefined;
 }
 
-function textOf(value: unknown, member: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[member] : undefined;
+function memberOf(value: unknown, member: string): unknown {
+  return (Object(value) as Readonly<Record<string, unknown>>)[member];
 }
 
-/** Returns the project of a segment: null for the instance, undefined for a segment that does not exist. */
-async function projectOfSegment(flags: Flags, segment: unknown): Promise<string | null | undefined> {
-  if (typeof segment !== 'number') return undefined;
-  return (await orNull(() => flags.getSegment({ segment })))?.project;
-}
-
-/** Resolves to null where the engine refuses the reference. The operation repeats the refusal. */
-async function orNull<T>(read: () => Promise<T>): Promise<T | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isFlagsError(error) && ERROR_KINDS[error.code].status < 500) return null;
-    throw error;
-  }
-}
-
-/** The action that takes an event back. The engine refuses to undo events without one. */
-const UNDOING: Readonly<Record<EventType, Action | undefined>> = {
-  'project-created': 'deleteProject',
+/** The action that causes an event. Undo and import have no operations, and restore no tokens. */
+const ACTIONS: Readonly<Record<EventType, Action | undefined>> = {
+  'project-created': 'createProject',
   'project-updated': 'updateProject',
-  'project-deleted': 'createProject',
-  'member-added': 'removeMember',
+  'project-deleted': 'deleteProject',
+  'member-added': 'addMember',
   'member-role-changed': 'changeMemberRole',
-  'member-removed': 'addMember',
-  'flag-created': 'deleteFlag',
+  'member-removed': 'removeMember',
+  'flag-created': 'createFlag',
   'flag-updated': 'updateFlag',
   'flag-stale-on': 'updateFlag',
   'flag-stale-off': 'updateFlag',
-  'flag-archived': 'reviveFlag',
-  'flag-revived': 'archiveFlag',
-  'flag-deleted': 'createFlag',
+  'flag-archived': 'archiveFlag',
+  'flag-revived': 'reviveFlag',
+  'flag-deleted': 'deleteFlag',
   'flag-moved': 'moveFlag',
-  'strategy-added': 'removeStrategy',
+  'strategy-added': 'addStrategy',
   'strategy-updated': 'updateStrategy',
-  'strategy-removed': 'addStrategy',
-  'environment-enabled': 'disable',
-  'environment-disabled': 'enable',
+  'strategy-removed': 'removeStrategy',
+  'environment-enabled': 'enable',
+  'environment-disabled': 'disable',
   'variants-updated': 'setVariants',
-  'dependency-added': 'removeDependency',
+  'dependency-added': 'addDependency',
   'dependency-updated': 'addDependency',
-  'dependency-removed': 'addDependency',
-  'segment-created': 'deleteSegment',
+  'dependency-removed': 'removeDependency',
+  'segment-created': 'createSegment',
   'segment-updated': 'updateSegment',
-  'segment-deleted': 'createSegment',
+  'segment-deleted': 'deleteSegment',
   'token-created': undefined,
   'token-updated': undefined,
   'token-deleted': undefined,
 };
 
 /**
- * Returns the permissions to undo a change set: those of the opposite changes, in the project of each event and in the
- * present project of its flag, and those to use the segments that come back.
+ * Asks for the permissions of a decided set, before its commit: for the action of each event in each project that it is
+ * about, and for every segment that a strategy starts to use.
  */
-export async function permissionsOfUndo(flags: Flags, { events }: ChangeSet): Promise<readonly NeededPermission[]> {
-  const needed: NeededPermission[] = [];
-  const places = new Map<string, string | null>();
-  const segments = new Set<number>();
+async function askForPlanned(
+  { documents, segmentUses }: PlannedSet,
+  { ask, action, isDryRun, ownsNewProjects }: Omit<Asking, 'flags'>,
+): Promise<void> {
+  const exempt = projectsCreatedBy(ownsNewProjects ? documents : []);
+  for (const document of documents) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    for (const event of document.events) {
+      const actions = isDryRun ? [action] : [action, ...actionsOf(event)];
+      for (const project of projectsOfEvent(event, document)) {
+        if (project !== null && exempt.has(project)) continue;
+        for (const one of actions) await ask(one, project);
+      }
+    }
+  }
+  await askForSegments(segmentUses, ask);
+}
+
+async function askForSegments(segmentUses: PlannedSet['segmentUses'], ask: Ask): Promise<void> {
+  for (const { project } of segmentUses) await ask('useSegment', project);
+}
+
+/** Asks for the action of the set in the projects of a committed set. */
+export async function askForCommitted({ ask, action }: Asking, { events }: ChangeSet): Promise<void> {
   for (const event of events) {
-    for (const id of segmentsIn(event.before)) segments.add(id);
-    const action = UNDOING[event.type];
-    if (action === undefined || isLayout(event)) continue;
-    needed.push({ action, project: event.type === 'project-deleted' ? null : event.project });
-    for (const project of projectsIn(event)) needed.push({ action, project });
-    if (event.flag === null) continue;
-    const { flag } = event;
-    const present = places.get(flag) ?? (await orNull(async () => (await flags.locateFlag({ flag })).project));
-    places.set(flag, present);
-    if (present !== null) needed.push({ action, project: present });
+    const projects = event.type === 'project-created' ? [null] : projectsOf([event]);
+    for (const project of projects) await ask(action, project);
   }
-  for (const segment of segments) {
-    const project = await orNull(async () => ({ of: (await flags.getSegment({ segment })).project }));
-    if (project) needed.push({ action: 'useSegment', project: project.of });
+}
+
+/** Asks for the permission to undo a set in the projects of its events, and in those where its flags are now. */
+export async function askForUndo({ ask, action, flags }: Asking, { events }: ChangeSet): Promise<void> {
+  for (const project of projectsOf(events)) await ask(action, project);
+  for (const { flag } of events) {
+    const project = flag === null ? undefined : flags.projectOf({ flag });
+    if (project !== undefined) await ask(action, project);
   }
-  return needed;
+}
+
+function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
+  // Every operation of a change set has an action of its name.
+  if (op !== undefined) return [op as Action];
+  const action = ACTIONS[type];
+  if (action === undefined || isLayout({ type, data })) return [];
+  return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];
 }
 
 /** An undo adds such an event to those of the opposite changes. It changes nothing that clients see. */
-function isLayout({ type, data }: FlagsEvent): boolean {
+function isLayout({ type, data }: Pick<PlannedEvent, 'type' | 'data'>): boolean {
   return type === 'flag-updated' && Object.hasOwn(Object(data), 'layout');
 }
 
-type ShownEvent = Pick<FlagsEvent, 'type' | 'project' | 'data' | 'before'>;
-
-/** Returns the projects in the states of an event that may move a flag or a segment. */
-function projectsIn({ type, data, before }: ShownEvent): readonly (string | null)[] {
-  if (type !== 'flag-moved' && type !== 'segment-updated') return [];
-  return [projectIn(data), projectIn(before)].filter((project) => project !== undefined);
+function isLive(flag: unknown): boolean {
+  const { archived, environments } = flag as {
+    readonly archived: boolean;
+    readonly environments: readonly { readonly enabled: boolean }[];
+  };
+  return !archived && environments.some(({ enabled }) => enabled);
 }
 
-/** Returns the segments that the strategies in a state use. */
-function segmentsIn(state: unknown): readonly number[] {
-  if (typeof state !== 'object' || state === null) return [];
-  if (Array.isArray(state)) return state.flatMap(segmentsIn);
-  const { segments, strategies, environments } = state as Readonly<Record<string, unknown>>;
-  const own = Array.isArray(segments) ? segments.filter((id) => typeof id === 'number') : [];
-  return [...own, ...segmentsIn(strategies), ...segmentsIn(environments)];
+/**
+ * Returns the projects that need the permission for an event. A new project is about the instance. Without an operation
+ * these are also the projects of the document, because the event may be one step of a move.
+ */
+function projectsOfEvent(event: PlannedEvent, document: PlannedDocument): ReadonlySet<string | null> {
+  if (event.type === 'project-created') return new Set([null]);
+  const own = projectsOf([event]);
+  return event.op === undefined ? new Set([...own, ...projectsOfDocument(document)]) : own;
 }
 
-/** Returns the projects that events show. A flag or segment that moves shows two. */
-export function projectsOf(events: Iterable<ShownEvent>): ReadonlySet<string | null> {
-  return new Set([...events].flatMap((event) => [event.project, ...projectsIn(event)]));
+/** Returns the projects of a document before and after its changes. */
+export function projectsOfDocument({
+  kind,
+  id,
+  before,
+  after,
+}: Omit<PlannedDocument, 'events'>): ReadonlySet<string | null> {
+  if (kind === 'project') return new Set([id]);
+  const states = [before, after].filter((state) => state !== null) as readonly { readonly project?: string | null }[];
+  return new Set(states.map(({ project = null }) => project));
+}
+
+/** Returns the projects that a decided set creates. */
+export function projectsCreatedBy(documents: readonly PlannedDocument[]): ReadonlySet<string> {
+  const created = documents.filter(({ kind, before }) => kind === 'project' && before === null);
+  return new Set(created.map(({ id }) => id));
 }

@@ -1,6 +1,7 @@
 import type {
   ChangeSet,
   Definitions,
+  Effect,
   FlagPreview,
   HistoryEntry,
   ImportResult,
@@ -94,8 +95,18 @@ export function historyEntryToWire(entry: HistoryEntry) {
   return { id, at, actor, reason, events: events.map(eventToWire), revisions, differences };
 }
 
-export function planToWire({ documents }: Plan): JsonChunks {
-  return jsonObject({ documents: jsonArray(documents, plannedDocumentToWire) });
+/** The effects on flags that the caller may read, and the number of the others. */
+export interface VisibleEffects {
+  readonly effects: readonly Effect[];
+  readonly hiddenEffects: number;
+}
+
+export function planToWire({ documents, effects, hiddenEffects }: Plan & VisibleEffects): JsonChunks {
+  return jsonObject({
+    documents: jsonArray(documents, plannedDocumentToWire),
+    effects: jsonArray(effects, asGiven),
+    hiddenEffects,
+  });
 }
 
 function plannedDocumentToWire({ kind, id, before, after, events }: PlannedDocument) {
@@ -119,11 +130,15 @@ export function definitionsToWire({ version, projects = [], segments = [], flags
 
 const asGiven = (item: unknown) => item;
 
-export function importResultToWire({ dryRun, changeSets, differences }: ImportResult): JsonChunks {
+export function importResultToWire(
+  { dryRun, changeSets, differences }: ImportResult,
+  visible?: VisibleEffects,
+): JsonChunks {
   return jsonObject({
     dryRun,
     changeSets: jsonArray(changeSets, asGiven),
     differences: jsonArray(differences, asGiven),
+    ...(visible && { effects: jsonArray(visible.effects, asGiven), hiddenEffects: visible.hiddenEffects }),
   });
 }
 

@@ -11,6 +11,7 @@ import type { ResponseCache } from '../caching.js';
 import { createPace, nextTurn } from '../event-loop.js';
 import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { ownBytes, type Serialized } from '../reply.js';
+import { SIMPLE } from '../wire/tags.js';
 import {
   type Contents,
   clientConstraintToWire,
@@ -161,8 +162,9 @@ export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientD
 }
 
 function featuresChunks({ flags, segments }: Contents, { view, segments: form }: ClientRequest): JsonChunks {
-  const { environment, projects, namePrefix } = view;
-  const query = { environment, project: projects, ...(namePrefix !== '' && { namePrefix }) };
+  const { environment, projects, namePrefix, labels } = view;
+  const tag = labels?.map((label) => [SIMPLE, label]);
+  const query = { environment, project: projects, ...(namePrefix !== '' && { namePrefix }), tag };
   if (form === 'beside') {
     const features = jsonArray(flags, clientFlagToWire);
     return jsonObject({ version: 2, features, segments: jsonArray(segments, clientSegmentToWire), query });

@@ -11,13 +11,16 @@ import type {
   VariantDefinition,
 } from '@flags/core';
 import type { Scope } from '../permissions.js';
+import { labelsInQuery } from '../wire/tags.js';
 
-/** The flags that a client sees: one environment, optionally limited to projects and a name prefix. */
+/** The flags that a client sees: one environment, optionally limited to projects, a name prefix and labels. */
 export interface View {
   readonly environment: string;
   /** Project ids in code-point order without duplicates. Undefined: all projects. */
   readonly projects: readonly string[] | undefined;
   readonly namePrefix: string;
+  /** The flag has one of these labels. In code-point order without duplicates. Undefined: all flags. */
+  readonly labels: readonly string[] | undefined;
 }
 
 interface ViewRequest {
@@ -31,7 +34,7 @@ interface ViewRequest {
 export function viewOf({ scope, query, settings }: ViewRequest): View {
   const { project, namePrefix = '' } = query as { readonly project?: readonly string[]; readonly namePrefix?: string };
   const environment = environmentOf({ scope, query, settings });
-  return { environment, projects: projectsOf(scope, project), namePrefix };
+  return { environment, projects: projectsOf(scope, project), namePrefix, labels: labelsInQuery(query) };
 }
 
 /** Returns the token's environment. A token for any environment defers to the query, then to the settings. */
@@ -41,15 +44,17 @@ function environmentOf({ scope, query, settings }: ViewRequest): string {
 }
 
 export function isInView(
-  { project, name }: Pick<FlagConfiguration, 'project' | 'name'>,
-  { projects, namePrefix }: View,
+  flag: Pick<FlagConfiguration, 'project' | 'name' | 'labels'>,
+  { projects, namePrefix, labels }: View,
 ): boolean {
-  return (projects === undefined || projects.includes(project)) && name.startsWith(namePrefix);
+  const isOfProject = projects === undefined || projects.includes(flag.project);
+  const hasLabel = labels === undefined || flag.labels.some((label) => labels.includes(label));
+  return isOfProject && hasLabel && flag.name.startsWith(namePrefix);
 }
 
 /** Returns the cache key of a view; equal views have equal keys. */
-export function keyOf({ environment, projects, namePrefix }: View): string {
-  return JSON.stringify([environment, namePrefix, projects]);
+export function keyOf({ environment, projects, namePrefix, labels }: View): string {
+  return JSON.stringify([environment, namePrefix, projects, labels]);
 }
 
 function projectsOf({ projects }: Scope, requestedProjects: readonly string[] = []): readonly string[] | undefined {

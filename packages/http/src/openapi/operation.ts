@@ -183,6 +183,16 @@ const TOKENS: Readonly<Record<string, object>> = Object.fromEntries(
   ]),
 );
 
+/** The other header that OFREP clients send. */
+const OFREP_KEY = {
+  ofrepApiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'An API token of kind client or frontend, for OFREP only.',
+  },
+};
+
 const HOST: Readonly<Record<string, object>> = {
   hostApplication: {
     type: 'apiKey',
@@ -194,9 +204,9 @@ const HOST: Readonly<Record<string, object>> = {
 
 const SCHEMES: Readonly<Record<AuthMode, Readonly<Record<string, object>>>> = {
   none: {},
-  token: TOKENS,
+  token: { ...TOKENS, ...OFREP_KEY },
   host: HOST,
-  session: { ...HOST, ...TOKENS },
+  session: { ...HOST, ...TOKENS, ...OFREP_KEY },
 };
 
 export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>> {
@@ -207,6 +217,9 @@ export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>
 function securityOf(access: Access, auth: AuthMode): readonly Readonly<Record<string, readonly string[]>>[] {
   if (auth === 'none') return [];
   if (auth === 'host') return [{ hostApplication: [] }];
-  const byToken = kindsFor(access).map((kind) => ({ [`${kind}Token`]: [] }));
+  const byToken: Readonly<Record<string, readonly string[]>>[] = kindsFor(access).map((kind) => ({
+    [`${kind}Token`]: [],
+  }));
+  if (access === 'ofrep') byToken.push({ ofrepApiKey: [] });
   return auth === 'session' && access === 'admin' ? [{ hostApplication: [] }, ...byToken] : byToken;
 }

@@ -30,6 +30,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(route.ifMatch === undefined ? [] : (['revision_mismatch'] as const)),
     ...(writesDefinitions(route) ? (['document_too_large', 'state_too_large', 'change_set_too_large'] as const) : []),
     ...(route.method === 'GET' ? [] : (['too_much_contention', 'outcome_unknown'] as const)),
+    ...(route.heavy === undefined ? [] : (['overloaded'] as const)),
     'storage_busy',
     'storage_unavailable',
     'closed',

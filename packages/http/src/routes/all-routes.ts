@@ -1,10 +1,11 @@
 import type { Flags } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
-import type { GateOptions } from '../auth.js';
+import type { AuthOptions } from '../auth.js';
 import { createBodyReader } from '../body.js';
 import { createResponseCaches } from '../caching.js';
 import { createClientDocuments } from '../client/documents.js';
 import { createEndpoint, type Endpoint, type EndpointParts } from '../endpoint.js';
+import { createGate } from '../gate.js';
 import { openApiDocument } from '../openapi/document.js';
 import { type Actor, authModeOf, bodyLimitOf, heartbeatIntervalOf } from '../options.js';
 import { type Serialized, serialized } from '../reply.js';
@@ -69,7 +70,7 @@ interface Endpoints {
 }
 
 /** Creates the endpoints of all routes, and what they share. */
-export function createEndpoints<A extends Actor, Native>(flags: Flags, options: GateOptions<A, Native>): Endpoints {
+export function createEndpoints<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>): Endpoints {
   const parts = createParts(flags, options);
   return {
     endpoints: new Map(ROUTES.map((route) => [route, createEndpoint(route, parts)])),
@@ -80,7 +81,7 @@ export function createEndpoints<A extends Actor, Native>(flags: Flags, options: 
   };
 }
 
-function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions<A, Native>): EndpointParts {
+function createParts<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>): EndpointParts {
   const inputs = inputSchemas(flags.settings);
   const cacheFor = createResponseCaches();
   const auth = authModeOf(options.auth);
@@ -91,6 +92,7 @@ function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions
     inputs,
     admin: { auth, actions: adminActionsOf(ROUTES) },
     readBody: createBodyReader(bodyLimitOf(options)),
+    gate: createGate(),
     documents: createClientDocuments(flags, cacheFor('client')),
     replies: cacheFor('admin'),
     describeUsers: describeUsersFor(options),
@@ -108,7 +110,7 @@ function createParts<A extends Actor, Native>(flags: Flags, options: GateOptions
 function describeUsersFor<A extends Actor, Native>({
   describeUsers,
   onError = () => undefined,
-}: GateOptions<A, Native>): EndpointParts['describeUsers'] {
+}: AuthOptions<A, Native>): EndpointParts['describeUsers'] {
   if (describeUsers === undefined) return undefined;
   const directory = createUserDirectory(describeUsers);
   return (ids, request) => directory.describe(ids, (error) => onError(error, request.native as Native));

@@ -1,13 +1,28 @@
-import type { ApplyOptions, ChangeSet, ErrorCode, FlagRef, PlannedDocument, Preview } from '@flags/core';
+import type { ApplyOptions, ChangeSet, Effect, ErrorCode, FlagRef, Plan, PlannedDocument, Preview } from '@flags/core';
+import { projectsOf } from '@flags/core/integration';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { type NeededPermission, permissionsOfChanges, permissionsOfUndo, projectsOf } from '../changes/permissions.js';
-import { BODIES, changeSetToWire, planToWire, previewToWire, validatePreview } from '../changes/wire.js';
+import {
+  askForChanges,
+  askForCommitted,
+  askForUndo,
+  createAsking,
+  projectsCreatedBy,
+  projectsOfDocument,
+} from '../changes/permissions.js';
+import { areAll, hasMembers, isAboutAccess, type ProjectFilter } from '../changes/visibility.js';
+import {
+  BODIES,
+  changeSetToWire,
+  planToWire,
+  previewToWire,
+  type VisibleEffects,
+  validatePreview,
+} from '../changes/wire.js';
 import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/client.js';
-import { withSegmentPermission } from './flag-configuration.js';
 
 const CHANGES = '/api/admin/changes';
 const CHANGE = `${CHANGES}/:id`;
@@ -64,18 +79,16 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.apply, checkedBy: 'core' },
     reply: { status: 200, schema: 'ChangeSet' },
     errors: CHANGE_ERRORS,
+    heavy: 'change',
+    isLight: ({ body }) => hasAtMost(FEW_CHANGES, body) || switchesOff(body),
     changes: 'flag',
-    async handle({ flags, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkAll(check, 'applyChanges', needed);
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'applyChanges' });
+      const changes = await askForChanges(asking, changesIn(body));
       const { id, reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
-      const options = withSegmentPermission(withoutUndefined({ id, reason, ifRevision }), check);
-      const applied = await flags.apply(changes, options);
-      if (id !== undefined) {
-        // A repeated id returns the first result, whatever was asked for this time.
-        const asked = new Set([...created, ...needed.map(({ project }) => project)]);
-        for (const project of projectsOf(applied.events)) if (!asked.has(project)) await check('applyChanges', project);
-      }
+      const applied = await asking.flags.apply(changes, withoutUndefined({ id, reason, ifRevision }));
+      // A repeated id returns the first result, whatever was asked for this time.
+      if (id !== undefined) await askForCommitted(asking, applied);
       return shown(applied);
     },
   }),
@@ -91,14 +104,13 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.plan, checkedBy: 'core' },
     reply: { status: 200, schema: 'Plan' },
     errors: CHANGE_ERRORS,
-    async handle({ flags, principal, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkProjects(check, 'previewChanges', needed);
-      const { documents } = await flags.plan(changes);
-      const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
-      const visible: PlannedDocument[] = [];
-      for (const document of documents) if (await areAll(projectsOfDocument(document), maySee)) visible.push(document);
-      return { chunks: planToWire({ documents: visible }) };
+    heavy: 'read',
+    // A plan waits for no other change of the same documents: eight plans would hold each of them eight times.
+    isLight: ({ body }) => hasAtMost(1, body),
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      const changes = await askForChanges(asking, changesIn(body));
+      return visiblePlan(await asking.flags.plan(changes), request.principal);
     },
   }),
   route({
@@ -112,13 +124,18 @@ export const changeRoutes: readonly Route[] = [
     body: { required: true, schema: () => BODIES.preview, checkedBy: 'core' },
     reply: { status: 200, schema: 'Preview' },
     errors: CHANGE_ERRORS,
-    async handle({ flags, principal, body, check }) {
-      const { needed, created, changes } = await permissionsOfChanges(flags, changesIn(body));
-      await checkProjects(check, 'previewChanges', needed);
+    heavy: 'read',
+    async handle({ body, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      const changes = await askForChanges(asking, changesIn(body));
       const { environment, contexts } = validatePreview(body);
-      const query = { environment, contexts: contexts.map((context) => contextFromWire(context)) };
-      const preview = await flags.preview(changes, query);
-      const maySee = createProjectFilter(principal, 'previewChanges', [...created]);
+      const query = {
+        environment,
+        contexts: contexts.map((context) => contextFromWire(context)),
+        signal: request.signal,
+      };
+      const preview = await asking.flags.preview(changes, query);
+      const maySee = createProjectFilter(request.principal, 'previewChanges');
       const visible: Preview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
       return { chunks: previewToWire({ flags: visible }) };
@@ -138,6 +155,7 @@ export const changeRoutes: readonly Route[] = [
     async handle({ flags, params, check, describeUsers }) {
       const changeSet = await flags.getChangeSet(params.id);
       for (const project of projectsOf(changeSet.events)) await check('getChange', project);
+      for (const project of projectsOf(changeSet.events.filter(isAboutAccess))) await check('listEvents', project);
       const first = changeSet.events.slice(0, 1);
       const { userOf, audience } = await describeActors(describeUsers, first);
       return { chunks: changeSetToWire(changeSet, userOf(first[0])), audience };
@@ -154,51 +172,84 @@ export const changeRoutes: readonly Route[] = [
     body: { required: false, schema: () => BODIES.undo, checkedBy: 'router' },
     reply: { status: 200, schema: 'ChangeSet' },
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
+    heavy: 'change',
     changes: 'flag',
-    async handle({ flags, params, body, check }) {
-      const changeSet = await flags.getChangeSet(params.id);
-      for (const project of projectsOf(changeSet.events)) await check('undoChange', project);
-      await checkAll(check, 'undoChange', await permissionsOfUndo(flags, changeSet));
+    async handle({ params, body, ...request }) {
+      const asking = createAsking(request, { action: 'undoChange' });
+      await askForUndo(asking, await request.flags.getChangeSet(params.id));
       const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
-      return shown(await flags.undo(params.id, withoutUndefined({ reason })));
+      return shown(await asking.flags.undo(params.id, withoutUndefined({ reason })));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${CHANGE}/undo/plan`,
+    action: 'planUndo',
+    permission: 'previewChanges',
+    permissionBy: 'anyProject',
+    summary: 'What an undo would do: the documents before and after, and the events; changes nothing',
+    tag: 'Change sets',
+    access: 'admin',
+    reply: { status: 200, schema: 'Plan' },
+    errors: ['change_set_not_found', 'undo_conflict', 'change_set_too_large', ...UNDO_ERRORS],
+    heavy: 'read',
+    async handle({ params, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      await askForUndo(asking, await request.flags.getChangeSet(params.id));
+      return visiblePlan(await asking.flags.planUndo(params.id), request.principal);
     },
   }),
 ];
+
+/**
+ * Returns the documents and effects of projects that the caller may see, and the number of the other effects. Projects
+ * show their members.
+ */
+async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest['principal']): Promise<RouteResult> {
+  const created = [...projectsCreatedBy(documents)];
+  const maySee = createProjectFilter(principal, 'previewChanges', created);
+  const maySeeMembers = createProjectFilter(principal, 'listMembers', created);
+  const visible: PlannedDocument[] = [];
+  for (const document of documents) {
+    const isVisible = await areAll(projectsOfDocument(document), maySee);
+    if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
+  }
+  return { chunks: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)) }) };
+}
+
+/** Asks once per project, because there may be many effects. */
+export async function visibleEffects(effects: readonly Effect[], maySee: ProjectFilter): Promise<VisibleEffects> {
+  const projects = new Set<string>();
+  for (const project of new Set(effects.map((effect) => effect.project))) {
+    if (await maySee(project)) projects.add(project);
+  }
+  const visible = effects.filter(({ project }) => projects.has(project));
+  return { effects: visible, hiddenEffects: effects.length - visible.length };
+}
 
 /** Returns the changes in a body, as they were sent. The engine refuses anything but a list. */
 function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
 }
 
+/** A change set with more changes is heavy. */
+const FEW_CHANGES = 10;
+
+function hasAtMost(count: number, body: unknown): boolean {
+  const changes = changesIn(body);
+  return !Array.isArray(changes) || changes.length <= count;
+}
+
+/** Switching flags off never waits. */
+function switchesOff(body: unknown): boolean {
+  const changes = changesIn(body);
+  return Array.isArray(changes) && changes.every((change) => Object(change).op === 'disable');
+}
+
 function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
 }
-
-type Check = RouteRequest['check'];
-
-/** Asks for the action of the set in every project of its changes, then for the action of each change. */
-async function checkAll(check: Check, action: Action, needed: readonly NeededPermission[]): Promise<void> {
-  await checkProjects(
-    check,
-    action,
-    needed.filter((one) => one.action !== 'useSegment'),
-  );
-  const asked = new Set<string>();
-  for (const { action: own, project } of needed) {
-    const key = JSON.stringify([own, project]);
-    if (own !== action && !asked.has(key)) await check(own, project);
-    asked.add(key);
-  }
-}
-
-/** A set without changes is about the instance. */
-async function checkProjects(check: Check, action: Action, needed: readonly NeededPermission[]): Promise<void> {
-  const projects = new Set(needed.map(({ project }) => project));
-  for (const project of projects.size > 0 ? projects : [null]) await check(action, project);
-}
-
-type ProjectFilter = (project: string | null) => Promise<boolean>;
 
 /** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
 export function createProjectFilter(
@@ -214,15 +265,9 @@ export function createProjectFilter(
   };
 }
 
-export async function areAll(projects: Iterable<string | null>, maySee: ProjectFilter): Promise<boolean> {
-  for (const project of projects) if (!(await maySee(project))) return false;
-  return true;
-}
-
-function projectsOfDocument({ kind, id, before, after }: PlannedDocument): ReadonlySet<string | null> {
-  if (kind === 'project') return new Set([id]);
-  const states = [before, after].filter((state) => state !== null) as readonly { readonly project?: string | null }[];
-  return new Set(states.map(({ project = null }) => project));
+/** The state of a project has its members. */
+function holdsMembers({ kind, before, after }: PlannedDocument): boolean {
+  return kind === 'project' && [before, after].some(hasMembers);
 }
 
 /** The answer of a set that changed one flag alone has the `ETag` of the flag. */

@@ -2,7 +2,6 @@ import { type ClientRegistration, FlagsError, type MetricsReport, type ReportOri
 import { unchecked } from '../body.js';
 import type { ClientRequest } from '../client/documents.js';
 import { CLIENT_SPEC_HEADER, segmentFormFor, viewOf } from '../client/view.js';
-import type { Scope } from '../permissions.js';
 import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
 import {
   bulkSchema,
@@ -91,7 +90,7 @@ export const clientReportRoutes: readonly Route[] = [
     body: REGISTRATION,
     reply: { status: 202 },
     errors: ['invalid_input'],
-    handle: register,
+    handle: (request) => register(request, 'client'),
   }),
   route({
     method: 'POST',
@@ -103,7 +102,7 @@ export const clientReportRoutes: readonly Route[] = [
     body: REPORT,
     reply: { status: 202 },
     errors: ['invalid_input'],
-    handle: report,
+    handle: (request) => report(request, 'client'),
   }),
   route({
     method: 'POST',
@@ -115,10 +114,11 @@ export const clientReportRoutes: readonly Route[] = [
     body: { required: true, schema: bulkSchema, checkedBy: 'router' },
     reply: { status: 202 },
     errors: ['invalid_input'],
-    async handle({ flags, body, scope }) {
-      const bulk = unchecked<WireBulk>(body);
+    async handle(request) {
+      const bulk = unchecked<WireBulk>(request.body);
       const registrations = registrationsFromWire(bulk, new Date());
-      await flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) }, originOf(scope));
+      const origin = originOf(request, 'client');
+      await request.flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) }, origin);
       return {};
     },
   }),
@@ -132,7 +132,7 @@ export const clientReportRoutes: readonly Route[] = [
     body: REGISTRATION,
     reply: { status: 200 },
     errors: ['invalid_input'],
-    handle: register,
+    handle: (request) => register(request, 'frontend'),
   }),
   route({
     method: 'POST',
@@ -144,28 +144,39 @@ export const clientReportRoutes: readonly Route[] = [
     body: REPORT,
     reply: { status: 200 },
     errors: ['invalid_input'],
-    handle: report,
+    handle: (request) => report(request, 'frontend'),
   }),
 ];
 
-async function register(request: RouteRequest): Promise<RouteResult> {
+type ReportAccess = 'client' | 'frontend';
+
+async function register(request: RouteRequest, access: ReportAccess): Promise<RouteResult> {
   const registration = clientReportFromWire(unchecked<ClientRegistration>(request.body));
-  await request.flags.registerApplication(registration, reportOrigin(request));
+  await request.flags.registerApplication(registration, reportOrigin(request, access));
   return {};
 }
 
-async function report(request: RouteRequest): Promise<RouteResult> {
+async function report(request: RouteRequest, access: ReportAccess): Promise<RouteResult> {
   const metrics = clientReportFromWire(unchecked<MetricsReport>(request.body));
-  await request.flags.reportMetrics(metrics, reportOrigin(request));
+  await request.flags.reportMetrics(metrics, reportOrigin(request, access));
   return {};
 }
 
-function reportOrigin({ clientIp, scope }: RouteRequest): ReportOrigin {
-  const address = clientIp();
-  return { ...(address !== undefined && { clientIp: address }), ...originOf(scope) };
+function reportOrigin(request: RouteRequest, access: ReportAccess): ReportOrigin {
+  const address = request.clientIp();
+  return { ...(address !== undefined && { clientIp: address }), ...originOf(request, access) };
 }
 
-/** A token counts only evaluations of flags in its own projects, and in its own environment. */
-function originOf({ projects, environment }: Scope): Pick<ReportOrigin, 'projects' | 'environment'> {
-  return { ...(projects !== '*' && { projects }), environment };
+/**
+ * A token counts only evaluations of flags in its own projects, and in its own environment. Browsers without a token share
+ * one bound of applications.
+ */
+function originOf({ scope, tokenId }: RouteRequest, access: ReportAccess): Omit<ReportOrigin, 'clientIp'> {
+  const { projects, environment } = scope;
+  const isPublic = access === 'frontend';
+  return {
+    ...(projects !== '*' && { projects }),
+    environment,
+    ...((isPublic || tokenId !== undefined) && { reporter: { token: tokenId ?? '', isPublic } }),
+  };
 }

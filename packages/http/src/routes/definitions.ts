@@ -1,12 +1,11 @@
-import { type Definitions, definitionsSchema, type ErrorCode, type EventType, type ImportedChange } from '@flags/core';
+import { type Definitions, definitionsSchema, type ErrorCode } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
+import { createAsking } from '../changes/permissions.js';
 import { definitionsToWire, importResultToWire } from '../changes/wire.js';
-import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { createProjectFilter } from './changes.js';
-import { withSegmentPermission } from './flag-configuration.js';
+import { createProjectFilter, visibleEffects } from './changes.js';
 
 const IMPORT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',
@@ -54,6 +53,7 @@ export const definitionRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'Definitions' },
     errors: ['invalid_input', 'project_not_found'],
+    heavy: 'read',
     async handle({ flags, principal, query: { project } }) {
       const maySee = createProjectFilter(principal, 'exportDefinitions');
       const readable = new Set<string>();
@@ -79,34 +79,24 @@ export const definitionRoutes: readonly Route[] = [
     body: { required: true, schema: () => body, checkedBy: 'core' },
     reply: { status: 200, schema: 'ImportResult' },
     errors: IMPORT_ERRORS,
-    async handle({ flags, principal, check, body: given }) {
+    heavy: 'change',
+    async handle({ body: given, ...request }) {
       // No rest: it would copy every unknown member, and every character of a body that is one text.
       const { definitions: document, prune, dryRun, reason } = unchecked<WireImport>(Object(given));
-      await checkNamedProjects(principal, document);
-      const created = new Set<string | null>();
-      const asked = new Set<string>();
-      const ask = async (action: Action, project: string | null) => {
-        const question = JSON.stringify([action, project]);
-        if (!asked.has(question)) await check(action, project);
-        asked.add(question);
-      };
-      const result = await flags.importDefinitions(document, {
-        ...withSegmentPermission({}, check),
+      await checkNamedProjects(request.principal, document);
+      const needs = { action: 'importDefinitions', isDryRun: dryRun === true, ownsNewProjects: true } as const;
+      const result = await createAsking(request, needs).flags.importDefinitions(document, {
         ...(prune !== undefined && { prune }),
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),
-        async onChange(change) {
-          // The content of a new project needs no further permission.
-          const isNew = change.kind === 'project' && change.isNew;
-          if (isNew) created.add(change.id);
-          const projects = isNew ? [null] : change.projects.filter((project) => !created.has(project));
-          for (const project of projects) {
-            await ask('importDefinitions', project);
-            if (dryRun !== true) for (const action of actionsOf(change)) await ask(action, project);
-          }
-        },
       });
-      return { chunks: importResultToWire(result) };
+      const { effects, differences } = result;
+      const created = differences.filter(
+        ({ kind, parts }) => kind === 'project' && parts.some(({ path }) => path === ''),
+      );
+      const ids = created.map(({ id }) => id);
+      const maySee = createProjectFilter(request.principal, 'importDefinitions', ids);
+      return { chunks: importResultToWire(result, effects && (await visibleEffects(effects, maySee))) };
     },
   }),
 ];
@@ -148,36 +138,4 @@ function membersOf(items: unknown, member: 'id' | 'project'): readonly string[] 
     const value = (Object(item) as Readonly<Record<string, unknown>>)[member];
     return typeof value === 'string' ? [value] : [];
   });
-}
-
-/** The action that a change set would need for an event. */
-const DOING: Readonly<Partial<Record<EventType, Action>>> = {
-  'project-created': 'createProject',
-  'project-updated': 'updateProject',
-  'member-added': 'addMember',
-  'member-role-changed': 'changeMemberRole',
-  'member-removed': 'removeMember',
-  'flag-created': 'createFlag',
-  'flag-updated': 'updateFlag',
-  'flag-stale-on': 'updateFlag',
-  'flag-stale-off': 'updateFlag',
-  'flag-archived': 'archiveFlag',
-  'flag-revived': 'reviveFlag',
-  'flag-moved': 'moveFlag',
-  'strategy-added': 'addStrategy',
-  'strategy-updated': 'updateStrategy',
-  'strategy-removed': 'removeStrategy',
-  'environment-enabled': 'enable',
-  'environment-disabled': 'disable',
-  'variants-updated': 'setVariants',
-  'dependency-added': 'addDependency',
-  'dependency-updated': 'addDependency',
-  'dependency-removed': 'removeDependency',
-  'segment-created': 'createSegment',
-  'segment-updated': 'updateSegment',
-};
-
-function actionsOf({ kind, isNew, events }: ImportedChange): readonly Action[] {
-  if (kind === 'project' && isNew) return ['createProject'];
-  return events.flatMap((type) => DOING[type] ?? []);
 }

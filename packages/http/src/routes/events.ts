@@ -1,7 +1,9 @@
 import type { Dependency, EventQuery, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
+import { subjectsOf, visibilityOf } from '../changes/visibility.js';
 import { type JsonChunks, jsonObject, jsonTexts } from '../json-chunks.js';
+import type { Action } from '../permissions.js';
 import { propertyOf, textsOfPage } from '../query.js';
 import {
   type QueryParameter,
@@ -159,7 +161,7 @@ export const eventRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'EventList' },
     errors: ['invalid_input'],
-    handle: (request) => readEvents(request, eventQuery(request.query)),
+    handle: (request) => readEvents(request, 'listEvents', eventQuery(request.query)),
   }),
   route({
     method: 'GET',
@@ -173,7 +175,10 @@ export const eventRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: { status: 200, schema: 'EventList' },
     errors: ['invalid_input'],
-    handle: (request) => readEvents(request, { ...eventQuery(request.query), flag: request.params.featureName }),
+    handle(request) {
+      const query = { ...eventQuery(request.query), flag: request.params.featureName };
+      return readEvents(request, 'listFlagEvents', query);
+    },
   }),
   route({
     method: 'GET',
@@ -193,14 +198,27 @@ export const eventRoutes: readonly Route[] = [
   }),
 ];
 
-/** Returns a page of at most 1 MiB. The next page continues there. */
-async function readEvents({ flags, describeUsers }: RouteRequest, query: EventQuery): Promise<RouteResult> {
+/**
+ * Returns a page of at most 1 MiB, without the events that the caller may not see. The next page continues after the last
+ * event of the page, shown or hidden.
+ */
+async function readEvents(request: RouteRequest, action: Action, query: EventQuery): Promise<RouteResult> {
+  const { flags, principal, describeUsers } = request;
   const { events, total } = await flags.listEvents(query);
-  const { userOf, audience } = await describeActors(describeUsers, events);
-  const texts = textsOfPage(events, (event) => ({ ...eventToWire(event), ...userOf(event) }));
-  const end = (query.offset ?? 0) + texts.length;
-  const next = texts.length > 0 && end < total ? { offset: `${end}` } : undefined;
-  return { chunks: eventListToWire(jsonTexts(texts), total), audience, next };
+  const maySee = (project: string | null) => isPermitted(principal, action, project);
+  const projectsOfSet = flags.listChangeSetProjects;
+  const visibility = await visibilityOf(subjectsOf(events), { projectsOfSet, maySee });
+  const visible = events.flatMap((event) => visibility.show(event) ?? []);
+  const { userOf, audience } = await describeActors(describeUsers, visible);
+  const texts = textsOfPage(visible, (event) => ({ ...eventToWire(event), ...userOf(event) }));
+  const cut = visible[texts.length];
+  const read = cut ? events.findIndex(({ position }) => position === cut.position) : events.length;
+  const end = (query.offset ?? 0) + read;
+  return {
+    chunks: eventListToWire(jsonTexts(texts), total),
+    audience: [...audience, ...visible.map(({ id, reason }) => `${id} ${reason === null}`)],
+    next: read > 0 && end < total ? { offset: `${end}` } : undefined,
+  };
 }
 
 function filter(name: keyof EventQuery, description: string): QueryParameter {

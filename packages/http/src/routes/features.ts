@@ -6,7 +6,8 @@ import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
 import type { Principal } from '../permissions.js';
 import { propertyOf, textsOfPage } from '../query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
-import { FEATURES } from './paths.js';
+import { labelsInQuery } from '../wire/tags.js';
+import { FEATURES, TAG_PARAMETER } from './paths.js';
 
 function flagOverviewToWire(flag: FlagOverview) {
   const { name, project, description, type, stale, archived, labels, owner, revision, createdAt, lastSeenAt } = flag;
@@ -22,15 +23,18 @@ function flagOverviewToWire(flag: FlagOverview) {
     revision,
     createdAt,
     lastSeenAt,
-    environments: flag.environments.map(({ name, enabled, strategyCount, rollout, hasVariants }) => {
-      return { name, enabled, strategyCount, rollout, hasVariants };
-    }),
+    environments: flag.environments.map(
+      ({ name, enabled, strategyCount, rollout, hasVariants, audience, offBecauseOf }) => {
+        return { name, enabled, strategyCount, rollout, hasVariants, audience, offBecauseOf };
+      },
+    ),
   };
 }
 
-/** Revisions and sightings determine everything that a list shows of a flag. */
-function versionOf({ name, revision, lastSeenAt }: FlagOverview): string {
-  return `${name} ${revision} ${lastSeenAt}`;
+/** Revisions and sightings determine everything that a list shows of a flag, except whether a parent switches it off. */
+function versionOf({ name, revision, lastSeenAt, environments }: FlagOverview): string {
+  const parents = environments.map(({ offBecauseOf }) => offBecauseOf ?? '').join(' ');
+  return `${name} ${revision} ${lastSeenAt} ${parents}`;
 }
 
 function filter(name: keyof FlagQuery, description: string): QueryParameter {
@@ -58,25 +62,15 @@ const FILTERS: readonly QueryParameter[] = [
   filter('archived', 'true: only archived flags; otherwise only those that are not archived.'),
   filter('enabledIn', 'Only flags that are on in this environment.'),
   filter('namePrefix', 'Only flags whose names begin so.'),
-  {
-    name: 'tag',
-    description: 'Only flags that have one of these tags, each as type:value. As label, for clients of Unleash 4.x.',
-    schema: () => ({ type: 'array', items: { type: 'string' }, maxItems: 20 }),
-  },
+  TAG_PARAMETER,
   filter('sort', 'The order, by name when absent; with - in front descending. Equal flags are in name order.'),
 ];
 
-const SIMPLE_TAG = 'simple:';
-
-/** Converts a wire query to an engine query: tags of the type simple are labels. */
-function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
-  if (tag === undefined) return unchecked<FlagQuery>(query);
-  const tags = unchecked<readonly string[]>(tag).filter((one) => one.startsWith(SIMPLE_TAG));
-  const labels = [
-    ...unchecked<readonly string[]>(query.label ?? []),
-    ...tags.map((one) => one.slice(SIMPLE_TAG.length)),
-  ];
-  return unchecked<FlagQuery>({ ...query, label: labels });
+/** Converts a wire query to an engine query: tags are labels. */
+export function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
+  const labels = labelsInQuery({ tag });
+  if (labels === undefined) return unchecked<FlagQuery>(query);
+  return unchecked<FlagQuery>({ ...query, label: [...unchecked<readonly string[]>(query.label ?? []), ...labels] });
 }
 
 /** Returns a page of at most 1 MiB. */

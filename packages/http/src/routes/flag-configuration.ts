@@ -1,8 +1,19 @@
-import type { ChangeContext, ErrorCode, Settings } from '@flags/core';
+import { type ErrorCode, type FlagDetail, type Flags, FlagsError, type Settings } from '@flags/core';
 import { unchecked } from '../body.js';
-import { type Route, type RouteRequest, route } from '../route.js';
-import { strategyToWire, variantWeightsToWire } from '../wire/flag.js';
-import { ENVIRONMENT, environmentRef, flagRef, STRATEGIES, STRATEGY, strategyRef, VARIANTS } from './paths.js';
+import { askingForSegments } from '../changes/permissions.js';
+import { type Route, route } from '../route.js';
+import { flagInEnvironmentToWire, strategyToWire, variantListToWire, variantWeightsToWire } from '../wire/flag.js';
+import {
+  ENVIRONMENT,
+  ENVIRONMENT_VARIANTS,
+  environmentRef,
+  flagRef,
+  STRATEGIES,
+  STRATEGY,
+  STRATEGY_ORDER,
+  strategyRef,
+  VARIANTS,
+} from './paths.js';
 
 /** The types of environments that Unleash 4.x knows. */
 const ENVIRONMENT_TYPES = ['development', 'test', 'preproduction', 'production'];
@@ -35,6 +46,20 @@ const ENVIRONMENT_ERRORS: readonly ErrorCode[] = [
   'revision_mismatch',
 ];
 
+/** The refusals of every read in one environment of a flag. */
+const READ_ERRORS: readonly ErrorCode[] = ['project_not_found', 'flag_not_found', 'environment_not_found'];
+
+type EnvironmentParams = Parameters<typeof environmentRef>[0];
+
+/** Reads a flag, and its configuration in the environment of the path. */
+async function readEnvironment(flags: Flags, params: EnvironmentParams) {
+  const flag: FlagDetail = await flags.getFlag(flagRef(params));
+  const environment = flag.environments.find(({ name }) => name === params.environment);
+  if (environment) return { flag, environment };
+  const names = flag.environments.map(({ name }) => name).join(', ');
+  throw new FlagsError('environment_not_found', `There is no environment ${params.environment}; there are ${names}.`);
+}
+
 export const environmentRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -48,6 +73,21 @@ export const environmentRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'EnvironmentList' },
     errors: [],
     handle: async ({ flags }) => ({ body: environmentListToWire(flags.settings) }),
+  }),
+  route({
+    method: 'GET',
+    path: ENVIRONMENT,
+    action: 'getFlagEnvironment',
+    permission: 'getFlag',
+    summary: 'The configuration of a flag in one environment',
+    tag: 'Environments',
+    access: 'admin',
+    reply: { status: 200, schema: 'FlagInEnvironment' },
+    errors: READ_ERRORS,
+    async handle({ flags, params }) {
+      const { flag, environment } = await readEnvironment(flags, params);
+      return { body: flagInEnvironmentToWire(flag.name, environment), revision: flag.revision };
+    },
   }),
   route({
     method: 'POST',
@@ -85,6 +125,57 @@ export const environmentRoutes: readonly Route[] = [
 
 export const strategyRoutes: readonly Route[] = [
   route({
+    method: 'GET',
+    path: STRATEGIES,
+    action: 'listStrategies',
+    permission: 'getFlag',
+    summary: 'The strategies of a flag in one environment, in the order of their evaluation',
+    tag: 'Strategies',
+    access: 'admin',
+    reply: { status: 200, schema: 'StrategyList' },
+    errors: READ_ERRORS,
+    async handle({ flags, params }) {
+      const { flag, environment } = await readEnvironment(flags, params);
+      return { body: environment.strategies.map(strategyToWire), revision: flag.revision };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: STRATEGY,
+    action: 'getStrategy',
+    permission: 'getFlag',
+    summary: 'One strategy',
+    tag: 'Strategies',
+    access: 'admin',
+    reply: { status: 200, schema: 'Strategy' },
+    errors: ['strategy_not_found', ...READ_ERRORS],
+    async handle({ flags, params }) {
+      const { flag, environment } = await readEnvironment(flags, params);
+      const strategy = environment.strategies.find(({ id }) => id === params.strategyId);
+      if (strategy) return { body: strategyToWire(strategy), revision: flag.revision };
+      const message = `The flag ${flag.name} has no strategy ${params.strategyId} in ${environment.name}; list its strategies.`;
+      throw new FlagsError('strategy_not_found', message);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: STRATEGY_ORDER,
+    action: 'orderStrategies',
+    permission: 'updateStrategy',
+    summary: 'Give strategies their order of evaluation; those that are not named keep theirs',
+    tag: 'Strategies',
+    access: 'admin',
+    body: { required: true, schema: ({ strategyOrder }) => strategyOrder, checkedBy: 'core' },
+    changes: 'flag',
+    reply: { status: 200 },
+    errors: ['invalid_input', 'strategy_not_found', ...ENVIRONMENT_ERRORS],
+    ifMatch: 'flag',
+    async handle({ flags, params, body, context }) {
+      await flags.orderStrategies(environmentRef(params), unchecked(body), context);
+      return {};
+    },
+  }),
+  route({
     method: 'POST',
     path: STRATEGIES,
     action: 'addStrategy',
@@ -96,9 +187,9 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, check, context }) => ({
+    handle: async ({ params, body, context, ...request }) => ({
       body: strategyToWire(
-        await flags.addStrategy(environmentRef(params), unchecked(body), withSegmentPermission(context, check)),
+        await askingForSegments(request).addStrategy(environmentRef(params), unchecked(body), context),
       ),
     }),
   }),
@@ -114,9 +205,9 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'strategy_not_found', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, check, context }) => ({
+    handle: async ({ params, body, context, ...request }) => ({
       body: strategyToWire(
-        await flags.updateStrategy(strategyRef(params), unchecked(body), withSegmentPermission(context, check)),
+        await askingForSegments(request).updateStrategy(strategyRef(params), unchecked(body), context),
       ),
     }),
   }),
@@ -132,9 +223,9 @@ export const strategyRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'Strategy' },
     errors: ['invalid_input', 'invalid_patch', 'patch_test_failed', 'strategy_not_found', ...ENVIRONMENT_ERRORS],
     ifMatch: 'flag',
-    handle: async ({ flags, params, body, check, context }) => ({
+    handle: async ({ params, body, context, ...request }) => ({
       body: strategyToWire(
-        await flags.patchStrategy(strategyRef(params), unchecked(body), withSegmentPermission(context, check)),
+        await askingForSegments(request).patchStrategy(strategyRef(params), unchecked(body), context),
       ),
     }),
   }),
@@ -156,25 +247,6 @@ export const strategyRoutes: readonly Route[] = [
   }),
 ];
 
-/**
- * Adds a `useSegment` check, because a strategy can reveal the values of a segment. Checks each project once, even if a
- * strategy uses several of its segments.
- */
-export function withSegmentPermission<Context extends object>(
-  context: Context,
-  check: RouteRequest['check'],
-): Context & Pick<ChangeContext, 'onSegmentUse'> {
-  const checks = new Map<string | null, Promise<void>>();
-  return {
-    ...context,
-    onSegmentUse({ project }) {
-      const answer = checks.get(project) ?? check('useSegment', project);
-      checks.set(project, answer);
-      return answer;
-    },
-  };
-}
-
 const VARIANT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',
   'project_not_found',
@@ -184,6 +256,21 @@ const VARIANT_ERRORS: readonly ErrorCode[] = [
 ];
 
 export const variantRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: ENVIRONMENT_VARIANTS,
+    action: 'listVariants',
+    permission: 'getFlag',
+    summary: 'The variants of a flag, which are the same in every environment',
+    tag: 'Variants',
+    access: 'admin',
+    reply: { status: 200, schema: 'VariantList' },
+    errors: READ_ERRORS,
+    async handle({ flags, params }) {
+      const { flag } = await readEnvironment(flags, params);
+      return { body: variantListToWire(flag.variants), revision: flag.revision };
+    },
+  }),
   route({
     method: 'PUT',
     path: VARIANTS,

@@ -1,10 +1,20 @@
-import type { ArchivedFlag, FlagChanges, FlagSummary, PageQuery } from '@flags/core';
+import type {
+  ArchivedFlag,
+  FlagChanges,
+  FlagOverview,
+  FlagSummary,
+  Flags,
+  Page,
+  PageQuery,
+  ProjectRef,
+} from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { listPieces, propertiesOf } from '../query.js';
-import { type Route, route } from '../route.js';
+import { listPieces, propertiesOf, propertyOf } from '../query.js';
+import { type QueryValues, type Route, route } from '../route.js';
 import { archivedFlagToWire, flagDetailToWire, flagListToWire, flagSummaryToWire, flagToWire } from '../wire/flag.js';
-import { ARCHIVE, FLAG, FLAGS, flagInProject, flagRef, projectOfFlag, projectRef } from './paths.js';
+import { flagQueryOf } from './features.js';
+import { ARCHIVE, FLAG, FLAGS, flagInProject, flagRef, projectOfFlag, projectRef, TAG_PARAMETER } from './paths.js';
 
 /** The schema of a flag update: the changes, and a required name, which the operation ignores. */
 function flagUpdateSchema(flagChanges: JsonSchema): JsonSchema {
@@ -13,6 +23,27 @@ function flagUpdateSchema(flagChanges: JsonSchema): JsonSchema {
     properties: { name: { type: 'string' }, ...propertiesOf(flagChanges) },
     required: ['name'],
   };
+}
+
+/** Lists the flags of a project from memory, because the storage does not find flags by label. */
+async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePrefix, tag }: QueryValues) {
+  // Refuses an unknown project.
+  await flags.listFlags(ref, { limit: 1 });
+  const displayNames = new Map(flags.settings.environments.map(({ name, displayName }) => [name, displayName]));
+  const toSummary = ({ environments, ...flag }: FlagOverview): FlagSummary => ({
+    ...flag,
+    environments: environments.map(({ name, enabled }) => ({
+      name,
+      displayName: displayNames.get(name) ?? name,
+      enabled,
+    })),
+  });
+  async function find(page: PageQuery): Promise<Page<FlagSummary>> {
+    const query = flagQueryOf({ archived, namePrefix, tag, project: ref.project });
+    const { items, next } = await flags.listFlags({}, { ...query, ...page });
+    return { items: items.map(toSummary), ...(next !== undefined && { next }) };
+  }
+  return { whole: async () => (await find({})).items, page: find };
 }
 
 export const flagRoutes: readonly Route[] = [
@@ -29,6 +60,12 @@ export const flagRoutes: readonly Route[] = [
         description: 'true: only the archived flags; otherwise only those that are not archived.',
         schema: () => ({ type: 'boolean' }),
       },
+      {
+        name: 'namePrefix',
+        description: 'Only flags whose names begin so.',
+        schema: ({ flagQuery }) => propertyOf(flagQuery, 'namePrefix'),
+      },
+      TAG_PARAMETER,
     ],
     paged: 'optional',
     cacheBy: 'flags',
@@ -41,8 +78,10 @@ export const flagRoutes: readonly Route[] = [
         whole: () => flags.listArchivedFlags(ref),
         page: (page: PageQuery) => flags.listArchivedFlags(ref, page),
       };
+      const all = query.archived === true ? archived : live;
+      const isFiltered = query.namePrefix !== undefined || query.tag !== undefined;
       const { items, next } = await listPieces<FlagSummary>(query, {
-        ...(query.archived === true ? archived : live),
+        ...(isFiltered ? await filteredFlags(flags, ref, query) : all),
         cursorOf: ({ name }) => name,
         toWire: flagSummaryToWire,
       });
@@ -82,6 +121,8 @@ export const flagRoutes: readonly Route[] = [
     ],
     reply: { status: 200, schema: 'FlagDetail' },
     errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
+    heavy: 'read',
+    isLight: ({ query: { asOf } }) => asOf === undefined,
     async handle({ flags, params, query: { asOf } }) {
       if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.asOf(asOf).getFlag(flagRef(params))) };
       const flag = await flags.getFlag(flagRef(params));

@@ -77,11 +77,12 @@ function field(name: string, description: string): QueryParameter {
 }
 
 /** Evaluates in slices. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
-async function evaluate({ flags, scope }: RouteRequest, context: EvaluationContext): Promise<readonly EvaluatedFlag[]> {
+async function evaluate(
+  { flags, scope, signal }: RouteRequest,
+  context: EvaluationContext,
+): Promise<readonly EvaluatedFlag[]> {
   const view = viewOf({ scope, query: {}, settings: flags.settings });
   await flags.loadConfiguration(view);
-  const configured = flags.configuration(view).flags.filter((flag) => isInView(flag, view));
-  const visible = new Set(configured.map(({ name }) => name));
-  const evaluated = await flags.forContext(context, view).evaluateAllAsync();
-  return evaluated.filter(({ name }) => visible.has(name));
+  const visible = flags.configuration(view).flags.filter((flag) => isInView(flag, view));
+  return flags.forContext(context, view).evaluateAllAsync({ names: visible.map(({ name }) => name), signal });
 }

@@ -1,12 +1,13 @@
 import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
+import { projectsOf } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { projectsOf } from '../changes/permissions.js';
+import { areAll, isAboutAccess, subjectsOf, visibilityOf } from '../changes/visibility.js';
 import { historyEntryToWire } from '../changes/wire.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
 import { propertyOf } from '../query.js';
 import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
-import { areAll, createProjectFilter } from './changes.js';
+import { createProjectFilter } from './changes.js';
 import { FLAG, flagRef, PROJECT, projectRef } from './paths.js';
 
 const PAGE: readonly QueryParameter[] = [
@@ -22,6 +23,9 @@ const PAGE: readonly QueryParameter[] = [
   },
 ];
 
+/** The change sets of a page that does not pass the gate. */
+const SHORT_PAGE = 100;
+
 /** What the rows of all histories have in common. */
 const HISTORY = {
   method: 'GET',
@@ -30,9 +34,11 @@ const HISTORY = {
   access: 'admin',
   query: PAGE,
   paged: 'always',
+  heavy: 'read',
+  isLight: ({ query: { limit = 0 } }) => Number(limit) <= SHORT_PAGE,
   streamed: 'flags',
   reply: { status: 200, schema: 'History' },
-} as const;
+} as const satisfies Partial<Route>;
 
 export const historyRoutes: readonly Route[] = [
   route({
@@ -65,20 +71,26 @@ export const historyRoutes: readonly Route[] = [
 /** The maximum number of pages that one request reads to find change sets that the caller may see. */
 const MAX_PAGES = 10;
 
-/** Leaves out change sets that touch a project that the caller may not read. */
+/** Leaves out change sets with an event about a project, or about tokens or members, that the caller may not read. */
 async function readHistory(
   { flags, principal, query, describeUsers }: RouteRequest,
   ref: HistoryRef,
 ): Promise<RouteResult> {
   const maySee = createProjectFilter(principal, 'listHistory');
+  const maySeeAccess = createProjectFilter(principal, 'listEvents');
   const { limit } = unchecked<PageQuery>(query);
   const texts: string[] = [];
   const audience: string[] = [];
   let after = unchecked<PageQuery>(query).after;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page: Page<HistoryEntry> = await flags.history(ref, { limit, after });
+    const subjects = subjectsOf(page.items.flatMap(({ events }) => events));
+    const visibility = await visibilityOf(subjects, { projectsOfSet: flags.listChangeSetProjects, maySee });
     const visible: HistoryEntry[] = [];
-    for (const entry of page.items) if (await areAll(projectsOf(entry.events), maySee)) visible.push(entry);
+    for (const entry of page.items) {
+      const shown = visibility.showSet(entry);
+      if (shown && (await areAll(projectsOf(shown.events.filter(isAboutAccess)), maySeeAccess))) visible.push(shown);
+    }
     // The engine limits the size of a page.
     const actors = await describeActors(
       describeUsers,
@@ -86,7 +98,7 @@ async function readHistory(
     );
     const toWire = (entry: HistoryEntry) => ({ ...historyEntryToWire(entry), ...actors.userOf(entry.events[0]) });
     texts.push(...visible.map((entry) => JSON.stringify(toWire(entry))));
-    audience.push(...visible.map(({ id }) => `${id}`), ...actors.audience);
+    audience.push(...visible.map(({ id, reason }) => `${id} ${reason === null}`), ...actors.audience);
     after = page.next;
     if (texts.length > 0 || after === undefined) break;
   }

@@ -8,13 +8,13 @@ import {
   payloadValue,
   type ResolutionMetadata,
   type ResolutionReason,
-  resolveAllAsync,
+  resolveAll,
   resolveVariant,
 } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { isInView, type View, viewOf } from '../client/view.js';
 import { wholeList } from '../json-chunks.js';
-import { type Route, type RouteRequest, route } from '../route.js';
+import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
 
 /** The request body of the OpenFeature Remote Evaluation Protocol. */
@@ -24,29 +24,55 @@ export interface OfrepRequest {
 
 const ofrepRequestSchema: JsonSchema = {
   type: 'object',
-  properties: { context: { type: 'object', description: 'targetingKey, and whatever else strategies ask for.' } },
+  properties: {
+    context: {
+      type: 'object',
+      properties: { targetingKey: { type: 'string', description: 'The user, unless the context has a userId.' } },
+      description: 'targetingKey, and whatever else strategies ask for.',
+    },
+  },
 };
+
+const BODY: RouteBody = { required: true, schema: () => ofrepRequestSchema, checkedBy: 'router' };
 
 /** The evaluation of a flag in the form of the protocol. */
 export interface OfrepEvaluation {
   readonly key: string;
-  readonly value: PayloadValue;
+  /** Absent if the flag is off, and its variants have payloads: the caller's default is meant. */
+  readonly value?: PayloadValue;
   readonly reason: ResolutionReason;
   readonly variant?: string;
   readonly metadata?: ResolutionMetadata;
 }
 
 /**
- * Converts a resolution to the protocol. Its requests name no type, so the value is the variant's payload. Without a payload, the value is whether the flag is enabled.
- *
- * @param tokenKind A frontend token is public. For a disabled flag, it sees only that the flag is disabled. Omitting
- * the flag is not possible, because clients would fall back to their own default.
+ * Converts a resolution to the protocol. Its requests name no type, so the value is the variant's payload. Without a
+ * payload, the value is whether the flag is enabled.
  */
 function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined): OfrepEvaluation {
-  const { flag, enabled, reason, variant, metadata } = resolution;
-  if (tokenKind === 'frontend' && !enabled) return { key: flag, value: false, reason };
-  const value = (variant?.payload && payloadValue(variant.payload)) ?? enabled;
+  if (!resolution.enabled) return offToOfrep(resolution, tokenKind);
+  const { flag, reason, variant, metadata } = resolution;
+  const value = (variant?.payload && payloadValue(variant.payload)) ?? true;
   return { key: flag, value, reason, ...(variant && { variant: variant.name }), metadata };
+}
+
+/**
+ * Converts the resolution of a flag that is off for the context. A caller that asks for text or an object gets its own
+ * default, because the answer has no value.
+ *
+ * @param tokenKind A frontend token is public: it gets no metadata. It still gets the flag, because clients use their
+ * own default for a missing one.
+ */
+function offToOfrep(
+  { flag, withholdsPayload, metadata }: FlagResolution,
+  tokenKind: TokenKind | undefined,
+): OfrepEvaluation {
+  return {
+    key: flag,
+    ...(!withholdsPayload && { value: false }),
+    reason: 'DISABLED',
+    ...(tokenKind !== 'frontend' && { metadata }),
+  };
 }
 
 /** The OpenFeature Remote Evaluation Protocol: single flags for server providers, all flags for browser providers. */
@@ -59,7 +85,7 @@ export const ofrepRoutes: readonly Route[] = [
     tag: 'OFREP',
     access: 'ofrep',
     query: [ENVIRONMENT_PARAMETER],
-    body: { required: false, schema: () => ofrepRequestSchema, checkedBy: 'router' },
+    body: BODY,
     reply: { status: 200, schema: 'OfrepEvaluation' },
     errors: ['invalid_input', 'environment_not_found', 'flag_not_found'],
     protocol: 'ofrep',
@@ -81,16 +107,18 @@ export const ofrepRoutes: readonly Route[] = [
     tag: 'OFREP',
     access: 'ofrep',
     query: [ENVIRONMENT_PARAMETER],
-    body: { required: false, schema: () => ofrepRequestSchema, checkedBy: 'router' },
+    body: BODY,
     reply: { status: 200, schema: 'OfrepEvaluations' },
     errors: ['invalid_input', 'environment_not_found'],
     protocol: 'ofrep',
     conditional: true,
     async handle(request) {
       const view = viewIn(request);
-      const resolutions = await resolveAllAsync(request.flags, scopeOf(request, view));
-      const visible = resolutions.filter(({ flag: name, metadata: { project } }) => isInView({ name, project }, view));
-      return wholeList('flags', visible, (one) => resolutionToOfrep(one, request.tokenKind));
+      const { flags } = await request.flags.loadConfiguration(view);
+      const names = flags.filter((flag) => isInView(flag, view)).map(({ name }) => name);
+      const { signal } = request;
+      const resolutions = await resolveAll(request.flags, scopeOf(request, view), { names, signal });
+      return wholeList('flags', resolutions, (one) => resolutionToOfrep(one, request.tokenKind));
     },
   }),
 ];

@@ -16,8 +16,10 @@ export const FLAGS = `${PROJECT}/features`;
 export const FLAG = `${FLAGS}/:featureName`;
 export const ENVIRONMENT = `${FLAG}/environments/:environment`;
 export const STRATEGIES = `${ENVIRONMENT}/strategies`;
+export const STRATEGY_ORDER = `${STRATEGIES}/set-sort-order`;
 export const STRATEGY = `${STRATEGIES}/:strategyId`;
 export const VARIANTS = `${FLAG}/variants`;
+export const ENVIRONMENT_VARIANTS = `${ENVIRONMENT}/variants`;
 export const DEPENDENCIES = `${FLAG}/dependencies`;
 export const FEATURES = '/api/admin/features';
 export const FEATURE = `${FEATURES}/:featureName`;
@@ -32,6 +34,7 @@ export const CLIENT_METRICS = '/api/admin/client-metrics/features/:featureName';
 export const APPLICATIONS = `${METRICS}/applications`;
 export const EVENTS = '/api/admin/events';
 export const TOKENS = '/api/admin/api-tokens';
+export const TOKEN = `${TOKENS}/:token`;
 export const CLIENT = '/api/client';
 export const FRONTEND = '/api/frontend';
 export const OFREP_FLAGS = '/ofrep/v1/evaluate/flags';
@@ -89,6 +92,13 @@ export const ENVIRONMENT_PARAMETER: QueryParameter = {
   schema: () => ({ type: 'string' }),
 };
 
+/** The query parameter that selects flags by tags. */
+export const TAG_PARAMETER: QueryParameter = {
+  name: 'tag',
+  description: 'Only flags that have one of these tags, each as type:value, such as simple:team-shop.',
+  schema: () => ({ type: 'array', items: { type: 'string', pattern: '^\\w+:', maxLength: 200 }, maxItems: 20 }),
+};
+
 /** The query parameters that narrow the view of a client. */
 export const VIEW_PARAMETERS: readonly QueryParameter[] = [
   ENVIRONMENT_PARAMETER,
@@ -102,4 +112,5 @@ export const VIEW_PARAMETERS: readonly QueryParameter[] = [
     description: 'Only flags whose names begin so.',
     schema: () => ({ type: 'string', maxLength: 100 }),
   },
+  TAG_PARAMETER,
 ];

@@ -100,7 +100,9 @@ export const playgroundRoutes: readonly Route[] = [
     body: { required: true, schema: () => playgroundSchema, checkedBy: 'router' },
     reply: { status: 200, schema: 'Playground' },
     errors: ['invalid_input', 'environment_not_found', 'project_not_found', 'flag_not_found'],
-    async handle({ flags, body }) {
+    heavy: 'read',
+    isLight: ({ body }) => Object(body).asOf === undefined,
+    async handle({ flags, body, signal }) {
       const { environment, project, flag, from, asOf, context: wireContext } = unchecked<WirePlayground>(body);
       // Refuses what is no time, even if there is nothing to explain.
       if (asOf !== undefined) flags.asOf(asOf);
@@ -118,7 +120,7 @@ export const playgroundRoutes: readonly Route[] = [
           : // A view keeps what it has read: one for each flag bounds the memory of the request.
             (name: string) => flags.asOf(asOf).explain(name, context, { environment });
       const maxFlags = asOf === undefined ? selected.length : MAX_PAST_FLAGS;
-      return { serialized: await explainAll(environment, selected, { explain, maxFlags }) };
+      return { serialized: await explainAll(environment, selected, { explain, maxFlags, signal }) };
     },
   }),
   route({
@@ -137,6 +139,9 @@ export const playgroundRoutes: readonly Route[] = [
 /** The maximum length of a reply, in characters. Clients request the remaining flags with `from`. */
 const MAX_REPLY_LENGTH = 4 * 1024 * 1024;
 
+/** The time after which a reply ends, in milliseconds. Regular expressions may take that long for a hostile context. */
+const MAX_MILLISECONDS = 10_000;
+
 /** The maximum number of flags in one answer about the past: each reads the log. */
 const MAX_PAST_FLAGS = 100;
 
@@ -144,24 +149,27 @@ interface ExplainOptions {
   readonly explain: (name: string) => FlagExplanation | Promise<FlagExplanation>;
   /** How many flags are explained at most. */
   readonly maxFlags: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Evaluates and serializes flag by flag, because one flag may have very many constraints. */
 async function explainAll(
   environment: string,
   selected: readonly Candidate[],
-  { explain, maxFlags }: ExplainOptions,
+  { explain, maxFlags, signal }: ExplainOptions,
 ): Promise<Serialized> {
   const parts: string[] = [];
+  const end = performance.now() + MAX_MILLISECONDS;
   let length = 0;
   let next = '';
   for (const [index, flag] of selected.entries()) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    if (length >= MAX_REPLY_LENGTH || index >= maxFlags) {
+    if (timeSlice.isOver()) await timeSlice.next(signal);
+    if (length >= MAX_REPLY_LENGTH || index >= maxFlags || performance.now() > end) {
       next = `,"next":${JSON.stringify(flag.name)}`;
       break;
     }
     const explanation = await explain(flag.name);
+    if (timeSlice.isOver()) await timeSlice.next();
     // It did not exist at that time, or was archived.
     if (explanation.reason === 'unknown_flag') continue;
     const part = JSON.stringify(explanationToWire(flag, explanation));

@@ -42,11 +42,12 @@ export const sessionRoutes: readonly Route[] = [
     async handle({ flags, principal, admin: { auth, actions }, query }) {
       const everybody = { version: VERSION, auth };
       if (principal.isOutsider) return { body: everybody };
-      const { environments, flagTypes, roles } = flags.settings;
+      const { environments, environment, flagTypes, roles } = flags.settings;
       const shown = {
         ...everybody,
         actor: principal.name,
         environments,
+        environment,
         types: flagTypes,
         roles,
         strategies: BUILT_IN_STRATEGIES,

@@ -5,11 +5,9 @@ import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
 import { propertyOf } from '../query.js';
 import { type Route, route } from '../route.js';
+import { SIMPLE } from '../wire/tags.js';
 import { createProjectFilter } from './features.js';
 import { FEATURE, flagInProject, projectOfFlag } from './paths.js';
-
-/** The only type of tag, which every Unleash 4.x server has: its tags are the labels. */
-const SIMPLE = 'simple';
 
 interface Tag {
   readonly type: typeof SIMPLE;

@@ -4,6 +4,7 @@ import {
   type NewToken,
   TOKEN_KINDS,
   type Token,
+  type TokenChanges,
   type TokenRotation,
 } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
@@ -11,7 +12,7 @@ import { unchecked } from '../body.js';
 import { type JsonChunks, jsonObject } from '../json-chunks.js';
 import { listPieces, propertiesOf, propertyOf } from '../query.js';
 import { type Route, route } from '../route.js';
-import { TOKENS } from './paths.js';
+import { TOKEN, TOKENS } from './paths.js';
 
 /** The request body that creates a token. */
 export interface WireNewToken {
@@ -156,8 +157,25 @@ export const tokenRoutes: readonly Route[] = [
     },
   }),
   route({
+    method: 'PUT',
+    path: TOKEN,
+    action: 'updateToken',
+    // Whoever may rotate a token can already end it, and get another one with any expiry.
+    permission: 'rotateToken',
+    summary: 'Change when an API token expires; named by its id or by its secret',
+    tag: 'API tokens',
+    access: 'admin',
+    body: { required: true, schema: ({ tokenChanges }) => tokenChanges, checkedBy: 'core' },
+    reply: { status: 200 },
+    errors: ['invalid_input', 'token_not_found'],
+    async handle({ flags, params, body }) {
+      await flags.updateToken({ token: params.token }, unchecked<TokenChanges>(body));
+      return {};
+    },
+  }),
+  route({
     method: 'DELETE',
-    path: `${TOKENS}/:token`,
+    path: TOKEN,
     action: 'deleteToken',
     summary: 'Delete an API token, named by its id or by its secret',
     tag: 'API tokens',

@@ -1,5 +1,8 @@
-import { type Flags, FlagsError, type FlagsEvent } from '@flags/core';
+import { type FeedPage, type Flags, FlagsError, type FlagsEvent, isFlagsError } from '@flags/core';
+import { timeSlice } from '@flags/core/integration';
+import { type ProjectFilter, subjectsOf, type Visibility, visibilityOf } from '../changes/visibility.js';
 import { HostFault, invalidInput } from '../errors.js';
+import { nextTurn } from '../event-loop.js';
 import { ownBytes } from '../reply.js';
 import type { ReplySink } from '../request.js';
 import type { StreamPermission } from './channel.js';
@@ -7,24 +10,28 @@ import { HEARTBEAT } from './frames.js';
 import { createHeartbeat } from './hub.js';
 import { createListener, type Listener } from './listener.js';
 
+/** Bytes of events that clients have not taken yet. Beyond it, the client that has waited longest is disconnected. */
+const MAX_PENDING = 8 * 1024 * 1024;
+
 export interface EventStreamRequest extends Omit<StreamPermission, 'tokenId'> {
   /** The position of the last event that the client has. Undefined: the stream begins now. */
   readonly lastEventId: string | undefined;
-  /** Whether the client may see events of this project. Checked before every event. */
-  readonly maySee: (project: string | null) => Promise<boolean>;
+  /** Whether the client may see events of this project. Checked before the events of every page. */
+  readonly maySee: ProjectFilter;
 }
 
 /**
- * Streams the event log to administrators. Each client has its own position in the log and receives the next event after
- * it has taken the previous one. A slow client therefore holds one page of events, and no backlog.
+ * Streams the event log to administrators. Each client has a position in the log, and nothing else: the hub reads the next
+ * events after the client has taken the previous ones. A slow client therefore holds one event, and no backlog.
  */
 export interface EventHub {
   /**
-   * Returns a function that streams to one client.
+   * Returns a function that streams to one client. Its promise resolves when the stream has ended, and rejects with the
+   * error of a host function.
    *
    * @throws FlagsError `invalid_input` (`lastEventId` is no position of this log), `closed`
    */
-  prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => void>;
+  prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => Promise<void>>;
   /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
   close(): void;
 }
@@ -36,64 +43,142 @@ export interface EventHubOptions {
   readonly toWire: (event: FlagsEvent) => object;
 }
 
-/** Creates the hub. Its timer runs only while clients listen, and does not keep the process alive. */
+interface Client {
+  readonly listener: Listener;
+  readonly request: EventStreamRequest;
+  /** Disconnects the client, which reconnects with its last position and misses nothing. */
+  readonly fail: (error: unknown) => void;
+  /** The position of the last event that was sent, or left out. */
+  after: string | null;
+  isAdvancing: boolean;
+  /** There may be more events, or the client has taken the previous ones. */
+  isWoken: boolean;
+}
+
+/** Creates the hub. Its timer and its subscription exist only while clients listen, and keep no process alive. */
 export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: EventHubOptions): EventHub {
-  const clients = new Map<Listener, EventStreamRequest>();
-  const beat = createHeartbeat(clients);
-  const frameOf = createFrameEncoder(toWire);
+  const clients = new Map<Listener, Client>();
+  const pending = createPendingFrames();
+  const readPage = createPageReader(flags);
+  const projectsOfSet = rememberLast((id) => flags.listChangeSetProjects(id));
+  const frames = new WeakMap<FlagsEvent, Buffer>();
+  const admissions = new Map<Listener, EventStreamRequest>();
+  const beat = createHeartbeat(admissions);
+  /** The position of the newest event that the subscription has heard. */
+  let newest: string | undefined;
   let stop: (() => void) | undefined;
   let closed = false;
 
+  function wakeAll(): void {
+    for (const client of clients.values()) void advance(client);
+  }
+
   function start(): () => void {
-    const timer = setInterval(beat, heartbeatInterval).unref();
+    const timer = setInterval(() => {
+      beat();
+      wakeAll();
+    }, heartbeatInterval).unref();
+    const unsubscribe = flags.subscribe(({ position }) => {
+      newest = position;
+      wakeAll();
+    });
     flags.closing.addEventListener('abort', close);
     return () => {
       clearInterval(timer);
+      unsubscribe();
       flags.closing.removeEventListener('abort', close);
     };
   }
 
-  function listen(sink: ReplySink, request: EventStreamRequest): void {
-    // The sink of a disconnected client emits no further `close` event.
-    if (sink.destroyed) return;
-    let proceed: () => void = () => undefined;
-    let unsubscribe: () => void = () => undefined;
-    const listener = createListener(sink, { onReady: () => proceed(), onLeft: leave });
-    const whenReady = () =>
-      new Promise<void>((resolve) => {
-        if (listener.isReady || !clients.has(listener)) return resolve();
-        proceed = resolve;
+  function listen(sink: ReplySink, request: EventStreamRequest, after: string | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // The sink of a disconnected client emits no further `close` event.
+      if (sink.destroyed) return resolve();
+      const listener = createListener(sink, {
+        onReady() {
+          pending.delete(listener);
+          void advance(client);
+        },
+        onLeft() {
+          leave(listener);
+          resolve();
+        },
       });
-    clients.set(listener, request);
-    stop ??= start();
-    // Sends the head of the response, so that the client knows that it listens.
-    listener.send([HEARTBEAT]);
-    const after = request.lastEventId === undefined ? {} : { after: request.lastEventId };
-    unsubscribe = flags.subscribe(async (event) => {
-      await whenReady();
-      if (await mayReceive(event, listener, request)) listener.send([frameOf(event)]);
-    }, after);
-
-    function leave(): void {
-      clients.delete(listener);
-      unsubscribe();
-      proceed();
-      if (clients.size > 0) return;
-      stop?.();
-      stop = undefined;
-    }
+      const fail = (error: unknown) => {
+        listener.cut();
+        reject(error);
+      };
+      const client: Client = { listener, request, fail, after, isAdvancing: false, isWoken: false };
+      clients.set(listener, client);
+      admissions.set(listener, request);
+      stop ??= start();
+      // Sends the head of the response, so that the client knows that it listens.
+      listener.send([HEARTBEAT]);
+      void advance(client);
+    });
   }
 
-  /** After a fault the client reconnects with its last position, so that it misses nothing. */
-  async function mayReceive(event: FlagsEvent, listener: Listener, request: EventStreamRequest): Promise<boolean> {
+  function leave(listener: Listener): void {
+    pending.delete(listener);
+    clients.delete(listener);
+    admissions.delete(listener);
+    if (clients.size > 0) return;
+    stop?.();
+    stop = undefined;
+    newest = undefined;
+  }
+
+  async function advance(client: Client): Promise<void> {
+    client.isWoken = true;
+    if (client.isAdvancing) return;
+    client.isAdvancing = true;
     try {
-      if (request.hasValidToken && !(await request.hasValidToken())) listener.end();
-      else if (clients.has(listener) && (await request.maySee(event.project))) return clients.has(listener);
-      return false;
+      while (client.isWoken) {
+        client.isWoken = false;
+        while (await sendPage(client));
+      }
     } catch (error) {
-      listener.cut();
-      throw error instanceof HostFault ? error.thrown : error;
+      // The subscription reports a failed read. The next heartbeat or event reads again.
+      if (!isFlagsError(error)) client.fail(error instanceof HostFault ? error.thrown : error);
     }
+    client.isAdvancing = false;
+  }
+
+  /** Resolves to whether events were sent or left out. Holds no events while it asks for permissions. */
+  async function sendPage(client: Client): Promise<boolean> {
+    const { listener, request } = client;
+    const isOpen = () => clients.has(listener) && listener.isReady;
+    if (timeSlice.isOver()) await timeSlice.next();
+    if (!isOpen() || client.after === newest) return false;
+    const found = await readPage(
+      client.after,
+      ({ events, next }) => events[0] && { subjects: subjectsOf(events), next },
+    );
+    if (!found) return false;
+    if (request.hasValidToken && !(await request.hasValidToken())) {
+      listener.end();
+      return false;
+    }
+    const visibility = await visibilityOf(found.subjects, { projectsOfSet, maySee: request.maySee });
+    await readPage(client.after, ({ events }) => {
+      for (const event of events) {
+        if (!isOpen()) return;
+        send(client, event, visibility);
+        // Later events were committed meanwhile.
+        if (event.position === found.next) return;
+      }
+    });
+    return true;
+  }
+
+  function send(client: Client, event: FlagsEvent, visibility: Visibility): void {
+    const shown = visibility.show(event);
+    client.after = event.position;
+    if (!shown) return;
+    const frame = frames.get(shown) ?? ownBytes(`id:${event.position}\ndata:${JSON.stringify(toWire(shown))}\n\n`);
+    frames.set(shown, frame);
+    client.listener.send([frame]);
+    if (!client.listener.isReady) pending.add(client.listener, frame);
   }
 
   function close(): void {
@@ -101,33 +186,77 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     for (const listener of clients.keys()) listener.end();
   }
 
+  /** Refuses a position beyond the newest event, as after a restored backup: the stream would be silent until the log gets there. */
+  async function findStart(position: string | undefined): Promise<string | null> {
+    if (position !== undefined && (await readPage(position, ({ events }) => events.length > 0))) return position;
+    const { next } = await flags.listNextEvents();
+    if (position === undefined || position === next) return next;
+    throw invalidInput([{ message: 'must be the position of an event of this log', path: '/after' }]);
+  }
+
   const isClosed = () => closed || flags.closing.aborted;
   return {
     async prepare(request) {
       if (isClosed()) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
-      if (request.lastEventId !== undefined) await assertInLog(flags, request.lastEventId);
-      return (sink) => (isClosed() ? void sink.end() : listen(sink, request));
+      const after = await findStart(request.lastEventId);
+      return async (sink) => (isClosed() ? void sink.end() : listen(sink, request, after));
     },
     close,
   };
 }
 
-/** Refuses a position beyond the newest event, as after a restored backup: the stream would be silent until the log gets there. */
-async function assertInLog(flags: Flags, position: string): Promise<void> {
-  const [newest] = (await flags.listEvents({ limit: 1 })).events;
-  const { total } = await flags.listEvents({ after: position, limit: 0 });
-  if (total > 0 || newest?.position === position) return;
-  throw invalidInput([{ message: 'must be the position of an event of this log', path: '/after' }]);
+/** Returns a function that passes the page after a position to `use`. One page at a time is in memory. */
+function createPageReader(flags: Flags) {
+  let latest: { readonly after: string | null; readonly page: FeedPage } | undefined;
+  let reading: Promise<unknown> = Promise.resolve();
+
+  async function read(after: string | null): Promise<FeedPage> {
+    // The client that has the page sends it before the next one is read, unless it waits for a permission.
+    await nextTurn();
+    if (latest?.after === after) return latest.page;
+    latest = undefined;
+    const page = await flags.listNextEvents({ after });
+    if (page.events.length > 0) latest = { after, page };
+    return page;
+  }
+
+  return async <T>(after: string | null, use: (page: FeedPage) => T): Promise<T> => {
+    // Most clients are at the same position.
+    if (latest?.after === after) return use(latest.page);
+    const result = reading.then(() => read(after));
+    reading = result.catch(() => undefined);
+    return use(await result);
+  };
 }
 
-/** Creates a function that encodes an event. Clients receive the same event at about the same time, so it keeps one. */
-function createFrameEncoder(toWire: EventHubOptions['toWire']): (event: FlagsEvent) => Buffer {
-  let latest: { readonly position: string; readonly frame: WeakRef<Buffer> } | undefined;
-  return (event) => {
-    const known = latest?.position === event.position ? latest.frame.deref() : undefined;
-    if (known) return known;
-    const frame = ownBytes(`id:${event.position}\ndata:${JSON.stringify(toWire(event))}\n\n`);
-    latest = { position: event.position, frame: new WeakRef(frame) };
-    return frame;
+/** Keeps the latest result, because a stream meets each event of a change set. */
+function rememberLast<T>(find: (id: string) => Promise<T>): (id: string) => Promise<T> {
+  let latest: { readonly id: string; readonly found: Promise<T> } | undefined;
+  return (id) => {
+    if (latest?.id !== id) {
+      latest = { id, found: find(id) };
+      latest.found.catch(() => {
+        latest = undefined;
+      });
+    }
+    return latest.found;
+  };
+}
+
+/** The events that clients have not taken yet. Clients may share a frame. */
+function createPendingFrames() {
+  const frames = new Map<Listener, Buffer>();
+  const size = () => [...new Set(frames.values())].reduce((sum, { length }) => sum + length, 0);
+  return {
+    delete: (listener: Listener) => void frames.delete(listener),
+    add(listener: Listener, frame: Buffer): void {
+      frames.delete(listener);
+      frames.set(listener, frame);
+      for (const oldest of frames.keys()) {
+        if (frames.size === 1 || size() <= MAX_PENDING) return;
+        frames.delete(oldest);
+        oldest.cut();
+      }
+    },
   };
 }

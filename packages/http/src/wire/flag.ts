@@ -37,6 +37,10 @@ function variantToWire({ name, weightType, weight, stickiness, payload, override
   return { name, weightType, weight, stickiness, payload, overrides };
 }
 
+export function variantListToWire(variants: readonly Variant[]) {
+  return { version: '1', variants: variants.map(variantToWire) };
+}
+
 /** Converts the reply to a change of variants: the computed weights. */
 export function variantWeightsToWire(variants: readonly Variant[]) {
   return { version: '1', variants: variants.map(({ name, weightType, weight }) => ({ name, weightType, weight })) };
@@ -87,6 +91,12 @@ export function flagListToWire(features: JsonChunks) {
 export function archivedFlagToWire(flag: ArchivedFlag) {
   const { project, archived, archivedAt, description, impressionData } = flag;
   return { ...flagSummaryToWire(flag), project, archived, archivedAt, description, impressionData };
+}
+
+/** Clients of Unleash 4.x expect the name of the flag as `name`. */
+export function flagInEnvironmentToWire(name: string, { name: environment, ...configuration }: FlagEnvironment) {
+  const { enabled, strategies } = configuration;
+  return { name, environment, enabled, strategies: strategies.map(strategyToWire) };
 }
 
 function environmentToWire({ name, enabled, strategies }: FlagEnvironment) {

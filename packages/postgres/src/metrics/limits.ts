@@ -1,46 +1,129 @@
-import { LIMITS } from '@flags/core';
+import { LIMITS, type Reporter } from '@flags/core';
+import { applicationLimit, ownerOf, publicLast } from '@flags/core/integration';
 import type { Database } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import type { MergedReports } from './merge.js';
 import type { MetricsLock } from './metrics-lock.js';
 
+/** An application that a report or a registration names. */
+interface Sighting {
+  readonly application: string;
+  readonly reporter?: Reporter;
+}
+
 /** Decides which applications may be stored: known ones, and new ones while there is room. */
 export interface Admission {
-  /** Returns the admitted names. Nodes that admit at once may exceed the limit by a few. */
-  admit(names: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Returns the admitted names. Deletes applications of public reporters if others need their room. Nodes that admit at once
+   * may exceed the limits by a few.
+   */
+  admit(sightings: readonly Sighting[]): Promise<ReadonlySet<string>>;
   /** Forgets what was admitted, because applications may have been deleted. */
   clear(): void;
 }
 
-/** Caches admitted names, so that a usual report needs no look-up. */
-export function createAdmission(database: Database, { table }: TableNames): Admission {
-  const known = new Set<string>();
+interface StoredOwner {
+  readonly name: string;
+  /** `t` or `f`. */
+  readonly is_public: string;
+}
 
-  async function look(names: readonly string[]): Promise<void> {
-    const stored = await database.query<{ readonly name: string }>(
-      `SELECT name FROM ${table('applications')} WHERE name = ANY ($1::text[])`,
-      [names.map(toStoredText)],
+/**
+ * Caches admitted names, so that a usual report needs no look-up.
+ *
+ * @param remove deletes an application
+ */
+export function createAdmission(
+  database: Database,
+  { table }: TableNames,
+  remove: (application: string) => Promise<unknown>,
+): Admission {
+  const applications = table('applications');
+  /** By name, whether only public reporters have named it. */
+  const known = new Map<string, boolean>();
+
+  const isKnown = (name: string, owner: Reporter | undefined) =>
+    known.get(name) === false || (known.has(name) && owner?.isPublic === true);
+
+  async function countOf(condition: string, values: readonly unknown[]): Promise<number> {
+    const [row] = await database.query<{ readonly count: string }>(
+      `SELECT count(*) FROM ${applications} ${condition}`,
+      values,
     );
-    for (const { name } of stored) known.add(fromStoredText(name));
-    const further = names.filter((name) => !known.has(name));
-    if (further.length === 0) return;
-    const [row] = await database.query<{ readonly count: string }>(`SELECT count(*) FROM ${table('applications')}`);
-    const room = Math.max(0, LIMITS.applications - Number(row?.count));
-    for (const name of further.slice(0, room)) known.add(name);
+    return Number(row?.count);
+  }
+
+  async function look(owners: ReadonlyMap<string, Reporter | undefined>): Promise<void> {
+    const stored = await database.query<StoredOwner>(
+      `SELECT name, is_public FROM ${applications} WHERE name = ANY ($1::text[])`,
+      [[...owners.keys()].map(toStoredText)],
+    );
+    for (const { name, is_public: isPublic } of stored) known.set(fromStoredText(name), isPublic === 't');
+    for (const [name, owner] of owners) if (known.get(name) === true && !owner?.isPublic) await adopt(name, owner);
+    const further = [...owners].filter(([name]) => !known.has(name));
+    if (further.length > 0) await admitNew(further, [...owners.keys()]);
+  }
+
+  /** Gives an application that only public reporters have named to another reporter. */
+  async function adopt(name: string, owner: Reporter | undefined): Promise<void> {
+    await database.write({
+      text: `UPDATE ${applications} SET token = $2, is_public = false WHERE name = $1 AND is_public`,
+      values: [toStoredText(name), owner?.token ?? null],
+    });
+    known.set(name, false);
+  }
+
+  async function admitNew(
+    further: readonly (readonly [string, Reporter | undefined])[],
+    named: readonly string[],
+  ): Promise<void> {
+    const rooms = new Map<string | undefined, number>();
+    const admissible: (readonly [string, boolean])[] = [];
+    for (const [name, owner] of further) {
+      const room = rooms.get(owner?.token) ?? (await roomOf(owner));
+      rooms.set(owner?.token, room - 1);
+      if (room > 0) admissible.push([name, owner?.isPublic ?? false]);
+    }
+    const free = LIMITS.applications - (await countOf('', []));
+    const wanted = admissible.filter(([, isPublic]) => !isPublic).length;
+    const made = wanted > free ? await makeRoom(wanted - Math.max(free, 0), named) : 0;
+    for (const [name, isPublic] of admissible.slice(0, Math.max(0, free + made))) known.set(name, isPublic);
+  }
+
+  async function roomOf(owner: Reporter | undefined): Promise<number> {
+    if (owner === undefined) return Number.POSITIVE_INFINITY;
+    return applicationLimit(owner) - (await countOf('WHERE token = $1', [owner.token]));
+  }
+
+  /** Deletes the least recently seen applications of public reporters. Returns how many. */
+  async function makeRoom(wanted: number, named: readonly string[]): Promise<number> {
+    const oldest = await database.query<{ readonly name: string }>(
+      `SELECT name FROM ${applications} AS applications WHERE is_public AND name <> ALL ($1::text[])
+      ORDER BY (SELECT max(seen_at) FROM ${table('instances')} WHERE application = name), name LIMIT $2`,
+      [named.map(toStoredText), wanted],
+    );
+    for (const { name } of oldest) {
+      known.delete(fromStoredText(name));
+      await remove(fromStoredText(name));
+    }
+    return oldest.length;
   }
 
   return {
-    async admit(names) {
-      const wanted = new Set(names);
-      const missing = [...wanted].filter((name) => !known.has(name));
-      if (known.size + missing.length > 2 * LIMITS.applications) known.clear();
+    async admit(sightings) {
+      const owners = new Map<string, Reporter | undefined>();
+      for (const { application: name, reporter } of publicLast(sightings)) {
+        owners.set(name, owners.has(name) ? ownerOf(owners.get(name), reporter) : reporter);
+      }
+      const missing = new Map([...owners].filter(([name, owner]) => !isKnown(name, owner)));
+      if (known.size + missing.size > 2 * LIMITS.applications) known.clear();
       try {
-        if (missing.length > 0) await look(known.size === 0 ? [...wanted] : missing);
+        if (missing.size > 0) await look(known.size === 0 ? owners : missing);
       } catch {
         // A lasting fault fails the write that follows. After a short one, a report is worth more than the limit.
-        for (const name of wanted) known.add(name);
+        for (const [name, owner] of owners) if (!known.has(name)) known.set(name, owner?.isPublic ?? false);
       }
-      return new Set([...wanted].filter((name) => known.has(name)));
+      return new Set([...owners.keys()].filter((name) => known.has(name)));
     },
     clear: () => known.clear(),
   };

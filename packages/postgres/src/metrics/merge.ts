@@ -1,5 +1,5 @@
-import type { ApplicationRegistration, ReportedCount, UsageReport, VariantCount } from '@flags/core';
-import { addVariants, hourOf } from '@flags/core/integration';
+import type { ApplicationRegistration, ReportedCount, Reporter, UsageReport, VariantCount } from '@flags/core';
+import { addVariants, hourOf, ownerOf } from '@flags/core/integration';
 import { toStoredText } from '../tables.js';
 
 /** The sum of two counts, at most the largest exact number, as on every storage. */
@@ -31,6 +31,8 @@ export interface MergedReports {
 export interface ApplicationRow {
   readonly name: string;
   readonly createdAt: number;
+  readonly token: string | null;
+  readonly isPublic: boolean;
 }
 
 export interface InstanceRow {
@@ -97,7 +99,10 @@ export function mergeReports(reports: readonly UsageReport[], { admitted, rank }
     countsOf(report, report.unknown ?? []).map((row) => ({ ...row, rank: rank(report.at) })),
   );
   return {
-    applications: merge(known.map(toApplication), { key: ({ name }) => name, add: (first) => first }),
+    applications: merge(known.map(toSeenApplication), {
+      key: ({ name }) => name,
+      add: (first, next) => ({ ...first, owner: ownerOf(first.owner, next.owner) }),
+    }).map(toApplication),
     instances: merge(known.map(toInstance), {
       key: ({ application, id }) => keyOf(application, id),
       add: addInstance,
@@ -143,8 +148,18 @@ function keyOf(...parts: readonly (string | number)[]): string {
   return parts.reduce<string>((key, part) => `${key}${String(part).length} ${part}`, '');
 }
 
-function toApplication({ application, at }: UsageReport): ApplicationRow {
-  return { name: application, createdAt: at };
+interface SeenApplication {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly owner: Reporter | undefined;
+}
+
+function toSeenApplication({ application, at, reporter }: UsageReport): SeenApplication {
+  return { name: application, createdAt: at, owner: reporter };
+}
+
+function toApplication({ name, createdAt, owner }: SeenApplication): ApplicationRow {
+  return { name, createdAt, token: owner?.token ?? null, isPublic: owner?.isPublic ?? false };
 }
 
 function toInstance({ application, instance, at }: UsageReport): InstanceRow {

@@ -29,8 +29,9 @@ export function postgresMetrics({ database, location, whileOpen }: PostgresMetri
   const names = tableNames(location);
   const lock = createMetricsLock(database, location);
   const tables = { database, names, lock };
-  const admission = createAdmission(database, names);
   const usageTrimming = createUsageTrimming(tables);
+  const { prune, forget, forgetApplication, ...deletion } = metricsDeletion(tables);
+  const admission = createAdmission(database, names, forgetApplication);
   const record = createRecorder({
     ...tables,
     admission,
@@ -39,7 +40,6 @@ export function postgresMetrics({ database, location, whileOpen }: PostgresMetri
   });
   const { dropped, add } = createDroppedCount();
   const writes = createBatches<MetricsWrite>(async (batch) => add(await record(batch)), rowsOf);
-  const { prune, forget, forgetApplication, ...deletion } = metricsDeletion(tables);
   const mergeCounters = createMerging(deletion.mergeCounters);
   const forgottenFlags = createBatches<string>(forget);
   const counts = countReader(database, names);
@@ -118,7 +118,7 @@ function createRecorder({ database, names, lock, admission, trimming, usageTrimm
   return async (writes: readonly MetricsWrite[]): Promise<DroppedMetrics> => {
     const registrations = writes.flatMap((write) => write.registrations);
     const reports = writes.flatMap((write) => [...write.registrations.map(toReport), ...write.reports]);
-    const admitted = await admission.admit(reports.map(({ application }) => application));
+    const admitted = await admission.admit(reports);
     const merged = mergeReports(reports, { admitted, rank });
     const registered = mergeRegistrations(merged.applications, registrations);
     const at = reports.reduce((latest, report) => Math.max(latest, report.at), 0);
@@ -135,6 +135,6 @@ function createRecorder({ database, names, lock, admission, trimming, usageTrimm
 }
 
 /** A registration marks its application and instance as seen, like a report without counts. */
-function toReport({ application, instance, at }: ApplicationRegistration): UsageReport {
-  return { application, instance, at, stop: at, counts: [] };
+function toReport({ application, instance, at, reporter }: ApplicationRegistration): UsageReport {
+  return { application, instance, at, stop: at, ...(reporter && { reporter }), counts: [] };
 }

@@ -67,12 +67,15 @@ interface Rows {
   readonly columns: Columns;
 }
 
+const SEEN_COLUMNS = { name: 'text', createdAt: 'bigint', token: 'text', isPublic: 'boolean' } as const;
+
 function applicationRows({ applications }: MergedReports, registered: readonly RegisteredApplication[]): Rows {
-  if (registered.length === 0) return { rows: applications, columns: { name: 'text', createdAt: 'bigint' } };
+  if (registered.length === 0) return { rows: applications, columns: SEEN_COLUMNS };
   return {
     rows: applications.map((application, index) => ({ ...application, ...registered[index] })),
     columns: {
-      ...{ name: 'text', createdAt: 'bigint', strategies: 'text', description: 'text' },
+      ...SEEN_COLUMNS,
+      ...{ strategies: 'text', description: 'text' },
       ...{ url: 'text', color: 'text', hasColor: 'boolean', icon: 'text' },
     },
   };
@@ -81,8 +84,8 @@ function applicationRows({ applications }: MergedReports, registered: readonly R
 /** Leaves known applications alone, because all nodes write them. */
 function seenApplications(names: TableNames, given: string): string {
   return `applications AS (
-  INSERT INTO ${names.table('applications')} (name, strategies, description, url, icon, created_at)
-  SELECT name, '[]', '', '', '', created_at FROM writing, ${given} ORDER BY name COLLATE "C"
+  INSERT INTO ${names.table('applications')} (name, strategies, description, url, icon, created_at, token, is_public)
+  SELECT name, '[]', '', '', '', created_at, token, is_public FROM writing, ${given} ORDER BY name COLLATE "C"
   ON CONFLICT (name) DO NOTHING RETURNING 1
 )`;
 }
@@ -91,8 +94,10 @@ function seenApplications(names: TableNames, given: string): string {
 function registeredApplications(names: TableNames, given: string): string {
   return `registered AS (SELECT * FROM ${given}),
 applications AS (
-  INSERT INTO ${names.table('applications')} AS known (name, strategies, description, url, color, icon, created_at)
-  SELECT name, coalesce(strategies, '[]'), coalesce(description, ''), coalesce(url, ''), color, coalesce(icon, ''), created_at
+  INSERT INTO ${names.table('applications')} AS known (
+    name, strategies, description, url, color, icon, created_at, token, is_public)
+  SELECT name, coalesce(strategies, '[]'), coalesce(description, ''), coalesce(url, ''), color, coalesce(icon, ''),
+    created_at, token, is_public
   FROM writing, registered ORDER BY name COLLATE "C"
   ON CONFLICT (name) DO UPDATE SET (strategies, description, url, color, icon) = (
     SELECT coalesce(given.strategies, known.strategies), coalesce(given.description, known.description),

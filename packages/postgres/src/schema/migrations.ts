@@ -169,6 +169,19 @@ CREATE INDEX IF NOT EXISTS ${index('events_by_change')}
 }
 
 /**
+ * To which API token an application belongs, and whether only public reporters have named it. NULL without a token, and for
+ * applications of earlier releases.
+ */
+function reporterColumns({ table, index }: TableNames): string {
+  return `
+ALTER TABLE ${table('applications')}
+  ADD COLUMN IF NOT EXISTS token text COLLATE "C", ADD COLUMN IF NOT EXISTS is_public boolean NOT NULL DEFAULT false;
+
+CREATE INDEX IF NOT EXISTS ${index('applications_by_token')} ON ${table('applications')} (token) WHERE token IS NOT NULL;
+`;
+}
+
+/**
  * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. Nodes of the
  * previous version run during a step, so a step only adds: tables, columns with a default, indexes. A later release drops
  * what no supported version uses.
@@ -178,6 +191,7 @@ const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   versionShardRows,
   (names) => actorTokenColumns(names) + changeSetColumns(names) + unknownNameTables(names) + timedUsageTables(names),
   currentUsageTable,
+  reporterColumns,
 ];
 
 /** The schema version that this library needs. */

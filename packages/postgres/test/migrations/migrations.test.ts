@@ -19,7 +19,7 @@ describe('migrations', () => {
       await database.ask("SELECT name, value FROM ten.flags_meta WHERE name NOT LIKE 'mark%' ORDER BY name"),
     ).toEqual([
       { name: 'feed_offset', value: '0' },
-      { name: 'schema_version', value: '4' },
+      { name: 'schema_version', value: '5' },
     ]);
     await Promise.all(storages.map((storage) => storage.close()));
   });
@@ -66,7 +66,7 @@ describe('migrations', () => {
     [{ schema: 'x'.repeat(64) }],
     [{ tablePrefix: 'a-b' }],
     [{ tablePrefix: 'x'.repeat(31) }],
-    [{ from: 4 }],
+    [{ from: 5 }],
     [{ from: 7 }],
   ])('refuse %j', (options) => {
     expect(() => migrationSql(options)).toThrow(expect.objectContaining({ code: 'invalid_input' }));

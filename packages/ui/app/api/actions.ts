@@ -54,6 +54,7 @@ export const ACTIONS = {
   explainFlags: ['POST', '/api/admin/playground'],
   listRecentContexts: ['GET', '/api/admin/contexts'],
   applyChanges: ['POST', '/api/admin/changes'],
+  planChanges: ['POST', '/api/admin/changes/plan'],
   previewChanges: ['POST', '/api/admin/changes/preview'],
   getChangeSet: ['GET', '/api/admin/changes/:id'],
   undoChange: ['POST', '/api/admin/changes/:id/undo'],
@@ -90,6 +91,7 @@ export interface Replies {
   explainFlags: Playground;
   listRecentContexts: { readonly contexts: readonly Context[] };
   applyChanges: ChangeSet;
+  planChanges: unknown;
   previewChanges: { readonly flags: readonly PreviewedFlag[] };
   getChangeSet: HistoryEntry;
   undoChange: ChangeSet;

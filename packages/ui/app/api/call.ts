@@ -26,6 +26,8 @@ export interface Issue {
 /** A refusal of the API, or its silence: status 0. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  /** Repeats the read that failed. */
+  retry?: () => unknown;
   constructor(
     readonly status: number,
     readonly code: string,

@@ -66,7 +66,9 @@ function resourceOf<A extends ActionName>(key: string, action: A, options: CallO
         const { data, revision } = await call(action, { ...options, signal });
         if (!signal.aborted) state.value = { data, revision, error: undefined, isLoading: false };
       } catch (error) {
-        if (!signal.aborted) state.value = { ...state.peek(), error: error as ApiError, isLoading: false };
+        if (signal.aborted) return;
+        const failure = Object.assign(error as ApiError, { retry: resource.load });
+        state.value = { ...state.peek(), error: failure, isLoading: false };
       }
     },
     abort() {

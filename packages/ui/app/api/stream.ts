@@ -3,8 +3,11 @@ import { API } from '../settings.js';
 import { ApiError, call, send } from './call.js';
 import { framesOf } from './frames.js';
 
-/** `live`: events arrive by stream. `polling`: the page asks every few seconds. `lost`: the server does not answer. */
-export type Liveness = 'connecting' | 'live' | 'polling' | 'lost';
+/**
+ * `live`: events arrive by stream. `polling`: the page asks every few seconds. `lost`: the server does not answer.
+ * `refused`: the caller may not read events.
+ */
+export type Liveness = 'connecting' | 'live' | 'polling' | 'lost' | 'refused';
 
 export const liveness = signal<Liveness>('connecting');
 /** When the page last heard from the server. */
@@ -37,6 +40,7 @@ export function followEvents(onEvent: (hint?: Hint) => void): () => void {
         if (stop.aborted) return;
         const status = error instanceof ApiError ? error.status : 0;
         if (status === 404 || status === 501) return poll(stop);
+        if (status === 403) liveness.value = 'refused';
         if (status === 401 || status === 403) return;
         failures++;
         if (failures > 1) liveness.value = 'lost';

@@ -17,6 +17,8 @@ export interface Session {
   /** Absent, as all that follows, for callers that are not let in. */
   readonly actor?: string;
   readonly environments?: readonly core.Environment[];
+  /** The environment of evaluations that name none. */
+  readonly environment?: string;
   readonly types?: readonly core.FlagType[];
   readonly roles?: readonly core.Role[];
   readonly strategies?: readonly { readonly name: string; readonly description: string }[];

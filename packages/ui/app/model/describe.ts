@@ -1,5 +1,20 @@
 import type { Constraint, Strategy } from '../api/types.js';
 
+let findName: (id: number) => string | undefined = () => undefined;
+
+/** Says where all words find the names of segments. */
+export function nameSegmentsBy(find: typeof findName): void {
+  findName = find;
+}
+
+export function findSegmentName(id: number): string | undefined {
+  return findName(id);
+}
+
+export function segmentName(id: number): string {
+  return findSegmentName(id) ?? `segment ${id}`;
+}
+
 /** The operators with their words, in the order of the picker. */
 export const OPERATORS: Readonly<
   Record<string, { readonly label: string; readonly not: string; readonly takes: 'values' | 'value' }>
@@ -62,19 +77,20 @@ export function listOf(values: readonly string[]): string {
   return values.length > SHOWN ? `${shown} and ${(values.length - SHOWN).toLocaleString()} more` : shown;
 }
 
-const STRATEGIES: Readonly<Record<string, string>> = {
-  default: 'Everyone',
-  flexibleRollout: 'Gradual rollout',
-  userWithId: 'User IDs',
-  remoteAddress: 'IP addresses',
-  applicationHostname: 'Hosts',
-  gradualRolloutUserId: 'Gradual rollout by user ID',
-  gradualRolloutSessionId: 'Gradual rollout by session ID',
-  gradualRolloutRandom: 'Gradual rollout at random',
-};
+/** A map, because a strategy may be called `__proto__`. */
+const STRATEGIES: ReadonlyMap<string, string> = new Map([
+  ['default', 'Everyone'],
+  ['flexibleRollout', 'Gradual rollout'],
+  ['userWithId', 'User IDs'],
+  ['remoteAddress', 'IP addresses'],
+  ['applicationHostname', 'Hosts'],
+  ['gradualRolloutUserId', 'Gradual rollout by user ID'],
+  ['gradualRolloutSessionId', 'Gradual rollout by session ID'],
+  ['gradualRolloutRandom', 'Gradual rollout at random'],
+]);
 
 export function strategyName(name: string): string {
-  return STRATEGIES[name] ?? name;
+  return STRATEGIES.get(name) ?? name;
 }
 
 /** Says a strategy in one line: "Gradual rollout 25 %, country is one of DE". */
@@ -92,9 +108,15 @@ export function conditionsOf(strategy: Strategy): readonly string[] {
   const lists = Object.entries(parameters ?? {}).filter(([key, value]) => value !== '' && !HASHING.has(key));
   return [
     ...(rollout === undefined ? lists.map(([key, value]) => `${key} ${listOf(String(value).split(/\s*,\s*/))}`) : []),
-    ...segments.map((id) => `segment ${id}`),
+    ...segments.map(segmentName),
     ...constraints.map((constraint) => `${constraint.contextName} ${describeConstraint(constraint)}`),
   ];
+}
+
+/** Names a strategy by its title, or by its kind and its position. */
+export function strategyTitle({ name, title }: Pick<Strategy, 'name' | 'title'>, position?: number): string {
+  if (title) return title;
+  return position === undefined ? strategyName(name) : `strategy ${position}, ${strategyName(name)}`;
 }
 
 const HASHING = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);

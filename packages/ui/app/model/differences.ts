@@ -1,5 +1,6 @@
 import type { Constraint, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
-import { describeConstraint, describeStrategy } from './describe.js';
+import { describeConstraint, describeStrategy, segmentName, strategyTitle } from './describe.js';
+import { memberOf } from './merge.js';
 
 /** One thing that differs, in words. */
 export interface Difference {
@@ -70,18 +71,22 @@ function strategyDifferences(place: string, before: Strategy, after: Strategy): 
   const names = new Set([...Object.keys(before.parameters ?? {}), ...Object.keys(after.parameters ?? {})]);
   return [
     ...[...names].flatMap((name) =>
-      different(place, name, textOf(before.parameters?.[name]), textOf(after.parameters?.[name])),
+      different(place, name, textOf(memberOf(before.parameters, name)), textOf(memberOf(after.parameters, name))),
     ),
     ...different(place, 'strategy', before.name, after.name),
     ...different(place, 'title', textOf(before.title), textOf(after.title)),
     ...different(place, 'disabled', textOf(before.disabled), textOf(after.disabled)),
-    ...different(place, 'segments', before.segments?.join(', '), after.segments?.join(', ')),
+    ...different(place, 'segments', segmentsOf(before), segmentsOf(after)),
     ...constraintDifferences(place, before.constraints, after.constraints),
     ...listDifferences(`${place} · variants`, before.variants ?? [], after.variants ?? [], {
       keyOf: ({ name }) => name,
       describe: describeVariant,
     }),
   ];
+}
+
+function segmentsOf({ segments = [] }: Strategy): string {
+  return segments.map(segmentName).join(', ');
 }
 
 /** Constraints have no id: those on the same field are compared in their order. */
@@ -126,9 +131,39 @@ function different(
   return (before ?? '') === (after ?? '') ? [] : [{ place, what, before, after }];
 }
 
+/** Says a weight, which is stored in thousandths. */
+export function percent(weight: number): string {
+  return `${weight / 10} %`;
+}
+
+/** Texts longer than this are cut to where they differ. */
+const LONG = 120;
+/** Characters that stay beside a difference. */
+const AROUND = 40;
+/** Characters of one text that are shown. */
+const SHOWN = 400;
+
+/** Cuts the same beginning and end off two long texts, but for what is beside the difference. */
+export function cutToDifference(before: string | undefined, after: string | undefined) {
+  const [one, other] = [before ?? '', after ?? ''];
+  const shorter = Math.min(one.length, other.length);
+  let first = 0;
+  while (first < shorter && one[first] === other[first]) first++;
+  let last = 0;
+  while (last < shorter - first && one.at(-1 - last) === other.at(-1 - last)) last++;
+  const isLong = Math.max(one.length, other.length) > LONG;
+  const [start, rest] = isLong ? [Math.max(0, first - AROUND), Math.max(0, last - AROUND)] : [0, 0];
+  const cut = (text: string | undefined) => {
+    if (text === undefined) return undefined;
+    const end = Math.min(text.length - rest, start + SHOWN);
+    return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
+  };
+  return { before: cut(before), after: cut(after) };
+}
+
 export function describeVariant({ weight, weightType, payload, overrides = [] }: Variant): string {
   return [
-    `${weight / 10} %${weightType === 'fix' ? ' fixed' : ''}`,
+    `${percent(weight)}${weightType === 'fix' ? ' fixed' : ''}`,
     ...(payload ? [`${payload.type} ${payload.value}`] : []),
     ...overrides.map(({ contextName, values }) => `${contextName} ${values.join(', ')}`),
   ].join(' · ');
@@ -145,5 +180,5 @@ function onOff(isEnabled: boolean): string {
 }
 
 function orderOf(strategies: readonly Strategy[]): string {
-  return strategies.map((strategy) => strategy.title ?? strategy.name).join(', ');
+  return strategies.map((strategy) => strategyTitle(strategy)).join(', ');
 }

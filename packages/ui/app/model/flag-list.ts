@@ -60,7 +60,7 @@ export function selectFlags(flags: readonly ListedFlag[], filter: FlagFilter): r
 function hasState({ environments }: ListedFlag, state: string): boolean {
   const [word, name] = state.split(':', 2);
   const isOn = environments.some(
-    (environment) => environment.enabled && (name === undefined || environment.name === name),
+    (one) => one.enabled && one.offBecauseOf === null && (name === undefined || one.name === name),
   );
   return (word === 'on') === isOn;
 }

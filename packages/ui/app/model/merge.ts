@@ -63,7 +63,10 @@ export function mergeDocuments<T>(sides: { base: T; theirs: T; mine: T }, choice
     const names = new Set([...Object.keys(base), ...Object.keys(theirs), ...Object.keys(mine)]);
     const entries = [...names].map((name): [string, unknown] => [
       name,
-      merge({ base: base[name], theirs: theirs[name], mine: mine[name] }, `${path}/${name}`),
+      merge(
+        { base: memberOf(base, name), theirs: memberOf(theirs, name), mine: memberOf(mine, name) },
+        `${path}/${name}`,
+      ),
     ]);
     return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
   }
@@ -119,6 +122,11 @@ function isKeyedList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isObject);
 }
 
+/** Returns a member of parsed JSON. A parameter may be called `constructor`, which every object inherits. */
+export function memberOf(value: object | null | undefined, name: string): unknown {
+  return value && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
+
 /** Compares JSON values. Absent members equal undefined ones. */
 export function isEqual(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
@@ -129,5 +137,5 @@ export function isEqual(one: unknown, other: unknown): boolean {
     Record<string, unknown>,
   ];
   const names = new Set([...Object.keys(first), ...Object.keys(second)]);
-  return [...names].every((name) => isEqual(first[name], second[name]));
+  return [...names].every((name) => isEqual(memberOf(first, name), memberOf(second, name)));
 }

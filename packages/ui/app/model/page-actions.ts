@@ -14,7 +14,9 @@ const PLACES = [
 ] as const;
 const CONTROLS = 'a[href], button, select, summary, textarea, input';
 /** Rows and lists have names of their own here. */
-const SKIPPED = '[aria-disabled=true], :disabled, [data-palette=none]';
+const SKIPPED = '[aria-disabled=true], :disabled, [data-palette=none], table.flags th a';
+/** Fields that get the focus instead of a click. */
+const FIELDS = 'select, textarea, input:not([type=checkbox], [type=radio])';
 
 /**
  * Reads the actions off the page itself: every link, button and field that is shown and enabled, under its accessible
@@ -24,12 +26,27 @@ export function pageActions(): readonly PageAction[] {
   const actions = new Map<string, PageAction>();
   for (const [group, selector] of PLACES) {
     for (const element of document.querySelectorAll<HTMLElement>(`${selector} :is(${CONTROLS})`)) {
-      const label = nameOf(element);
+      const label = labelOf(element);
       if (label === '' || element.matches(SKIPPED) || !element.checkVisibility()) continue;
       if (!actions.has(label)) actions.set(label, { group, label, run: () => use(element) });
     }
   }
   return [...actions.values()];
+}
+
+/** Says what the control does: "Switch off checkout in production", "Sort by Name", "Go to Events". */
+function labelOf(element: HTMLElement): string {
+  const name = nameOf(element);
+  if (name === '') return '';
+  if (element.role === 'switch') return `Switch ${element.ariaChecked === 'true' ? 'off' : 'on'} ${name}`;
+  if (element instanceof HTMLInputElement && element.type === 'checkbox') {
+    if (name.startsWith('Choose ')) return element.checked ? name.replace('Choose', 'Do not choose') : name;
+    return `${element.checked ? 'Untick' : 'Tick'} “${name}”`;
+  }
+  if (element.matches(FIELDS)) return element.matches('[type=search]') ? name : `Set ${name}`;
+  if (element.matches('.sort')) return `Sort by ${name}`;
+  if (element.localName === 'summary') return `Show ${name}`;
+  return element.matches('a:not(.button, [aria-label])') ? `Go to ${name}` : name;
 }
 
 function nameOf(element: HTMLElement): string {
@@ -49,6 +66,5 @@ function visibleText(element: HTMLElement): string {
 /** Fields get the focus, everything else is done. */
 function use(element: HTMLElement): void {
   element.focus();
-  const isField = element.matches('select, textarea, input:not([type=checkbox], [type=radio])');
-  if (!isField) element.click();
+  if (!element.matches(FIELDS)) element.click();
 }

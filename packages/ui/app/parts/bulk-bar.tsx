@@ -1,7 +1,8 @@
 import type { Signal } from '@preact/signals';
+import { type ApiError, call } from '../api/call.js';
 import type { Change, ListedFlag } from '../api/types.js';
 import type { Difference } from '../model/differences.js';
-import { review } from '../state/changes.js';
+import { review, showRefusal } from '../state/changes.js';
 import { environments } from '../state/session.js';
 import { showToast } from '../state/toasts.js';
 import { plural } from '../words.js';
@@ -30,7 +31,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
   const clear = () => {
     chosen.value = new Set();
   };
-  const start = ({ label, change, difference }: BulkAction) => {
+  const start = async ({ label, change, difference }: BulkAction) => {
     const affected = selected.filter((flag) => change(flag).length > 0);
     const changes = affected.flatMap((flag) =>
       change(flag).map((one, index) => (index === 0 ? { ...one, ifRevision: flag.revision } : one)),
@@ -38,6 +39,13 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
     if (changes.length === 0) return showToast({ tone: 'done', text: 'Nothing to change: it is so already.' });
     if (changes.length > MAX_CHANGES) {
       return showToast({ tone: 'fault', text: `One commit takes ${MAX_CHANGES} changes. Choose fewer flags.` });
+    }
+    // What forbids it is said before the review: children that depend on a flag to archive.
+    try {
+      await call('planChanges', { body: { changes } });
+    } catch (error) {
+      // Who may not plan may still apply.
+      if ((error as ApiError).status !== 403) return showRefusal(error as ApiError);
     }
     review({
       title: `${label}: ${plural(affected.length, 'flag')}`,
@@ -54,7 +62,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
     <section class="bulk" aria-label="Chosen flags">
       <strong>{plural(selected.length, 'flag')} chosen</strong>
       {actions.slice(0, 3).map((action) => (
-        <button key={action.label} type="button" onClick={() => start(action)}>
+        <button key={action.label} type="button" onClick={() => void start(action)}>
           {action.label}
         </button>
       ))}
@@ -65,7 +73,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
           onChange={({ currentTarget }) => {
             const action = actions.find(({ label }) => label === currentTarget.value);
             currentTarget.value = '';
-            if (action) start(action);
+            if (action) void start(action);
           }}
         >
           <option value="">More…</option>

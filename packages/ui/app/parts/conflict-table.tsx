@@ -1,13 +1,17 @@
+import type { FlagEnvironment } from '../api/types.js';
+import { strategyNames, valueText, wordsOf } from '../model/history.js';
 import type { Conflict } from '../state/edit.js';
-import { wordsOf } from './timeline.js';
 
 interface ConflictTableProps {
   readonly flag: string;
   readonly conflict: Conflict;
+  /** The newest strategies, whose names the table shows. */
+  readonly environments?: readonly FlagEnvironment[];
 }
 
 /** Two people have changed one flag: what it was, what each of them has made of it, and the result. */
-export function ConflictTable({ flag, conflict }: ConflictTableProps) {
+export function ConflictTable({ flag, conflict, environments = [] }: ConflictTableProps) {
+  const names = strategyNames([], environments);
   const { choices, choose, discard, resolve } = conflict;
   const { conflicts, merged } = conflict.merge;
   return (
@@ -29,13 +33,13 @@ export function ConflictTable({ flag, conflict }: ConflictTableProps) {
         <tbody>
           {conflicts.map(({ path, base, theirs, mine }) => (
             <tr key={path}>
-              <th scope="row">{wordsOf(path)}</th>
-              <td>{textOf(base)}</td>
-              <td>{textOf(theirs)}</td>
-              <td>{textOf(mine)}</td>
+              <th scope="row">{wordsOf(path, names)}</th>
+              <td>{textOf(path, base)}</td>
+              <td>{textOf(path, theirs)}</td>
+              <td>{textOf(path, mine)}</td>
               <td>
                 <fieldset class="segmented">
-                  <legend class="hidden">Result for {wordsOf(path)}</legend>
+                  <legend class="hidden">Result for {wordsOf(path, names)}</legend>
                   {(['theirs', 'mine'] as const).map((side) => (
                     <label key={side}>
                       <input
@@ -53,12 +57,12 @@ export function ConflictTable({ flag, conflict }: ConflictTableProps) {
           ))}
           {merged.map(({ path, base, theirs, mine, result }) => (
             <tr key={path}>
-              <th scope="row">{wordsOf(path)}</th>
-              <td>{textOf(base)}</td>
-              <td>{textOf(theirs)}</td>
-              <td>{textOf(mine)}</td>
+              <th scope="row">{wordsOf(path, names)}</th>
+              <td>{textOf(path, base)}</td>
+              <td>{textOf(path, theirs)}</td>
+              <td>{textOf(path, mine)}</td>
               <td>
-                {textOf(result)} <span class="tag">merged</span>
+                {textOf(path, result)} <span class="tag">merged</span>
               </td>
             </tr>
           ))}
@@ -79,9 +83,7 @@ export function ConflictTable({ flag, conflict }: ConflictTableProps) {
 
 const LONGEST = 80;
 
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return 'none';
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+function textOf(path: string, value: unknown): string {
+  const text = valueText(path, value) ?? 'none';
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

@@ -1,6 +1,7 @@
 import type { Constraint } from '../api/types.js';
 import { OPERATORS, takesValues } from '../model/describe.js';
 import { Icon } from './icons.js';
+import { isTime, TimeInput, ZONE_HINT } from './time-field.js';
 import { ValueList } from './value-list.js';
 
 interface ConstraintRowProps {
@@ -17,6 +18,8 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
   const { contextName, operator, inverted = false, caseInsensitive = false } = constraint;
   const name = `Constraint ${number}`;
   const isText = operator.startsWith('STR_') || operator === 'IN' || operator === 'NOT_IN';
+  // A text that is not a time stays a text.
+  const isDate = operator.startsWith('DATE_') && (!constraint.value || isTime(constraint.value));
   const setOperator = (next: string) => {
     const { values = [], value = '', ...rest } = constraint;
     const operand = takesValues(next)
@@ -55,7 +58,16 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
           </option>
         ))}
       </select>
-      {!takesValues(operator) && (
+      {isDate && (
+        <TimeInput
+          aria-label={`${name}: value`}
+          class="operand"
+          value={constraint.value ?? ''}
+          onChange={(value) => onChange({ ...constraint, value })}
+        />
+      )}
+      {isDate && <small class="muted">{ZONE_HINT}</small>}
+      {!takesValues(operator) && !isDate && (
         <input
           aria-label={`${name}: value`}
           class="operand"

@@ -21,6 +21,12 @@ export function hasNewFlag(project: string): boolean {
   return draftOf(keyOf(project)) !== undefined;
 }
 
+/** Opens the form for a new flag with a name. */
+export function createFlagNamed(project: string, name: string): void {
+  keepDraft(keyOf(project), { base: EMPTY, revision: 0, mine: { ...EMPTY, name } });
+  navigate(href(['projects', project]));
+}
+
 /** Creates a flag, off in every environment, and goes there. The form outlives a reload and a sign-in. */
 export function CreateFlagDialog({ project, onClose }: { readonly project: string; readonly onClose: () => void }) {
   const key = keyOf(project);

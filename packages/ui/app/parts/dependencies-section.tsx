@@ -4,7 +4,7 @@ import { useResource } from '../api/resource.js';
 import type { Dependency, FlagDetail } from '../api/types.js';
 import { href } from '../router.js';
 import { carryOut, propose } from '../state/changes.js';
-import { may } from '../state/session.js';
+import { AllowedButton } from './allowed-button.js';
 import { FormDialog } from './dialog.js';
 import { Field } from './field.js';
 import { Icon } from './icons.js';
@@ -18,7 +18,11 @@ interface DependenciesProps {
 export function DependenciesSection({ detail, revision }: DependenciesProps) {
   const [isAdding, setAdding] = useState(false);
   const { name, project, dependencies = [], children = [], archived } = detail;
-  const canAdd = may('addDependency', project) && !archived && children.length === 0;
+  const blocked = archived
+    ? 'This flag is archived.'
+    : children.length > 0
+      ? 'Other flags depend on this one, so it cannot depend on another.'
+      : undefined;
   const remove = (feature: string) =>
     propose({
       title: `Remove the dependency of ${name} on ${feature}`,
@@ -32,14 +36,9 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
       <header class="card-head">
         <h2 id="dependencies">Dependencies</h2>
         <span class="stretch" />
-        <button
-          type="button"
-          aria-disabled={!canAdd}
-          title={children.length > 0 ? 'Other flags depend on this one, so it cannot depend on another.' : undefined}
-          onClick={() => canAdd && setAdding(true)}
-        >
+        <AllowedButton needs={['addDependency']} project={project} blocked={blocked} onClick={() => setAdding(true)}>
           <Icon name="plus" /> Add a parent
-        </button>
+        </AllowedButton>
       </header>
       {dependencies.length === 0 && children.length === 0 && (
         <p class="muted">None: this flag does not depend on others, and none depend on it.</p>
@@ -66,17 +65,21 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
       )}
       {children.length > 0 && (
         <p>
-          Flags that depend on this one:{' '}
-          {children.map((child) => (
-            <a key={child} class="tag" href={href(['projects', project, 'flags', child])}>
-              {child}
-            </a>
-          ))}
+          Flags that depend on this one: <FlagTags project={project} names={children} />
         </p>
       )}
       {isAdding && <AddDialog detail={detail} revision={revision} onClose={() => setAdding(false)} />}
     </section>
   );
+}
+
+/** Links to flags. */
+export function FlagTags({ project, names }: { readonly project: string; readonly names: readonly string[] }) {
+  return names.map((name) => (
+    <a key={name} class="tag" href={href(['projects', project, 'flags', name])}>
+      {name}
+    </a>
+  ));
 }
 
 function describeDependency({ enabled, variants }: Dependency): string {

@@ -1,18 +1,23 @@
-import type { Difference } from '../model/differences.js';
+import { cutToDifference, type Difference } from '../model/differences.js';
 
-/** Differences in words: "rollout 25 → 50". */
+/** Differences in words: "rollout 25 → 50". Long texts are cut to where they differ. */
 export function Differences({ list }: { readonly list: readonly Difference[] }) {
+  if (list.length === 0) return null;
   return (
     <ul class="differences">
-      {list.map(({ place, what, before, after }) => (
-        <li key={`${place} ${what} ${before} ${after}`}>
-          <span class="place">{place}</span>
-          <span class="what">{what}</span>
-          {before !== undefined && <del>{before}</del>}
-          {before !== undefined && after !== undefined && <span class="arrow">→</span>}
-          {after !== undefined && <ins>{after}</ins>}
-        </li>
-      ))}
+      {list.map((difference) => {
+        const { place, what } = difference;
+        const { before, after } = cutToDifference(difference.before, difference.after);
+        return (
+          <li key={`${place} ${what} ${before} ${after}`}>
+            {place && <span class="place">{place}</span>}
+            <span class="what">{what}</span>
+            {before !== undefined && <del>{before}</del>}
+            {before !== undefined && after !== undefined && <span class="arrow">→</span>}
+            {after !== undefined && <ins>{after}</ins>}
+          </li>
+        );
+      })}
     </ul>
   );
 }

@@ -1,6 +1,6 @@
 import type { Change } from '../api/types.js';
 import { usePreview } from '../state/preview.js';
-import { viewAs } from '../state/view-as.js';
+import { drawnContext, viewAs } from '../state/view-as.js';
 import { answer, bucketText, reason } from '../words.js';
 
 interface DraftAnswerProps {
@@ -12,7 +12,7 @@ interface DraftAnswerProps {
 /** Whether the flag would be on for the context of *View as* if the draft were saved, and why. */
 export function DraftAnswer({ flag, environment, changes }: DraftAnswerProps) {
   const context = viewAs.value;
-  const { flags } = usePreview(context === undefined ? [] : changes, environment, context);
+  const { flags } = usePreview(context ? changes : [], environment, context && drawnContext(context).context);
   const after = flags?.find((one) => one.flag === flag)?.contexts[0];
   if (context === undefined || after === undefined) return null;
   const buckets = after.buckets.map(bucketText).join(', ');

@@ -149,10 +149,15 @@ function rolloutText({ rollout, bucket, id, groupId, random }: ExplainedRollout)
     : `Bucket ${bucket}, ${source}, is beyond the rollout of ${rollout} %`;
 }
 
+/** Says a position among weights in percent, as the weights are said. */
+function share(position = 0, total = 1): string {
+  return `${Math.round((position / total) * 1_000) / 10} %`;
+}
+
 function variantText({ variant, overridden, bucket, totalWeight, random, groupId, id }: ExplainedVariant): string {
   const name = variantName(variant);
   if (name === undefined) return 'No variant: their weights add up to nothing.';
   if (overridden) return `Variant ${name}: an override names this context.`;
   const source = random ? 'drawn at random' : `the hash of “${groupId}:${id}”`;
-  return `Variant ${name}: number ${bucket} of ${totalWeight}, ${source}.`;
+  return `Variant ${name}: at ${share(bucket, totalWeight)} of the weights, ${source}.`;
 }

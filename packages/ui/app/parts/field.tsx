@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
+import type { ApiError, Issue } from '../api/call.js';
 
 interface FieldProps {
   readonly label: string;
@@ -19,7 +19,11 @@ export function Field({ label, hint, fault, children }: FieldProps) {
       <label for={id}>{label}</label>
       {children({ id, ...(describedBy && { 'aria-describedby': describedBy }) })}
       {describedBy && (
-        <p id={describedBy} class={fault === undefined ? 'hint' : 'hint fault-text'}>
+        <p
+          id={describedBy}
+          class={fault === undefined ? 'hint' : 'hint fault-text'}
+          role={fault === undefined ? undefined : 'alert'}
+        >
           {fault ?? hint}
         </p>
       )}
@@ -48,7 +52,18 @@ export function ReasonField({ value, onChange }: ReasonFieldProps) {
   );
 }
 
-/** Returns what a refusal says about the place that ends with a path: `faultAt(error, '/input/name')`. */
+const shownAtFields = new WeakSet<Issue>();
+
+/** Returns what a refusal says about the place that ends with a path: `faultAt(error, '/input/name')`. The field shows it. */
 export function faultAt(error: ApiError | undefined, path: string): string | undefined {
-  return error?.details.find((issue) => issue.path?.endsWith(path))?.message;
+  // A name that is taken is refused without its place.
+  const isTaken = path === '/name' && error?.code.endsWith('_exists');
+  const issue = error?.details.find((one) => isTaken || one.path?.endsWith(path));
+  if (issue) shownAtFields.add(issue);
+  return issue?.message;
+}
+
+/** Whether a field shows the issue, so that the form does not repeat it. */
+export function hasField(issue: Issue): boolean {
+  return shownAtFields.has(issue);
 }

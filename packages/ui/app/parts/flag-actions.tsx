@@ -3,8 +3,10 @@ import type { ApiError } from '../api/call.js';
 import type { FlagDetail } from '../api/types.js';
 import { href, navigate } from '../router.js';
 import { carryOut, propose } from '../state/changes.js';
-import { may } from '../state/session.js';
-import { Confirm, FormDialog } from './dialog.js';
+import { plural } from '../words.js';
+import { AllowedButton } from './allowed-button.js';
+import { FlagTags } from './dependencies-section.js';
+import { Confirm, FormDialog, Notice } from './dialog.js';
 import { Field, faultAt } from './field.js';
 import { FlagFields } from './flag-fields.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
@@ -19,16 +21,17 @@ type Open = 'details' | 'clone' | 'archive' | undefined;
 /** What can be done with a whole flag. */
 export function FlagActions({ detail, revision }: FlagActionsProps) {
   const [open, setOpen] = useState<Open>(hasFlagDraft(detail.name, 'details') ? 'details' : undefined);
-  const { name, project, stale, archived } = detail;
+  const { name, project, stale, archived, children = [] } = detail;
   const close = () => setOpen(undefined);
   if (archived) return null;
   const ref = { project, flag: name };
   return (
     <span class="actions">
-      <Action label="Details…" permission="updateFlag" project={project} onClick={() => setOpen('details')} />
-      <Action
-        label={stale ? 'Mark not stale' : 'Mark stale'}
-        permission="updateFlag"
+      <AllowedButton needs={['updateFlag']} project={project} onClick={() => setOpen('details')}>
+        Details…
+      </AllowedButton>
+      <AllowedButton
+        needs={['updateFlag']}
         project={project}
         onClick={() =>
           void propose({
@@ -37,12 +40,26 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
             done: `${name} is marked ${stale ? 'not stale' : 'stale'}.`,
           })
         }
-      />
-      <Action label="Clone…" permission="cloneFlag" project={project} onClick={() => setOpen('clone')} />
-      <Action label="Archive…" permission="archiveFlag" project={project} onClick={() => setOpen('archive')} />
+      >
+        {stale ? 'Mark not stale' : 'Mark stale'}
+      </AllowedButton>
+      <AllowedButton needs={['cloneFlag']} project={project} onClick={() => setOpen('clone')}>
+        Clone…
+      </AllowedButton>
+      <AllowedButton needs={['archiveFlag']} project={project} onClick={() => setOpen('archive')}>
+        Archive…
+      </AllowedButton>
       {open === 'details' && <DetailsDialog detail={detail} revision={revision} onClose={close} />}
       {open === 'clone' && <CloneDialog detail={detail} revision={revision} onClose={close} />}
-      {open === 'archive' && (
+      {open === 'archive' && children.length > 0 && (
+        <Notice title={`${name} cannot be archived yet`} onClose={close}>
+          <p>{plural(children.length, 'flag depends', 'flags depend')} on it. Remove these dependencies first:</p>
+          <p class="chips">
+            <FlagTags project={project} names={children} />
+          </p>
+        </Notice>
+      )}
+      {open === 'archive' && children.length === 0 && (
         <Confirm
           title={`Archive ${name}`}
           text={`${name} will be off everywhere. You can revive it from the archive.`}
@@ -58,27 +75,6 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
         />
       )}
     </span>
-  );
-}
-
-interface ActionProps {
-  readonly label: string;
-  readonly permission: string;
-  readonly project: string;
-  readonly onClick: () => void;
-}
-
-function Action({ label, permission, project, onClick }: ActionProps) {
-  const isAllowed = may(permission, project);
-  return (
-    <button
-      type="button"
-      aria-disabled={!isAllowed}
-      title={isAllowed ? undefined : `Needs the permission ${permission}`}
-      onClick={() => isAllowed && onClick()}
-    >
-      {label}
-    </button>
   );
 }
 

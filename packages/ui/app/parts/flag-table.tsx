@@ -1,10 +1,13 @@
+import { describeAudience } from '@flags/core/admin';
 import type { Signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Explained, ListedFlag } from '../api/types.js';
+import { findSegmentName } from '../model/describe.js';
 import type { FlagFilter, SortKey } from '../model/flag-list.js';
 import { type RowWindow, rowWindow } from '../model/window.js';
 import { href, setQuery } from '../router.js';
 import { version } from '../state/changes.js';
+import { useSegments } from '../state/segments.js';
 import { environments, offers } from '../state/session.js';
 import { explanationsFor, viewAs, viewIn } from '../state/view-as.js';
 import { ago, answer, flagType, why } from '../words.js';
@@ -20,72 +23,84 @@ interface FlagTableProps {
   readonly isArchive: boolean;
 }
 
+/** Until the first row is laid out. Where rows are cards, they are higher. */
 const ROW_HEIGHT = 48;
+/** With more environments than this, their columns are narrow. */
+const WIDE_COLUMNS = 2;
+
+/** The classes of the table: which columns its width has room for, or cards instead. The style has the same widths. */
+function classesOf(width: number, environmentCount: number, hasContext: boolean): string {
+  const isMany = environmentCount > WIDE_COLUMNS;
+  const needed = 364 + environmentCount * (isMany ? 120 : 196) + (hasContext ? 190 : 0);
+  const room = width < needed ? ' cards' : width < needed + 246 ? ' compact' : '';
+  return `flags${isMany ? ' many' : ''}${room}`;
+}
 
 /** A table of which only the rows in view are in the page. */
 export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const { first, end } = useRowWindow(body, flags.length);
+  useSegments();
+  const { first, end, rowHeight, width } = useRowWindow(body, flags.length);
   const columns = isArchive ? [] : environments.value.map(({ name }) => name);
   const context = viewAs.value;
   const explanations = isArchive ? undefined : explanationsFor(project, viewIn.value, version.value);
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
   const hasUsage = !isArchive && offers('listUsage', project);
-  const columnCount = columns.length + (context && !isArchive ? 1 : 0) + (hasUsage ? 1 : 0) + (isArchive ? 1 : 0) + 4;
   return (
-    <div class="table-frame">
-      <table class="flags" aria-rowcount={flags.length + 1}>
-        <caption class="hidden">Flags</caption>
-        <thead>
-          <tr aria-rowindex={1}>
-            <th class="check" scope="col">
-              <input
-                type="checkbox"
-                aria-label="Choose all flags of the list"
-                checked={isAllChosen}
-                onChange={() => {
-                  chosen.value = new Set(isAllChosen ? [] : flags.map(({ name }) => name));
-                }}
-              />
-            </th>
-            <SortHeader sort="name" filter={filter} label="Name" />
-            <SortHeader sort="type" filter={filter} label="Type" />
-            {columns.map((name) => (
-              <th key={name} scope="col" class="environment">
-                {name}
-              </th>
-            ))}
-            {hasUsage && (
-              <th scope="col" class="hours">
-                24 h
-              </th>
-            )}
-            <SortHeader sort="lastSeenAt" filter={filter} label="Seen" />
-            {context && !isArchive && (
-              <th scope="col" class="for">
-                For {context.userId ?? 'this context'}
-              </th>
-            )}
-            {isArchive && <th scope="col">Actions</th>}
-          </tr>
-        </thead>
-        <tbody ref={body}>
-          {first > 0 && <Gap rows={first} columns={columnCount} />}
-          {flags.slice(first, end).map((flag, index) => (
-            <FlagRow
-              key={flag.name}
-              flag={flag}
-              rowIndex={first + index + 2}
-              chosen={chosen}
-              isArchive={isArchive}
-              hasUsage={hasUsage}
-              explained={explanations?.get(flag.name)}
+    <table
+      class={classesOf(width, columns.length, context !== undefined && !isArchive)}
+      aria-rowcount={flags.length + 1}
+    >
+      <caption class="hidden">Flags</caption>
+      <thead>
+        <tr aria-rowindex={1}>
+          <th class="check" scope="col">
+            <input
+              type="checkbox"
+              aria-label="Choose all flags of the list"
+              checked={isAllChosen}
+              onChange={() => {
+                chosen.value = new Set(isAllChosen ? [] : flags.map(({ name }) => name));
+              }}
             />
+          </th>
+          <SortHeader sort="name" filter={filter} label="Name" />
+          <SortHeader sort="type" filter={filter} label="Type" />
+          {columns.map((name) => (
+            <th key={name} scope="col" class="environment">
+              {name}
+            </th>
           ))}
-          {end < flags.length && <Gap rows={flags.length - end} columns={columnCount} />}
-        </tbody>
-      </table>
-    </div>
+          {hasUsage && (
+            <th scope="col" class="hours">
+              24 h
+            </th>
+          )}
+          <SortHeader sort="lastSeenAt" filter={filter} label="Seen" />
+          {context && !isArchive && (
+            <th scope="col" class="for">
+              For {context.userId ?? 'this context'}
+            </th>
+          )}
+          {isArchive && <th scope="col">Actions</th>}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {first > 0 && <Gap height={first * rowHeight} />}
+        {flags.slice(first, end).map((flag, index) => (
+          <FlagRow
+            key={flag.name}
+            flag={flag}
+            rowIndex={first + index + 2}
+            chosen={chosen}
+            isArchive={isArchive}
+            hasUsage={hasUsage}
+            explained={explanations?.get(flag.name)}
+          />
+        ))}
+        {end < flags.length && <Gap height={(flags.length - end) * rowHeight} />}
+      </tbody>
+    </table>
   );
 }
 
@@ -121,13 +136,13 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, hasUsage, explained }: Fla
           <EnvironmentCell key={environment.name} flag={flag} name={environment.name} />
         ))}
       {hasUsage && (
-        <td>
+        <td class="hours">
           <Sparkline project={project} flag={name} />
         </td>
       )}
       <td class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</td>
       {viewAs.value && !isArchive && (
-        <td class="me">
+        <td class="me" data-label={`For ${viewAs.value.userId ?? 'this context'}`}>
           <Answer explained={explained} />
         </td>
       )}
@@ -151,10 +166,10 @@ function Answer({ explained }: Pick<FlagRowProps, 'explained'>) {
 }
 
 /** Keeps the height of the rows that are not in the page. */
-function Gap({ rows, columns }: { readonly rows: number; readonly columns: number }) {
+function Gap({ height }: { readonly height: number }) {
   return (
-    <tr class="gap" style={{ height: `${rows * ROW_HEIGHT}px` }}>
-      <td colSpan={columns} />
+    <tr class="gap" style={{ height: `${height}px` }}>
+      <td />
     </tr>
   );
 }
@@ -162,13 +177,17 @@ function Gap({ rows, columns }: { readonly rows: number; readonly columns: numbe
 function NameCell({ flag }: { readonly flag: ListedFlag }) {
   return (
     <th scope="row" class="name">
-      <a href={href(['projects', flag.project, 'flags', flag.name])}>{flag.name}</a>
-      {flag.stale && <span class="tag warning">stale</span>}
-      {(flag.labels ?? []).slice(0, 3).map((label) => (
-        <span key={label} class="tag">
-          {label}
-        </span>
-      ))}
+      <span class="name-line">
+        <a href={href(['projects', flag.project, 'flags', flag.name])} title={flag.name}>
+          {flag.name}
+        </a>
+        {flag.stale && <span class="tag warning">stale</span>}
+        {(flag.labels ?? []).slice(0, 3).map((label) => (
+          <span key={label} class="tag" title={label}>
+            {label}
+          </span>
+        ))}
+      </span>
       {flag.description && <small title={flag.description}>{flag.description}</small>}
     </th>
   );
@@ -176,13 +195,19 @@ function NameCell({ flag }: { readonly flag: ListedFlag }) {
 
 function EnvironmentCell({ flag, name }: { readonly flag: ListedFlag; readonly name: string }) {
   const environment = flag.environments.find((one) => one.name === name);
-  if (environment === undefined) return <td class="environment" />;
-  const { rollout, strategyCount } = environment;
+  if (environment === undefined) return <td class="environment" data-label={name} />;
+  const { enabled, offBecauseOf, audience } = environment;
+  const isBlocked = enabled && offBecauseOf !== null;
+  const words = isBlocked ? `because of ${offBecauseOf}` : describeAudience(audience, findSegmentName);
   return (
-    <td class="environment">
+    <td class="environment" data-label={name}>
       <span class="environment-state">
         <FlagSwitch project={flag.project} flag={flag.name} revision={flag.revision} environment={environment} />
-        {strategyCount > 0 && <span class="rollout">{rollout} %</span>}
+        {words && (
+          <span class="audience" title={words}>
+            {words}
+          </span>
+        )}
       </span>
     </td>
   );
@@ -208,22 +233,38 @@ function SortHeader({ sort, filter, label }: SortHeaderProps) {
   );
 }
 
-/** Follows the scrolling of the page. */
-function useRowWindow(body: { readonly current: HTMLElement | null }, count: number): RowWindow {
-  const [view, setView] = useState<RowWindow>(() => rowWindow(0, innerHeight, ROW_HEIGHT, count));
-  useEffect(() => {
+interface TableWindow extends RowWindow {
+  readonly rowHeight: number;
+  /** The width of the table. */
+  readonly width: number;
+}
+
+/** Follows the scrolling of the page, and the height that the style gives to rows. */
+function useRowWindow(body: { readonly current: HTMLElement | null }, count: number): TableWindow {
+  const windowAt = (scrolled: number, rowHeight: number, width: number): TableWindow => ({
+    ...rowWindow(scrolled, innerHeight, rowHeight, count),
+    rowHeight,
+    width,
+  });
+  const [view, setView] = useState(() => windowAt(0, ROW_HEIGHT, innerWidth));
+  useLayoutEffect(() => {
     const update = () => {
       const top = body.current?.getBoundingClientRect().top ?? 0;
-      const next = rowWindow(-top, innerHeight, ROW_HEIGHT, count);
-      setView((now) => (now.first === next.first && now.end === next.end ? now : next));
+      const row = body.current?.querySelector<HTMLElement>('tr:not(.gap)');
+      const width = body.current?.closest('section')?.clientWidth ?? innerWidth;
+      const next = windowAt(-top, row?.offsetHeight || ROW_HEIGHT, width);
+      setView((now) => (JSON.stringify(now) === JSON.stringify(next) ? now : next));
     };
+    const observer = new ResizeObserver(update);
+    if (body.current) observer.observe(body.current);
     update();
     addEventListener('scroll', update, { passive: true });
     addEventListener('resize', update);
     return () => {
+      observer.disconnect();
       removeEventListener('scroll', update);
       removeEventListener('resize', update);
     };
   }, [count]);
-  return view.end > count ? rowWindow(0, innerHeight, ROW_HEIGHT, count) : view;
+  return view.end > count ? windowAt(0, view.rowHeight, view.width) : view;
 }

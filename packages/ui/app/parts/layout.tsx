@@ -102,6 +102,7 @@ function Navigation() {
   const project = currentProject();
   const [first, , third] = path.value;
   const isMembers = first === 'projects' && third === 'members';
+  const isFlags = first === undefined || first === 'flags' || (first === 'projects' && !isMembers);
   const rows = [
     { label: 'Segments', action: 'listSegments', target: ['segments'] },
     { label: 'Playground', action: 'explainFlags', target: ['why'] },
@@ -111,7 +112,7 @@ function Navigation() {
     { label: 'API tokens', action: 'listTokens', target: ['tokens'] },
   ];
   const items = [
-    { label: 'Flags', target: ['projects', project], isCurrent: first === 'projects' && !isMembers },
+    { label: 'Flags', target: ['projects', project], isCurrent: isFlags },
     ...rows
       .filter(({ action }) => offers(action, project))
       .map((row) => ({ ...row, isCurrent: row.isCurrent ?? row.target[0] === first })),
@@ -139,13 +140,14 @@ const LIVE_WORDS = {
   live: 'Live',
   polling: 'Updated every 5 s',
   lost: 'Connection lost',
+  refused: 'No live updates',
 } as const;
 
 function LiveDot() {
   const state = liveness.value;
   const since = state === 'lost' ? `: shown as of ${time(new Date(heardAt.value).toISOString())}` : '';
   return (
-    <span class={`live ${state}`} role="status">
+    <span class={`liveness ${state}`} role="status">
       <span class="dot" aria-hidden="true" />
       {LIVE_WORDS[state]}
       {since}

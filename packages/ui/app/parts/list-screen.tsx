@@ -17,7 +17,7 @@ interface ListScreenProps<Item> {
   /** Undefined while they load. */
   readonly items: readonly Item[] | undefined;
   readonly error: ApiError | undefined;
-  /** The text that the filter searches. */
+  /** The name and what else the filter searches. */
   readonly textOf: (item: Item) => string;
   readonly columns: readonly string[];
   readonly row: (item: Item) => ComponentChildren;
@@ -35,7 +35,7 @@ export function ListScreen<Item>(props: ListScreenProps<Item>) {
   const { title, noun, items, error, textOf, columns, row, hasActions, empty, create, tableClass = '' } = props;
   const [shown, setShown] = useState(PAGE);
   const search = (query.value.get('q') ?? '').toLowerCase();
-  const all = items ?? [];
+  const all = (items ?? []).toSorted((one, other) => textOf(one).localeCompare(textOf(other)));
   const found = all.filter((item) => textOf(item).toLowerCase().includes(search));
   return (
     <section>

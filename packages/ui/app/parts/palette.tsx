@@ -1,9 +1,13 @@
+import { describeState } from '@flags/core/admin';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
+import type { ListedFlag } from '../api/types.js';
+import { findSegmentName } from '../model/describe.js';
 import { pageActions } from '../model/page-actions.js';
 import { href, navigate } from '../router.js';
 import { latestChange, undoLatest } from '../state/changes.js';
 import { overlay } from '../state/keys.js';
+import { useSegments } from '../state/segments.js';
 import { Dialog } from './dialog.js';
 
 interface Item {
@@ -13,8 +17,9 @@ interface Item {
   readonly run: () => void;
 }
 
-/** Flags that one search shows. */
+/** Flags that one search shows, and flags before anything is typed. */
 const FLAGS = 20;
+const FIRST_FLAGS = 5;
 /** Actions that are shown before anything is typed; the search looks in all. */
 const SHOWN = 40;
 
@@ -24,12 +29,14 @@ export function Palette() {
   const [active, setActive] = useState(0);
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
+  useSegments();
   const actions = useMemo(ownActions, []);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = ({ label }: Item) => words.every((word) => label.toLowerCase().includes(word));
-  const flags = useFlags(text.trim());
-  const items = byGroup([...actions.filter(matches).slice(0, SHOWN), ...flags]);
+  const { flags, isCurrent } = useFlags(text.trim());
+  const items = byGroup([...flags, ...actions.filter(matches).slice(0, SHOWN)]);
   const current = Math.min(active, items.length - 1);
+  const [isWaiting, setWaiting] = useState(false);
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
   }, [current, items.length]);
@@ -40,10 +47,14 @@ export function Palette() {
     overlay.value = undefined;
     item.run();
   };
+  // Flags come first and arrive last: Enter waits for them, so that it does what is shown then.
+  useEffect(() => {
+    if (isWaiting && isCurrent) choose(items[current]);
+  }, [isWaiting, isCurrent]);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setActive((current + step + items.length) % Math.max(1, items.length));
-    else if (event.key === 'Enter') choose(items[current]);
+    else if (event.key === 'Enter') setWaiting(true);
     else return;
     event.preventDefault();
   };
@@ -65,6 +76,7 @@ export function Palette() {
           onInput={({ currentTarget }) => {
             setText(currentTarget.value);
             setActive(0);
+            setWaiting(false);
           }}
           onKeyDown={onKeyDown}
         />
@@ -112,7 +124,7 @@ function ownActions(): readonly Item[] {
     ...pageActions(),
     ...projects.map(({ value, text }) => ({
       group: 'Pages',
-      label: `Project ${text}`,
+      label: `Go to the project ${text}`,
       run: () => navigate(href(['projects', value])),
     })),
     ...(latestChange.value === undefined
@@ -120,7 +132,7 @@ function ownActions(): readonly Item[] {
       : [{ group: 'On this page', label: 'Undo the latest change', run: undoLatest }]),
     {
       group: 'Pages',
-      label: 'Keyboard shortcuts',
+      label: 'Show the keyboard shortcuts',
       run: () => {
         overlay.value = 'help';
       },
@@ -129,28 +141,34 @@ function ownActions(): readonly Item[] {
 }
 
 /** The flags of all projects that match, as the API finds them. The former ones stay until the new ones arrive. */
-function useFlags(text: string): readonly Item[] {
+function useFlags(text: string): { readonly flags: readonly Item[]; readonly isCurrent: boolean } {
   const [searched, setSearched] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setSearched(text), 80);
     return () => clearTimeout(timer);
   }, [text]);
-  const query = { ...(searched !== '' && { query: searched }), limit: FLAGS };
-  const { data } = useResource('listAllFlags', { query });
+  const query = searched === '' ? { limit: FIRST_FLAGS } : { query: searched, limit: FLAGS };
+  const { data, error } = useResource('listAllFlags', { query });
   const former = useRef(data);
   if (data !== undefined) former.current = data;
-  const isCurrent = data !== undefined && searched === text;
+  const isCurrent = (data !== undefined || error !== undefined) && searched === text;
   const found = (former.current?.features ?? []).filter(({ name }) => isCurrent || name.includes(text));
-  return found.map(({ name, project, description }) => ({
+  const isNamed = ({ name }: ListedFlag) => Number(name.includes(text));
+  const sorted = found.toSorted((one, other) => isNamed(other) - isNamed(one));
+  const flags = sorted.map(({ name, project, description, environments }) => ({
     group: 'Flags',
     label: name,
-    detail: [project, description].filter(Boolean).join(' · '),
+    detail: [...environments.map(stateText), project, description].filter(Boolean).join(' · '),
     run: () => navigate(href(['projects', project, 'flags', name])),
   }));
+  return { flags, isCurrent };
 }
 
-/** Flags are last: they arrive later, and what is chosen must not move. */
-const GROUPS = ['On this page', 'Pages', 'Flags'];
+function stateText(environment: ListedFlag['environments'][number]): string {
+  return `${environment.name} ${describeState(environment, findSegmentName) || 'on'}`;
+}
+
+const GROUPS = ['Flags', 'On this page', 'Pages'];
 
 function groupsOf(items: readonly Item[]): readonly string[] {
   return GROUPS.filter((group) => items.some((item) => item.group === group));

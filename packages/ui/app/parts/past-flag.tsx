@@ -2,32 +2,27 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import { describeVariant } from '../model/differences.js';
 import { href, setQuery } from '../router.js';
+import { useSegments } from '../state/segments.js';
 import { flagType, time } from '../words.js';
 import { Heading } from './heading.js';
 import { Icon } from './icons.js';
 import { Fault, Loading } from './states.js';
 import { StrategySummary } from './strategy-summary.js';
+import { isTime, TimeInput, ZONE } from './time-field.js';
 
 /** Picks a time of the past. */
 export function AsOfPicker() {
   const [text, setText] = useState('');
   const show = (event: Event) => {
     event.preventDefault();
-    const chosen = new Date(text);
-    if (!Number.isNaN(chosen.getTime())) setQuery({ asOf: chosen.toISOString() });
+    if (text !== '') setQuery({ asOf: text });
   };
   return (
     <form class="as-of" onSubmit={show}>
-      <label>
-        As of{' '}
-        <input
-          type="datetime-local"
-          step="1"
-          required
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
+      <label for="as-of">
+        As of <small>({ZONE})</small>
       </label>
+      <TimeInput id="as-of" value={text} onChange={setText} />
       <button type="submit">Show</button>
     </form>
   );
@@ -43,8 +38,8 @@ interface PastFlagProps {
 /** A flag as it was. Nothing can be changed there. */
 export function PastFlag({ project, flag, asOf }: PastFlagProps) {
   const { data, error } = useResource('getFlag', { params: { project, flag }, query: { asOf } });
-  const segments = useResource('listSegments', {}).data?.segments ?? [];
-  const isTime = !Number.isNaN(new Date(asOf).getTime());
+  const segments = useSegments();
+  const at = isTime(asOf) ? time(asOf) : asOf;
   return (
     <section>
       <p class="crumbs">
@@ -53,7 +48,7 @@ export function PastFlag({ project, flag, asOf }: PastFlagProps) {
         </a>
       </p>
       <div class="screen-head">
-        <Heading title={`${flag} as of ${isTime ? time(asOf) : asOf}`}>{flag}</Heading>
+        <Heading title={`${flag} as of ${at}`}>{flag}</Heading>
         {data && <span class="tag">{flagType(data.type)}</span>}
         {data?.stale && <span class="tag warning">stale</span>}
         {data?.archived && <span class="tag warning">archived</span>}
@@ -61,7 +56,7 @@ export function PastFlag({ project, flag, asOf }: PastFlagProps) {
         <AsOfPicker />
       </div>
       <p class="notice">
-        This is the flag as of {isTime ? time(asOf) : asOf}. It cannot be changed here.{' '}
+        This is the flag as of {at}. It cannot be changed here.{' '}
         <a href={href(['projects', project, 'flags', flag])}>Show it as it is now</a>
       </p>
       {error && <Fault error={error} />}

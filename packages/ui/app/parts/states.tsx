@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
+import { refusalText } from '../model/refusal.js';
+import { hasField } from './field.js';
 import { Icon } from './icons.js';
 
 /** Says what a place is for while it is empty. */
@@ -13,52 +15,21 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** Says what went wrong, and offers to try again. */
-export function Fault({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => void }) {
-  const [only, ...others] = error.details;
-  // The message of a single issue has all that the list would have.
-  const isWhole = only !== undefined && others.length === 0 && error.message.includes(only.message);
+/** Says what went wrong, except what its fields say, and offers to repeat a read. */
+export function Fault({ error }: { readonly error: ApiError }) {
+  if (error.details.length > 0 && error.details.every((issue) => hasField(issue))) return null;
+  const canRetry = error.retry !== undefined && error.status !== 400 && error.status !== 404;
   return (
     <div class="fault" role="alert">
       <Icon name="warning" />
-      <p>
-        {isWhole ? inWords(error.message, only?.path) : error.message}
-        {!isWhole && error.details.length > 0 && (
-          <ul>
-            {error.details.slice(0, 10).map(({ path, message }) => (
-              <li key={`${path} ${message}`}>{path ? `${placeOf(path)}: ${message}` : message}</li>
-            ))}
-          </ul>
-        )}
-      </p>
-      {onRetry && (
-        <button type="button" onClick={onRetry}>
+      <p>{refusalText(error)}</p>
+      {canRetry && (
+        <button type="button" onClick={error.retry}>
           Try again
         </button>
       )}
     </div>
   );
-}
-
-/** Says where the issue is in words: the field has a label, no JSON Pointer. */
-function inWords(message: string, pointer: string | undefined): string {
-  return pointer ? message.replace(pointer, placeOf(pointer)) : message;
-}
-
-/** Lists whose items people count from one. */
-const ITEMS: Readonly<Record<string, string>> = {
-  strategies: 'strategy',
-  constraints: 'constraint',
-  variants: 'variant',
-  values: 'value',
-};
-
-/** Says a JSON Pointer into a change set in words: "strategy 2, constraint 1, value". */
-function placeOf(pointer: string): string {
-  const parts = pointer.split('/').slice(1);
-  const own = parts[0] === 'changes' ? parts.slice(parts[2] === 'input' ? 3 : 2) : parts;
-  const words = own.map((part) => ITEMS[part] ?? (/^\d+$/.test(part) ? `${Number(part) + 1}` : part));
-  return words.join(', ').replaceAll(/, (?=\d)/g, ' ') || pointer;
 }
 
 /** Rows in the place of content that loads. Nothing for the first 100 milliseconds. */

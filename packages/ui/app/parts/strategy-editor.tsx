@@ -234,16 +234,16 @@ function Rollout({ strategy, title, onChange }: ParametersProps & { readonly tit
 }
 
 const OWN_FIELDS = new Set(['rollout', 'percentage', 'stickiness', 'groupId']);
-const LISTS: Readonly<Record<string, string>> = {
-  userWithId: 'userIds',
-  remoteAddress: 'IPs',
-  applicationHostname: 'hostNames',
-};
+const LISTS: ReadonlyMap<string, string> = new Map([
+  ['userWithId', 'userIds'],
+  ['remoteAddress', 'IPs'],
+  ['applicationHostname', 'hostNames'],
+]);
 
 /** Parameters of all other strategies, as text. */
 function OtherParameters({ strategy, onChange }: ParametersProps) {
   const { name, parameters } = strategy;
-  const list = LISTS[name];
+  const list = LISTS.get(name);
   const names = new Set([...(list === undefined ? [] : [list]), ...Object.keys(parameters ?? {})]);
   const shown = [...names].filter((parameter) => !OWN_FIELDS.has(parameter));
   return (

@@ -7,7 +7,13 @@ export interface Switched {
   readonly project: string;
   readonly flag: string;
   readonly revision: number;
-  readonly environment: { readonly name: string; readonly enabled: boolean; readonly strategyCount: number };
+  readonly environment: {
+    readonly name: string;
+    readonly enabled: boolean;
+    readonly strategyCount: number;
+    /** The parent that switches the flag off for everybody, although it is enabled. */
+    readonly offBecauseOf: string | null;
+  };
 }
 
 /** Switches a flag in one environment. It shows what the server has said, and "saving" meanwhile. */
@@ -15,6 +21,8 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
   const [isSaving, setSaving] = useState(false);
   const action = environment.enabled ? 'disable' : 'enable';
   const isAllowed = may(action, project) && may('applyChanges', project);
+  const blocker = environment.enabled ? environment.offBecauseOf : null;
+  const blockedBy = blocker === null ? undefined : `Off because of ${blocker}`;
   const change = async () => {
     if (!isAllowed || isSaving) return;
     setSaving(true);
@@ -26,18 +34,18 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
       <button
         type="button"
         role="switch"
-        class="switch"
+        class={blocker === null ? 'switch' : 'switch blocked'}
         aria-checked={environment.enabled}
         aria-label={`${flag} in ${environment.name}`}
         aria-disabled={!isAllowed}
         aria-busy={isSaving}
-        title={isAllowed ? undefined : `Needs the permission ${action}`}
+        title={isAllowed ? blockedBy : `Needs the permission ${action}`}
         onClick={change}
       >
         <span class="knob" />
       </button>
       <span class="switch-state" aria-hidden="true">
-        {isSaving ? '…' : environment.enabled ? 'on' : 'off'}
+        {isSaving ? '…' : environment.enabled && blocker === null ? 'on' : 'off'}
       </span>
     </span>
   );

@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { DocumentDifference, HistoryEntry, Strategy, Variant, WireEvent } from '../api/types.js';
-import { describeConstraint, describeStrategy } from '../model/describe.js';
-import { describeVariant } from '../model/differences.js';
+import type { FlagEnvironment, HistoryEntry, WireEvent } from '../api/types.js';
+import { segmentName } from '../model/describe.js';
+import { partsOf, strategyNames } from '../model/history.js';
 import { href } from '../router.js';
 import { undo } from '../state/changes.js';
+import { useSegments } from '../state/segments.js';
 import { session } from '../state/session.js';
 import { ago, eventType, time } from '../words.js';
 import { AllowedButton } from './allowed-button.js';
 import { FormDialog } from './dialog.js';
+import { Differences } from './differences.js';
 import { ReasonField } from './field.js';
 import { Icon } from './icons.js';
 
@@ -15,10 +17,13 @@ interface TimelineProps {
   readonly entries: readonly HistoryEntry[];
   /** Whether entries name their flags. */
   readonly isGlobal?: boolean;
+  /** The newest state of the flag that the entries are about. */
+  readonly environments?: readonly FlagEnvironment[];
 }
 
 /** Change sets, the newest first: who, when, why, what, and a way back. */
-export function Timeline({ entries, isGlobal = false }: TimelineProps) {
+export function Timeline({ entries, isGlobal = false, environments = [] }: TimelineProps) {
+  useSegments();
   const [reverting, setReverting] = useState<HistoryEntry>();
   return (
     <>
@@ -28,11 +33,14 @@ export function Timeline({ entries, isGlobal = false }: TimelineProps) {
             key={entry.id ?? `${entry.at} ${entry.events[0]?.id}`}
             entry={entry}
             isGlobal={isGlobal}
+            environments={environments}
             onRevert={() => setReverting(entry)}
           />
         ))}
       </ol>
-      {reverting && <RevertDialog entry={reverting} onClose={() => setReverting(undefined)} />}
+      {reverting && (
+        <RevertDialog entry={reverting} environments={environments} onClose={() => setReverting(undefined)} />
+      )}
     </>
   );
 }
@@ -40,10 +48,11 @@ export function Timeline({ entries, isGlobal = false }: TimelineProps) {
 interface EntryProps {
   readonly entry: HistoryEntry;
   readonly isGlobal: boolean;
+  readonly environments: readonly FlagEnvironment[];
   readonly onRevert: () => void;
 }
 
-function Entry({ entry, isGlobal, onRevert }: EntryProps) {
+function Entry({ entry, isGlobal, environments, onRevert }: EntryProps) {
   const { actor, at, reason, events } = entry;
   const words = [...new Set(events.map(({ type }) => eventType(type)))];
   const summary = words.length > 3 ? `${words.slice(0, 3).join(', ')} and more` : words.join(', ');
@@ -67,7 +76,7 @@ function Entry({ entry, isGlobal, onRevert }: EntryProps) {
         )}
       </div>
       {reason && <p class="reason">{reason}</p>}
-      <EntryDifferences entry={entry} />
+      <EntryDifferences entry={entry} environments={environments} />
     </li>
   );
 }
@@ -113,7 +122,7 @@ function EntryPlaces({ entry, isGlobal }: { readonly entry: HistoryEntry; readon
       {isGlobal &&
         segments.slice(0, 3).map(({ id }) => (
           <a key={id} href={href(['segments', id])}>
-            segment {id}
+            {segmentName(Number(id))}
           </a>
         ))}
       {isGlobal && [...tokens].map((name) => <b key={name}>{name}</b>)}
@@ -134,15 +143,16 @@ function tokenNameOf(state: unknown): string | undefined {
 /** Differences shown at once; the rest unfolds. */
 const SHOWN = 6;
 
-function EntryDifferences({ entry }: { readonly entry: HistoryEntry }) {
-  const parts = (entry.differences ?? []).flatMap(partsOf);
+function EntryDifferences({ entry, environments }: Pick<EntryProps, 'entry' | 'environments'>) {
+  const names = strategyNames(entry.events, environments);
+  const parts = (entry.differences ?? []).flatMap((difference) => partsOf(difference, names, session.value?.roles));
   return (
     <>
-      <PartList parts={parts.slice(0, SHOWN)} />
+      <Differences list={parts.slice(0, SHOWN)} />
       {parts.length > SHOWN && (
         <details>
           <summary>{parts.length - SHOWN} more</summary>
-          <PartList parts={parts.slice(SHOWN)} />
+          <Differences list={parts.slice(SHOWN)} />
         </details>
       )}
       <details>
@@ -156,81 +166,11 @@ function EntryDifferences({ entry }: { readonly entry: HistoryEntry }) {
   );
 }
 
-interface Part {
-  readonly path: string;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
+interface RevertDialogProps extends Pick<EntryProps, 'entry' | 'environments'> {
+  readonly onClose: () => void;
 }
 
-function PartList({ parts }: { readonly parts: readonly Part[] }) {
-  if (parts.length === 0) return null;
-  return (
-    <ul class="differences">
-      {parts.map(({ path, before, after }) => (
-        <li key={path}>
-          <span class="what">{path}</span>
-          {before !== undefined && <del>{before}</del>}
-          {before !== undefined && after !== undefined && <span class="arrow">→</span>}
-          {after !== undefined && <ins>{after}</ins>}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function partsOf({ kind, id, parts }: DocumentDifference): readonly Part[] {
-  return parts
-    .filter(({ path }) => path !== '' && path !== '/archivedAt')
-    .map(({ path, before, after }) => ({
-      path: kind === 'flag' ? wordsOf(path) : `${kind} ${id} · ${wordsOf(path)}`,
-      before: shortText(before),
-      after: shortText(after),
-    }));
-}
-
-/** Members that only hold others. */
-const CONTAINERS = new Set(['environments', 'strategies', 'parameters']);
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
-
-/** Says a JSON Pointer in words: "production · strategy 1a2b · parameters · rollout". */
-export function wordsOf(pointer: string): string {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .filter((part) => !CONTAINERS.has(part))
-    .map((part) => (UUID.test(part) ? `strategy ${part.slice(0, 4)}` : part))
-    .join(' · ');
-}
-
-const LONGEST = 120;
-
-/** Undefined for what did not exist. Strategies, variants and dependencies in words; the JSON below has the rest. */
-function shortText(value: unknown): string | undefined {
-  if (value === null || value === undefined) return undefined;
-  const text =
-    typeof value === 'object' ? objectText(value) : typeof value === 'boolean' ? yesNo(value) : String(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text || 'empty';
-}
-
-function objectText(value: object): string {
-  if ('constraints' in value && 'parameters' in value) return describeStrategy(value as Strategy);
-  if ('roleId' in value)
-    return session.value?.roles?.find(({ id }) => id === value.roleId)?.name ?? `role ${value.roleId}`;
-  if ('weight' in value) return describeVariant(value as Variant);
-  if ('flag' in value && 'enabled' in value) return value.enabled ? 'on' : 'off';
-  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ');
-  if (Array.isArray(value) && value.every((item) => 'contextName' in item)) {
-    return value.map((constraint) => `${constraint.contextName} ${describeConstraint(constraint)}`).join(' and ');
-  }
-  return JSON.stringify(value);
-}
-
-function yesNo(value: boolean): string {
-  return value ? 'yes' : 'no';
-}
-
-function RevertDialog({ entry, onClose }: { readonly entry: HistoryEntry; readonly onClose: () => void }) {
+function RevertDialog({ entry, environments, onClose }: RevertDialogProps) {
   const [reason, setReason] = useState('');
   const { id, actor, at } = entry;
   if (id === null) return null;
@@ -244,7 +184,7 @@ function RevertDialog({ entry, onClose }: { readonly entry: HistoryEntry; readon
         Takes back what {actor} changed on {time(at)}. Parts that were changed again since then stop the revert; nothing
         is changed then.
       </p>
-      <EntryDifferences entry={entry} />
+      <EntryDifferences entry={entry} environments={environments} />
       <ReasonField value={reason} onChange={setReason} />
     </FormDialog>
   );

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FlagDetail, Variant } from '../api/types.js';
 import { may } from '../state/session.js';
+import { number } from '../words.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
 import { Icon } from './icons.js';
 
@@ -33,7 +34,7 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
               <span key={name} style={{ flexGrow: weight }} title={`${name} ${weight / 10} %`} />
             ))}
           </div>
-          <table class="plain">
+          <table class="plain stacked variants">
             <thead>
               <tr>
                 <th scope="col">Name</th>
@@ -46,19 +47,13 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
               {variants.map((variant) => (
                 <tr key={variant.name}>
                   <th scope="row">{variant.name}</th>
-                  <td>
+                  <td data-label="Weight">
                     {variant.weight / 10} %{variant.weightType === 'fix' && <span class="muted"> fixed</span>}
                   </td>
-                  <td class="payload">
-                    {variant.payload ? (
-                      <>
-                        <span class="tag">{variant.payload.type}</span> {variant.payload.value.slice(0, 200)}
-                      </>
-                    ) : (
-                      <span class="muted">none</span>
-                    )}
+                  <td class="payload" data-label="Payload">
+                    {variant.payload ? <Payload {...variant.payload} /> : <span class="muted">none</span>}
                   </td>
-                  <td>
+                  <td data-label="Overrides">
                     {(variant.overrides ?? [])
                       .map(({ contextName, values }) => `${contextName}: ${values.join(', ')}`)
                       .join('; ') || <span class="muted">none</span>}
@@ -72,6 +67,33 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
       {isEditing && <VariantsDialog detail={detail} revision={revision} onClose={() => setEditing(false)} />}
     </section>
   );
+}
+
+/** Longer payloads unfold. */
+const SHOWN = 200;
+
+function Payload({ type, value }: NonNullable<Variant['payload']>) {
+  return (
+    <>
+      <span class="tag">{type}</span> {value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value}
+      {value.length > SHOWN && (
+        <details>
+          <summary>All {number(value.length)} characters</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          <pre tabIndex={0}>{type === 'json' ? formatted(value) : value}</pre>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Returns JSON with one member per line; the text itself if it cannot be parsed. */
+function formatted(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
 }
 
 const PAYLOADS = ['string', 'json', 'csv', 'number'] as const;
@@ -188,10 +210,10 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
         </select>
       </label>
       {payload && (
-        <label class="wide">
+        <label class="wide value">
           Value
           <textarea
-            rows={1}
+            rows={Math.min(12, payload.value.split('\n').length + 1)}
             spellcheck={false}
             value={payload.value}
             onInput={({ currentTarget }) =>
@@ -200,6 +222,15 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
           />
           {payload.type === 'json' && <JsonFault text={payload.value} />}
         </label>
+      )}
+      {payload?.type === 'json' && formatted(payload.value) !== payload.value && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => onChange({ ...variant, payload: { ...payload, value: formatted(payload.value) } })}
+        >
+          Format
+        </button>
       )}
       <label class="wide">
         Always for {first?.contextName ?? 'userId'}

@@ -1,9 +1,10 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { invalidate, useResource } from '../api/resource.js';
 import type { Application, ApplicationDetail } from '../api/types.js';
 import { strategyName } from '../model/describe.js';
 import { AllowedButton } from '../parts/allowed-button.js';
+import { createFlagNamed } from '../parts/create-flag.js';
 import { Confirm } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
@@ -89,17 +90,71 @@ function Detail({ detail, own }: DetailProps) {
 
 const SHOWN = 200;
 
+/** Flags in one page of the list. */
+const PAGE = 1_000;
+
+/** Returns which names belong to flags, archived ones too; undefined until all lists are read, or if that fails. */
+function useKnownFlags(names: readonly string[]): ReadonlySet<string> | undefined {
+  const [known, setKnown] = useState<ReadonlySet<string>>();
+  useEffect(() => {
+    const running = new AbortController();
+    readKnown(names, running.signal).then(setKnown, () => setKnown(undefined));
+    return () => running.abort();
+  }, [names.join()]);
+  return known;
+}
+
+/** Reads the lists until every name is found. */
+async function readKnown(names: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  for (const archived of [false, true]) {
+    let after: string | null | undefined;
+    do {
+      if (names.every((name) => known.has(name))) return known;
+      const query = { archived, limit: PAGE, ...(after && { after }) };
+      const { data, next } = await call('listAllFlags', { query, signal });
+      for (const { name } of data.features) known.add(name);
+      after = next?.get('after');
+    } while (after);
+  }
+  return known;
+}
+
 function Flags({ names }: { readonly names: readonly string[] }) {
+  const known = useKnownFlags(names);
+  const unknown = known ? names.filter((name) => !known.has(name)) : [];
+  const rest = names.filter((name) => !unknown.includes(name));
   if (names.length === 0) return <p class="muted">It has not evaluated any flag yet.</p>;
   return (
-    <p class="chips">
-      {names.slice(0, SHOWN).map((name) => (
-        <a key={name} class="tag" href={href(['flags', name])}>
-          {name}
-        </a>
-      ))}
-      {names.length > SHOWN && <span class="muted">and {number(names.length - SHOWN)} more</span>}
-    </p>
+    <>
+      <p class="chips">
+        {rest.slice(0, SHOWN).map((name) => (
+          <a key={name} class="tag" href={href(['flags', name])}>
+            {name}
+          </a>
+        ))}
+        {rest.length > SHOWN && <span class="muted">and {number(rest.length - SHOWN)} more</span>}
+      </p>
+      {unknown.length > 0 && (
+        <ul class="rows" aria-label="Unknown flags">
+          {unknown.slice(0, SHOWN).map((name) => (
+            <li key={name}>
+              <span>
+                <b>{name}</b> <span class="tag warning">unknown flag</span>
+              </span>
+              <AllowedButton
+                needs={['createFlag', 'applyChanges']}
+                project={currentProject()}
+                label={`Create it: ${name}`}
+                onClick={() => createFlagNamed(currentProject(), name)}
+              >
+                Create it
+              </AllowedButton>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   );
 }
 
@@ -113,7 +168,7 @@ function Instances({ instances }: Pick<ApplicationDetail, 'instances'>) {
         <span class="muted">{plural(instances.length, 'instance')}</span>
       </header>
       {instances.length > 0 && (
-        <table class="plain">
+        <table class="plain stacked">
           <thead>
             <tr>
               <th scope="col">Instance</th>
@@ -126,9 +181,13 @@ function Instances({ instances }: Pick<ApplicationDetail, 'instances'>) {
             {newest.slice(0, shown).map(({ instanceId, clientIp, createdAt, lastSeen }) => (
               <tr key={instanceId}>
                 <th scope="row">{instanceId}</th>
-                <td>{clientIp || <span class="muted">unknown</span>}</td>
-                <td title={time(createdAt)}>{ago(createdAt)}</td>
-                <td title={time(lastSeen)}>{ago(lastSeen)}</td>
+                <td data-label="Address">{clientIp || <span class="muted">unknown</span>}</td>
+                <td data-label="First seen" title={time(createdAt)}>
+                  {ago(createdAt)}
+                </td>
+                <td data-label="Last seen" title={time(lastSeen)}>
+                  {ago(lastSeen)}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -45,7 +45,7 @@ function ApplicationRow({
           </>
         )}
       </td>
-      <td>
+      <td data-label="First seen">
         <time dateTime={createdAt} title={time(createdAt)}>
           {ago(createdAt)}
         </time>

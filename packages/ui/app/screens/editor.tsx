@@ -1,4 +1,4 @@
-import { invalidate, useResource } from '../api/resource.js';
+import { useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
 import { missingIn, strategyName } from '../model/describe.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
@@ -11,6 +11,7 @@ import { StrategyEditor } from '../parts/strategy-editor.js';
 import { href, navigate } from '../router.js';
 import { review } from '../state/changes.js';
 import { useFlagEdit } from '../state/edit.js';
+import { useSegments } from '../state/segments.js';
 import { may, session } from '../state/session.js';
 import { plural } from '../words.js';
 
@@ -23,7 +24,7 @@ interface EditorScreenProps {
 /** Edits the strategies of a flag in one environment, and shows who changes by it before anything is saved. */
 export function EditorScreen({ project, flag, environment }: EditorScreenProps) {
   const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
-  const segments = useResource('listSegments', {}).data?.segments ?? [];
+  const segments = useSegments();
   const back = href(['projects', project, 'flags', flag]);
   return (
     <section>
@@ -35,7 +36,7 @@ export function EditorScreen({ project, flag, environment }: EditorScreenProps) 
       <div class="screen-head">
         <Heading title={`${flag} in ${environment}`} />
       </div>
-      {error && <Fault error={error} onRetry={() => invalidate((action) => action === 'getFlag')} />}
+      {error && <Fault error={error} />}
       {data === undefined && !error && <Loading />}
       {data?.archived && (
         <div class="notice">
@@ -83,7 +84,7 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
       // The newest state arrives; the editor merges, or shows the three columns.
       onConflict: () => undefined,
     });
-  if (conflict) return <ConflictTable flag={flag} conflict={conflict} />;
+  if (conflict) return <ConflictTable flag={flag} conflict={conflict} environments={environments} />;
   return (
     <div class="editor">
       <div class="editor-main">

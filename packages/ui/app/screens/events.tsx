@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
@@ -90,21 +90,18 @@ interface FiltersProps {
 
 function Filters({ filter, isFiltered }: FiltersProps) {
   const types = Object.entries(EVENTS).toSorted(([, one], [, other]) => one.localeCompare(other));
-  const set = (name: keyof EventFilter) => (event: { readonly currentTarget: { readonly value: string } }) =>
-    setQuery({ [name]: event.currentTarget.value });
+  const set = (name: keyof EventFilter) => (value: string) => setQuery({ [name]: value });
+  const choose =
+    (name: keyof EventFilter) =>
+    ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      set(name)(currentTarget.value);
   return (
     <search class="event-filters">
-      <label>
-        Flag
-        <input type="search" value={filter.flag} onChange={set('flag')} />
-      </label>
-      <label>
-        Who
-        <input type="search" value={filter.who} onChange={set('who')} />
-      </label>
+      <TypedText label="Flag" value={filter.flag} onChange={set('flag')} />
+      <TypedText label="Who" value={filter.who} onChange={set('who')} />
       <label>
         What
-        <select value={filter.type} onChange={set('type')} class={filter.type === '' ? '' : 'active'}>
+        <select value={filter.type} onChange={choose('type')} class={filter.type === '' ? '' : 'active'}>
           <option value="">Anything</option>
           {types.map(([type, words]) => (
             <option key={type} value={type}>
@@ -115,11 +112,11 @@ function Filters({ filter, isFiltered }: FiltersProps) {
       </label>
       <label>
         From
-        <input type="date" value={filter.from} onChange={set('from')} />
+        <input type="date" value={filter.from} onChange={choose('from')} />
       </label>
       <label>
         To
-        <input type="date" value={filter.to} onChange={set('to')} />
+        <input type="date" value={filter.to} onChange={choose('to')} />
       </label>
       {isFiltered && (
         <button type="button" class="quiet" onClick={clear}>
@@ -127,6 +124,30 @@ function Filters({ filter, isFiltered }: FiltersProps) {
         </button>
       )}
     </search>
+  );
+}
+
+/** A search reads many pages: it begins when the typing pauses. */
+const PAUSE = 300;
+
+interface TypedTextProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function TypedText({ label, value, onChange }: TypedTextProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    const timer = setTimeout(() => onChange(text), PAUSE);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <label>
+      {label}
+      <input type="search" value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+    </label>
   );
 }
 

@@ -5,7 +5,7 @@ import { FlagScreen } from './flag.js';
 
 /** A flag of which only the name is known, as applications report it. */
 export function FlagByName({ flag }: { readonly flag: string }) {
-  const { data, error } = useResource('listAllFlags', { query: { query: flag, limit: 1_000 } });
+  const { data, error } = useResource('listAllFlags', { query: { namePrefix: flag, limit: 1 } });
   const found = data?.features.find(({ name }) => name === flag);
   if (found) return <FlagScreen project={found.project} flag={flag} />;
   if (!data && !error) return <Loading />;
@@ -15,7 +15,7 @@ export function FlagByName({ flag }: { readonly flag: string }) {
       {error ? (
         <Fault error={error} />
       ) : (
-        <p>There is no flag of this name in the projects that you may see. It is archived, or it never was.</p>
+        <p>The projects that you may see have no flag of this name. It is archived, deleted, or was never created.</p>
       )}
     </section>
   );

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { invalidate, useResource } from '../api/resource.js';
+import { useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment } from '../api/types.js';
 import { changesBetween } from '../model/flag-changes.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
@@ -18,6 +18,7 @@ import { VariantsSection } from '../parts/variants-section.js';
 import { href, query } from '../router.js';
 import { version } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
+import { useSegments } from '../state/segments.js';
 import { may, offers } from '../state/session.js';
 import { explanationsFor, viewAs } from '../state/view-as.js';
 import { ago, answer, flagType, plural, time, why } from '../words.js';
@@ -39,7 +40,7 @@ export function FlagScreen({ project, flag }: FlagScreenProps) {
 
 function FlagNow({ project, flag }: FlagScreenProps) {
   const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
-  const segments = useResource('listSegments', {}).data?.segments ?? [];
+  const segments = useSegments();
   return (
     <section>
       <p class="crumbs">
@@ -48,7 +49,7 @@ function FlagNow({ project, flag }: FlagScreenProps) {
         </a>
       </p>
       {error && data === undefined && <MissingFlag project={project} flag={flag} status={error.status} />}
-      {error && <Fault error={error} onRetry={() => invalidate((action) => action === 'getFlag')} />}
+      {error && <Fault error={error} />}
       {data === undefined && !error && <Loading />}
       {data && <FlagPage detail={data} revision={revision ?? 0} segments={segments} />}
     </section>
@@ -92,7 +93,7 @@ function FlagPage({ detail, revision, segments }: FlagPageProps) {
       <VariantsSection detail={detail} revision={revision} />
       <DependenciesSection detail={detail} revision={revision} />
       <UsedBy project={project} flag={name} />
-      <FlagHistory project={project} flag={name} />
+      <FlagHistory project={project} flag={name} environments={environments} />
     </>
   );
 }
@@ -158,18 +159,25 @@ interface EnvironmentCardProps extends FlagPageProps {
 function EnvironmentCard({ detail, revision, environment, segments }: EnvironmentCardProps) {
   const { name: flag, project } = detail;
   const { name, enabled, strategies } = environment;
+  const offBecauseOf = useBlocker(detail, name);
+  const isOn = enabled && offBecauseOf === null;
   const draft = draftOf(flag);
   const canEdit = may('configureEnvironment', project) || may('updateStrategy', project);
   return (
-    <section class={enabled ? 'card environment-card on' : 'card environment-card'} aria-label={name}>
+    <section class={isOn ? 'card environment-card on' : 'card environment-card'} aria-label={name}>
       <header class="card-head">
         <FlagSwitch
           project={project}
           flag={flag}
           revision={revision}
-          environment={{ name, enabled, strategyCount: strategies.length }}
+          environment={{ name, enabled, strategyCount: strategies.length, offBecauseOf }}
         />
         <h2>{name}</h2>
+        {enabled && offBecauseOf !== null && (
+          <span>
+            Off because of <a href={href(['projects', project, 'flags', offBecauseOf])}>{offBecauseOf}</a>
+          </span>
+        )}
         <WhyLine project={project} flag={flag} environment={name} />
         <span class="stretch" />
         {offers('explainFlags', project) && (
@@ -209,6 +217,14 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
   );
 }
 
+/** Returns the parent that switches a flag off in an environment, as the list says it; null if none does. */
+function useBlocker({ name, project, dependencies = [], archived }: FlagDetail, environment: string): string | null {
+  const isAsked = dependencies.length > 0 && !archived;
+  const request = { query: { project, namePrefix: name, limit: 1 } };
+  const { data } = useResource('listAllFlags', isAsked ? request : undefined);
+  return data?.features[0]?.environments.find((one) => one.name === environment)?.offBecauseOf ?? null;
+}
+
 /** Whether the flag is on for the chosen context, and why. */
 function WhyLine({ project, flag, environment }: FlagScreenProps & { readonly environment: string }) {
   if (viewAs.value === undefined) return null;
@@ -246,7 +262,7 @@ function UsedBy({ project, flag }: FlagScreenProps) {
   );
 }
 
-function FlagHistory({ project, flag }: FlagScreenProps) {
+function FlagHistory({ project, flag, environments }: FlagScreenProps & Pick<FlagDetail, 'environments'>) {
   const [limit, setLimit] = useState(10);
   const hasHistory = offers('listHistory', project);
   const request = { params: { project, flag }, query: { limit } };
@@ -260,7 +276,7 @@ function FlagHistory({ project, flag }: FlagScreenProps) {
         <AsOfPicker />
       </header>
       {error && <Fault error={error} />}
-      {data && <Timeline entries={data.changes} />}
+      {data && <Timeline entries={data.changes} environments={environments} />}
       {data && data.changes.length >= limit && (
         <button type="button" onClick={() => setLimit(limit + 20)}>
           Show more

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { addressOf } from '../api/call.js';
 import type { ListedFlag } from '../api/types.js';
 import { type FlagFilter, filterFromQuery, selectFlags } from '../model/flag-list.js';
+import { AllowedButton } from '../parts/allowed-button.js';
 import { BulkBar } from '../parts/bulk-bar.js';
 import { CreateFlagDialog, hasNewFlag } from '../parts/create-flag.js';
 import { FlagTable } from '../parts/flag-table.js';
@@ -10,8 +11,8 @@ import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
 import { query, setQuery } from '../router.js';
-import { flagList, openFlagList, reloadFlagList } from '../state/flag-list.js';
-import { environments, may, offers } from '../state/session.js';
+import { flagList, openFlagList } from '../state/flag-list.js';
+import { environments, offers } from '../state/session.js';
 import { loadUsage } from '../state/usage.js';
 import { flagType, number, plural } from '../words.js';
 
@@ -33,26 +34,24 @@ export function FlagsScreen({ project }: { readonly project: string }) {
   const isShown = list?.project === project && list.archived === archived;
   const flags = isShown ? list.flags : NONE;
   const selected = useMemo(() => selectFlags(flags, filter), [flags, filter]);
-  const canCreate = may('createFlag', project);
   return (
     <section>
       <div class="screen-head">
         <Heading title="Flags" />
         <span class="stretch" />
-        <button
-          type="button"
+        <AllowedButton
           class="primary"
-          aria-disabled={!canCreate}
-          title={canCreate ? undefined : 'Needs the permission createFlag'}
+          needs={['createFlag']}
+          project={project}
           onClick={() => {
-            isCreating.value = canCreate;
+            isCreating.value = true;
           }}
         >
           <Icon name="plus" /> New flag
-        </button>
+        </AllowedButton>
       </div>
       <Filters filter={filter} flags={flags} />
-      {isShown && list.error && <Fault error={list.error} onRetry={reloadFlagList} />}
+      {isShown && list.error && <Fault error={list.error} />}
       {!isShown && <Loading rows={12} />}
       {isShown && (
         <p class="count" role="status">
@@ -161,6 +160,7 @@ function Filters({ filter, flags }: FiltersProps) {
           ['true', 'Stale'],
           ['false', 'Not stale'],
         ]}
+        all="Stale or not"
       />
       {options.labels.length > 0 && (
         <Choice

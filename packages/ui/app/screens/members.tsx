@@ -8,7 +8,8 @@ import { Field, faultAt } from '../parts/field.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
-import { carryOut } from '../state/changes.js';
+import { carryOut, propose } from '../state/changes.js';
+import { useProjectNames } from '../state/projects.js';
 import { may } from '../state/session.js';
 import { plural } from '../words.js';
 
@@ -19,6 +20,7 @@ const OWNER = 'owner';
 export function MembersScreen({ project }: { readonly project: string }) {
   const { data, error } = useResource('listMembers', { params: { project } });
   const [isAdding, setAdding] = useState(false);
+  const projectName = useProjectNames();
   const add = (
     <AllowedButton
       class="primary"
@@ -32,7 +34,7 @@ export function MembersScreen({ project }: { readonly project: string }) {
   return (
     <section>
       <div class="screen-head">
-        <Heading title={`Members of ${project}`} />
+        <Heading title={`Members of ${projectName(project)}`} />
         <span class="muted">{data && data.users.length > 0 && plural(data.users.length, 'member')}</span>
         <span class="stretch" />
         {data && data.users.length > 0 && add}
@@ -72,7 +74,7 @@ function MemberTable({ project, list: { roles, users } }: MemberTableProps) {
         </tr>
       </thead>
       <tbody>
-        {users.map((member) => (
+        {users.toSorted(byName).map((member) => (
           <MemberRow
             key={member.id}
             project={project}
@@ -86,6 +88,9 @@ function MemberTable({ project, list: { roles, users } }: MemberTableProps) {
   );
 }
 
+const nameOf = ({ name, id }: Member) => name ?? `User ${id}`;
+const byName = (one: Member, other: Member) => nameOf(one).localeCompare(nameOf(other), undefined, { numeric: true });
+
 interface MemberRowProps {
   readonly project: string;
   readonly member: Member;
@@ -97,17 +102,17 @@ const ONLY_OWNER = 'A project keeps at least one owner. Give another member the 
 
 function MemberRow({ project, member, roles, isOnlyOwner }: MemberRowProps) {
   const [isRemoving, setRemoving] = useState(false);
-  const name = member.name ?? `User ${member.id}`;
+  const name = nameOf(member);
   const role = roles.find(({ id }) => id === member.roleId)?.name ?? String(member.roleId);
   const isAllowed = may('changeMemberRole', project) && may('applyChanges', project);
   const change = (roleId: number) =>
-    carryOut({
+    propose({
       title: `Change the role of ${name}`,
       changes: [{ op: 'changeMemberRole', ref: { project }, input: { userId: member.id, roleId } }],
       done: `${name} has the role ${roles.find(({ id }) => id === roleId)?.name} now.`,
     });
   const remove = () =>
-    carryOut({
+    propose({
       title: `Remove ${name}`,
       changes: [{ op: 'removeMember', ref: { project }, input: { userId: member.id, roleId: member.roleId } }],
       done: `${name} was removed from ${project}.`,
@@ -120,7 +125,7 @@ function MemberRow({ project, member, roles, isOnlyOwner }: MemberRowProps) {
         </span>
         {name}
       </th>
-      <td>{member.id}</td>
+      <td data-label="User ID">{member.id}</td>
       <td>
         {isOnlyOwner || !isAllowed ? (
           <span title={isOnlyOwner ? undefined : 'Needs the permission changeMemberRole'}>

@@ -9,8 +9,9 @@ import { Icon } from '../parts/icons.js';
 import { Fault, Loading } from '../parts/states.js';
 import { LongList } from '../parts/value-list.js';
 import { currentProject, href, navigate } from '../router.js';
-import { carryOut } from '../state/changes.js';
+import { carryOut, showRefusal } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
+import { useProjectNames } from '../state/projects.js';
 import { ago, plural, time } from '../words.js';
 
 /** One segment: who is in it, and which strategies use it. */
@@ -40,13 +41,14 @@ function Detail({ segment, revision }: DetailProps) {
   const { id, name, description, constraints, project, createdAt, createdBy } = segment;
   const uses = useResource('listSegmentUses', { params: { segment: id } });
   const [isDeleting, setDeleting] = useState(false);
+  const projectName = useProjectNames();
   const place = project ?? currentProject();
   return (
     <>
       <header class="flag-head">
         <div class="screen-head">
           <Heading title={name} />
-          <span class="tag">{project === null ? 'all projects' : `project ${project}`}</span>
+          <span class="tag">{project === null ? 'all projects' : `project ${projectName(project)}`}</span>
           <span class="stretch" />
           <AllowedButton
             action="edit"
@@ -185,6 +187,7 @@ function DeleteDialog({ segment: { id, name }, revision, uses, onClose }: Delete
       changes: [{ op: 'deleteSegment', ref: { segment: id }, ...(revision !== undefined && { ifRevision: revision }) }],
       done: `The segment ${name} was deleted.`,
     });
+    showRefusal(refusal);
     if (refusal !== undefined) navigate(href(['segments', id]));
   };
   return (

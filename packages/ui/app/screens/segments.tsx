@@ -5,6 +5,7 @@ import { AllowedButton } from '../parts/allowed-button.js';
 import { Icon } from '../parts/icons.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { currentProject, href, navigate } from '../router.js';
+import { useProjectNames } from '../state/projects.js';
 
 /** All segments: groups of users that strategies share. */
 export function SegmentsScreen() {
@@ -37,13 +38,14 @@ export function SegmentsScreen() {
 }
 
 function SegmentRow({ segment: { id, name, description, constraints, project } }: { readonly segment: Segment }) {
+  const projectName = useProjectNames();
   return (
     <tr>
       <th scope="row">
         <a href={href(['segments', id], { q: undefined })}>{name}</a>
         {description && <small>{description}</small>}
       </th>
-      <td>
+      <td class="names">
         {constraints.length === 0 && <span class="muted">everybody</span>}
         {constraints.slice(0, 3).map((constraint, index) => (
           <div key={index}>
@@ -52,7 +54,7 @@ function SegmentRow({ segment: { id, name, description, constraints, project } }
         ))}
         {constraints.length > 3 && <span class="muted">and {constraints.length - 3} more</span>}
       </td>
-      <td>{project ?? <span class="muted">all</span>}</td>
+      <td data-label="Project">{project === null ? <span class="muted">all</span> : projectName(project)}</td>
     </tr>
   );
 }

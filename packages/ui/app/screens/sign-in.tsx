@@ -23,12 +23,18 @@ export function SignIn() {
           </p>
         </>
       )}
-      {takesToken && <TokenForm />}
+      {takesToken && link === undefined && <TokenForm submit="Sign in" />}
+      {takesToken && link !== undefined && (
+        <details open={hasToken()}>
+          <summary>Use an admin token instead</summary>
+          <TokenForm submit="Use the token" />
+        </details>
+      )}
     </section>
   );
 }
 
-function TokenForm() {
+function TokenForm({ submit }: { readonly submit: string }) {
   const [secret, setSecret] = useState('');
   const isRefused = hasToken();
   return (
@@ -56,7 +62,7 @@ function TokenForm() {
       </Field>
       <p class="actions">
         <button type="submit" class="primary">
-          Sign in
+          {submit}
         </button>
         {isRefused && (
           <button type="button" onClick={forgetToken}>

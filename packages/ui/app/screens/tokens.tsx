@@ -8,6 +8,7 @@ import { Icon } from '../parts/icons.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { CreateTokenDialog, RotateTokenDialog, SecretDialog } from '../parts/token-dialogs.js';
 import { currentProject } from '../router.js';
+import { useProjectNames } from '../state/projects.js';
 import { showToast } from '../state/toasts.js';
 import { ago, time, tokenKind } from '../words.js';
 
@@ -61,6 +62,7 @@ interface TokenRowProps {
 function TokenRow({ token, onCreated }: TokenRowProps) {
   const { id, tokenName, type, projects, environment, createdAt, expiresAt, lastUsedAt } = token;
   const [open, setOpen] = useState<'rotate' | 'delete'>();
+  const projectName = useProjectNames();
   const close = () => setOpen(undefined);
   const isExpired = expiresAt !== null && new Date(expiresAt).getTime() <= Date.now();
   const remove = async () => {
@@ -78,15 +80,17 @@ function TokenRow({ token, onCreated }: TokenRowProps) {
       <td>
         <span class={type === 'admin' ? 'tag warning' : 'tag'}>{tokenKind(type)}</span>
       </td>
-      <td>{projects.includes('*') ? <span class="muted">all</span> : projects.join(', ')}</td>
-      <td>{environment === '*' ? <span class="muted">all</span> : environment}</td>
-      <td>
+      <td class="names" data-label="Projects">
+        {projects.includes('*') ? <span class="muted">all</span> : projects.map(projectName).join(', ')}
+      </td>
+      <td data-label="Environment">{environment === '*' ? <span class="muted">all</span> : environment}</td>
+      <td data-label="Created">
         <Time at={createdAt} />
       </td>
-      <td>
+      <td data-label="Expires">
         <Expiry expiresAt={expiresAt} />
       </td>
-      <td>{lastUsedAt === null ? <span class="muted">never</span> : <Time at={lastUsedAt} />}</td>
+      <td data-label="Used">{lastUsedAt === null ? <span class="muted">never</span> : <Time at={lastUsedAt} />}</td>
       <td class="row-actions">
         <AllowedButton
           class="quiet"

@@ -5,9 +5,20 @@ import { Explanation } from '../parts/explanation.js';
 import { Field } from '../parts/field.js';
 import { Heading } from '../parts/heading.js';
 import { Fault, Loading } from '../parts/states.js';
+import { isTime, TimeInput, ZONE_HINT } from '../parts/time-field.js';
 import { currentProject, href, query, setQuery } from '../router.js';
+import { useProjectNames } from '../state/projects.js';
+import { useSegments } from '../state/segments.js';
 import { environments } from '../state/session.js';
-import { contextFromText, contextToText, describeContext, fieldsOf, viewAs, viewIn } from '../state/view-as.js';
+import {
+  contextFromText,
+  contextToText,
+  describeContext,
+  drawnContext,
+  fieldsOf,
+  viewAs,
+  viewIn,
+} from '../state/view-as.js';
 import { answer, number, plural, time, why } from '../words.js';
 
 /** Every environment, in the address. */
@@ -20,8 +31,8 @@ export function WhyScreen() {
   const chosen = environment === ALL ? names : [environment];
   const flag = query.value.get('flag') ?? undefined;
   const asOf = query.value.get('asOf') ?? undefined;
-  const context = viewAs.value ?? {};
-  const { data } = useResource('listSegments', {});
+  const { context, drawn } = drawnContext(viewAs.value ?? {});
+  const segments = useSegments();
   return (
     <section>
       <div class="screen-head">
@@ -29,24 +40,25 @@ export function WhyScreen() {
         <span class="muted">Why a flag is on or off for somebody</span>
       </div>
       <Questions context={viewAs.value} />
+      {drawn && (
+        <p class="notice">
+          Without a user ID, gradual rollouts draw at random. This page has drawn once: it asks as session {drawn}.
+        </p>
+      )}
       {chosen.map((name) => (
         <section key={name} class="card" aria-labelledby={`why-${name}`}>
           <header class="card-head">
             <h2 id={`why-${name}`}>{name}</h2>
             <span class="muted">
-              {viewAs.value ? describeContext(context) : 'for a context without any fields'}
+              {viewAs.value ? describeContext(viewAs.value) : 'for a context without any fields'}
               {asOf !== undefined && ` as of ${isTime(asOf) ? time(asOf) : asOf}`}
             </span>
           </header>
-          <Results flag={flag} environment={name} context={context} asOf={asOf} segments={data?.segments ?? []} />
+          <Results flag={flag} environment={name} context={context} asOf={asOf} segments={segments} />
         </section>
       ))}
     </section>
   );
-}
-
-function isTime(text: string): boolean {
-  return !Number.isNaN(new Date(text).getTime());
 }
 
 /** One field per line, without the user. */
@@ -133,9 +145,10 @@ function Questions({ context }: { readonly context: Context | undefined }) {
 function FlagField() {
   const chosen = query.value.get('flag') ?? '';
   const [flag, setFlag] = useState(chosen);
+  const projectName = useProjectNames();
   useEffect(() => setFlag(chosen), [chosen]);
   return (
-    <Field label="Flag" hint={`Empty: all flags of ${currentProject()}`}>
+    <Field label="Flag" hint={`Empty: all flags of the project ${projectName(currentProject())}`}>
       {(ids) => (
         <input
           {...ids}
@@ -150,29 +163,12 @@ function FlagField() {
   );
 }
 
-/** What a field for local times shows for a time. */
-function localText(text: string): string {
-  if (!isTime(text)) return '';
-  const chosen = new Date(text);
-  return new Date(chosen.getTime() - chosen.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-}
-
 /** Explains what was decided at an earlier time. */
 function TimeField() {
   const asOf = query.value.get('asOf') ?? '';
   return (
-    <Field label="As of" hint="Empty: now">
-      {(ids) => (
-        <input
-          {...ids}
-          type="datetime-local"
-          step="1"
-          value={localText(asOf)}
-          onChange={({ currentTarget: { value } }) =>
-            setQuery({ asOf: isTime(value) ? new Date(value).toISOString() : undefined })
-          }
-        />
-      )}
+    <Field label="As of" hint={`Empty: now. ${ZONE_HINT}`}>
+      {(ids) => <TimeInput {...ids} value={asOf} onChange={(value) => setQuery({ asOf: value })} />}
     </Field>
   );
 }

@@ -3,6 +3,7 @@ import { ApiError, call } from '../api/call.js';
 import { invalidate } from '../api/resource.js';
 import type { Change, ChangeSet } from '../api/types.js';
 import type { Difference } from '../model/differences.js';
+import { refusalText } from '../model/refusal.js';
 import { readFlags, reloadFlagList } from './flag-list.js';
 import { isReviewed, reloadPermissions } from './session.js';
 import { showToast } from './toasts.js';
@@ -44,9 +45,11 @@ export function undoLatest(): boolean {
 
 /** Makes changes, through the review if one of their environments asks for it. */
 export async function propose(proposal: Proposal): Promise<void> {
-  const needsReview = proposal.changes.some(({ ref }) => isReviewed(String(ref?.environment ?? '')));
+  const needsReview = proposal.changes.some(
+    ({ ref }) => ref?.environment !== undefined && isReviewed(String(ref.environment)),
+  );
   if (needsReview) reviewed.value = proposal;
-  else await carryOut(proposal);
+  else showRefusal(await carryOut(proposal));
 }
 
 /** Opens the review, whatever the environment. */
@@ -54,7 +57,12 @@ export function review(proposal: Proposal): void {
   reviewed.value = proposal;
 }
 
-/** Applies changes in one commit, and offers to take them back. Returns the refusal, if there was one. */
+/** Shows a refusal that no form shows. */
+export function showRefusal(refusal: ApiError | undefined): void {
+  if (refusal !== undefined) showToast({ text: refusalText(refusal), tone: 'fault' });
+}
+
+/** Applies changes in one commit, and offers to take them back. Returns the refusal, if there was one: the caller shows it. */
 export async function carryOut(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
   const id = crypto.randomUUID?.();
   try {
@@ -65,12 +73,11 @@ export async function carryOut(proposal: Proposal, reason?: string): Promise<Api
     proposal.onApplied?.(data);
     return undefined;
   } catch (error) {
-    const refusal = error as ApiError;
+    const refusal = inWords(error as ApiError);
     void refresh();
     reloadFlagList();
     if (refusal.status === 403) reloadPermissions();
-    if (refusal.status === 412 && proposal.onConflict) proposal.onConflict(refusal);
-    else showToast({ text: messageOf(refusal), tone: 'fault' });
+    if (refusal.status === 412) proposal.onConflict?.(refusal);
     return refusal;
   }
 }
@@ -94,7 +101,7 @@ export async function undo(id: string, reason?: string): Promise<boolean> {
     showDone('The change was reverted.', data);
     return true;
   } catch (error) {
-    showToast({ text: messageOf(error as ApiError), tone: 'fault' });
+    showRefusal(inWords(error as ApiError));
     return false;
   }
 }
@@ -116,9 +123,10 @@ async function refresh(set?: ChangeSet): Promise<void> {
 /** With more changed flags than this, the whole list is read. */
 const MAX_READ = 3;
 
-function messageOf(error: ApiError): string {
-  if (error.status === 412)
-    return 'Somebody else has changed this meanwhile. The page now shows the newest state: try again.';
-  if (error.status === 403) return `You are not allowed to do this. ${error.message}`;
-  return error.message;
+function inWords(error: ApiError): ApiError {
+  if (error.status === 412) {
+    error.message = 'Somebody else has changed this meanwhile. The page now shows the newest state: try again.';
+  }
+  if (error.status === 403) error.message = `You are not allowed to do this. ${error.message}`;
+  return error;
 }

@@ -42,14 +42,17 @@ const IDLE: EventSearch = {
  */
 export function useEventSearch(filter: EventFilter, wanted: number, steps: number): EventSearch {
   const [found, setFound] = useState(IDLE);
-  const key = JSON.stringify([filter, wanted, steps, version.value]);
+  const [tries, setTries] = useState(0);
+  const key = JSON.stringify([filter, wanted, steps, version.value, tries]);
   useEffect(() => {
     const running = new AbortController();
     setFound((former) => ({ ...former, isSearching: true }));
     search(filter, { wanted, maxPages: steps * 10, signal: running.signal }).then(
       (result) => setFound(result),
       (error) => {
-        if (!running.signal.aborted) setFound((former) => ({ ...former, error, isSearching: false }));
+        if (running.signal.aborted) return;
+        Object.assign(error, { retry: () => setTries(tries + 1) });
+        setFound((former) => ({ ...former, error, isSearching: false }));
       },
     );
     return () => running.abort();

@@ -57,7 +57,7 @@ async function load(project: string, archived: boolean): Promise<void> {
     if (stop.aborted) return;
     flagList.value = {
       ...(former ?? { project, archived, flags, total: flags.length, isComplete: false }),
-      error: error as ApiError,
+      error: Object.assign(error as ApiError, { retry: reloadFlagList }),
     };
   }
 }
@@ -99,11 +99,9 @@ export async function readFlags(names: readonly string[]): Promise<void> {
   const { project, archived } = current;
   try {
     for (const name of names) {
-      const query = { project, archived, query: name, limit: FIRST_PAGE };
-      const { data, next } = await call('listAllFlags', { query });
+      // Of all names that begin so, the name itself is the first.
+      const { data } = await call('listAllFlags', { query: { project, archived, namePrefix: name, limit: 1 } });
       const found = data.features.find((flag) => flag.name === name);
-      // A search by a short name may find more flags than one page has.
-      if (found === undefined && next !== undefined) return reloadFlagList();
       replace(name, found);
     }
   } catch {

@@ -1,3 +1,8 @@
+import {
+  isReviewed as isReviewedIn,
+  defaultEnvironment as preferredEnvironment,
+  type ReviewScope,
+} from '@flags/core/admin';
 import { computed, effect, signal } from '@preact/signals';
 import { type ApiError, call } from '../api/call.js';
 import { hasToken, isSignedOut } from '../api/credentials.js';
@@ -13,27 +18,27 @@ export const isLetIn = computed(() => session.value?.environments !== undefined 
 
 export const environments = computed<NonNullable<Session['environments']>>(() => session.value?.environments ?? []);
 
-/** Environments in which every change passes through the review. */
-const reviewed = computed<ReadonlySet<string>>(() => new Set(settings.reviewIn ?? [defaultEnvironment.value]));
+/** The environment on which the page acts if the address names none. */
+export const defaultEnvironment = computed(() => session.value?.environment ?? preferredEnvironment(namesOf()));
 
-export const defaultEnvironment = computed(() => {
-  const all = environments.value;
-  return (all.find(({ name }) => name === 'production') ?? all.at(-1))?.name ?? 'production';
-});
+/** The environments that are reviewed. */
+const reviewScope = computed<ReviewScope>(() => ({ environments: namesOf(), reviewIn: settings.reviewIn }));
+
+const namesOf = () => environments.value.map(({ name }) => name);
 
 export function isReviewed(environment: string): boolean {
-  return reviewed.value.has(environment);
+  return isReviewedIn(environment, reviewScope.value);
 }
 
 /** Asks the API who the caller is. */
-export async function loadSession(): Promise<void> {
+async function loadSession(): Promise<void> {
   try {
     const { data } = await call('getSession');
     session.value = data;
     sessionError.value = undefined;
     if (data.environments !== undefined) isSignedOut.value = false;
   } catch (error) {
-    sessionError.value = error as ApiError;
+    sessionError.value = Object.assign(error as ApiError, { retry: loadSession });
   }
 }
 

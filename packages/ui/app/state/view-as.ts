@@ -49,6 +49,15 @@ export function describeContext(context: Context): string {
     .join(' · ');
 }
 
+/** Engines draw rollouts at random for contexts without an id. With this session, the page draws once. */
+const session = Math.random().toString(36).slice(2, 8);
+
+/** Returns the context to evaluate, and the session that was drawn for it; undefined if it has an id of its own. */
+export function drawnContext(context: Context): { readonly context: Context; readonly drawn: string | undefined } {
+  const hasId = context.userId !== undefined || context.sessionId !== undefined;
+  return hasId ? { context, drawn: undefined } : { context: { ...context, sessionId: session }, drawn: session };
+}
+
 type Explanations = ReadonlyMap<string, Explained>;
 
 interface Explaining {
@@ -83,7 +92,8 @@ async function explain(request: {
   readonly environment: string;
   readonly context: Context;
 }): Promise<void> {
-  const { place, key, ...body } = request;
+  const { place, key, ...rest } = request;
+  const body = { ...rest, context: drawnContext(rest.context).context };
   const explanations = new Map<string, Explained>();
   try {
     for (let from: string | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {

@@ -1,10 +1,10 @@
+import { type Action, roles } from '@flags/express';
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, startHost } from './host.js';
 
 const SECRET = 'a-secret-that-is-long-enough-for-an-admin-token';
 const HOSTILE = '<script>alert(1)</script>';
-const READING = /^(get|list|count|preview|explain)/;
 
 let host: Host;
 let visited: Visit;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   host = await startHost({
     router: {
       auth: () => ({ name: 'ada' }),
-      authorize: (_actor: unknown, action: string) => mayWrite || READING.test(action),
+      authorize: (_actor: unknown, action: Action) => mayWrite || action === 'listTokens' || roles.editor(action),
       describeUsers: (ids) => ids.map((id) => ({ id, name: id === 7 ? HOSTILE : `Person ${id}` })),
     },
   });
@@ -100,6 +100,30 @@ describeInBrowser('API tokens', () => {
   });
 });
 
+describeInBrowser('a viewer, by the roles of the library', () => {
+  it('reads flags, history and the playground, and sees what the role leaves out', async () => {
+    const viewing = await startHost({
+      router: { auth: () => ({ name: 'vera' }), authorize: (_actor: unknown, action: Action) => roles.viewer(action) },
+    });
+    const flag = { project: 'default', flag: 'checkout', environment: 'production' };
+    await viewing.flags.createFlag(flag, { name: flag.flag });
+    await viewing.flags.addStrategy(flag, { name: 'default' });
+    visited = await visit(`${viewing.page}projects/default/flags/checkout`);
+    const { page } = visited;
+    await page.getByRole('heading', { level: 1, name: 'checkout' }).waitFor();
+    await page.getByText('No live updates').waitFor();
+    expect(await page.getByRole('switch', { disabled: true }).count()).toBeGreaterThan(0);
+    expect(await page.getByRole('switch', { disabled: false }).count()).toBe(0);
+    await page.goto(`${viewing.page}events`);
+    await page.getByText('checkout').first().waitFor();
+    await page.goto(`${viewing.page}why?as=userId%3D7&flag=checkout`);
+    await page.getByText('checkout').first().waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    expect(visited.expectFault(/status 403: GET .*event-stream/)).toBeGreaterThan(0);
+    await viewing.close();
+  });
+});
+
 describeInBrowser('the members of a project', () => {
   it('adds, changes and removes members, by the names that the host knows', async () => {
     const page = await open('projects/default/members');
@@ -119,6 +143,25 @@ describeInBrowser('the members of a project', () => {
     await page.getByRole('button', { name: /^Confirm: remove/ }).click();
     await page.getByText('was removed from default.').waitFor();
     expect(await host.flags.listMembers({ project: 'default' })).toEqual([{ userId: 8, roleId: 4 }]);
+  });
+
+  it('are listed by name, as tokens and segments are', async () => {
+    for (const name of ['zebra', 'ant', 'Middle']) {
+      await host.flags.createToken({ name, kind: 'client' });
+      await host.flags.createSegment({ name, constraints: [] });
+    }
+    for (const userId of [30, 4]) await host.flags.addMember({ project: 'default' }, { userId, roleId: 5 });
+    const page = await open('projects/default/members');
+    const names = () => page.locator('tbody tr > th').allInnerTexts();
+    await page.getByRole('rowheader', { name: 'Person 30' }).waitFor();
+    const members = (await names()).map((name) => /Person \d+/.exec(name)?.[0]);
+    expect(members.filter(Boolean)).toEqual(['Person 4', 'Person 8', 'Person 30']);
+    for (const path of ['tokens', 'segments']) {
+      await page.goto(`${host.page}${path}`);
+      await page.getByRole('rowheader', { name: 'zebra' }).waitFor();
+      expect((await names()).filter((name) => /^(ant|Middle|zebra)$/.test(name))).toEqual(['ant', 'Middle', 'zebra']);
+    }
+    for (const userId of [30, 4]) await host.flags.removeMember({ project: 'default' }, { userId, roleId: 5 });
   });
 
   inFull('refuses to remove the only owner, and says what to do', async () => {

@@ -1,4 +1,4 @@
-import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { accessibilityViolations, disconnectBrowser, type Visit, type VisitOptions, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
 
@@ -7,10 +7,10 @@ const production = { project: 'default', flag: 'checkout', environment: 'product
 let host: Host;
 let visited: Visit;
 
-async function open(path: string, options?: HostOptions): Promise<Visit['page']> {
+async function open(path: string, options?: HostOptions, browser: VisitOptions = {}): Promise<Visit['page']> {
   host = await startHost(options);
   await seed(host);
-  visited = await visit(`${host.page}projects/default/flags/checkout${path}`);
+  visited = await visit(`${host.page}projects/default/flags/checkout${path}`, browser);
   return visited.page;
 }
 
@@ -49,6 +49,18 @@ describeInBrowser('the editor', () => {
     await page.getByRole('button', { name: 'Confirm: revert' }).click();
     await page.getByText('The change was reverted.').waitFor();
     expect((await strategies())[0]?.parameters).toMatchObject({ rollout: 25 });
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('picks the date of a constraint in the time zone of the browser', async () => {
+    const page = await open('/production', {}, { timezoneId: 'Europe/Berlin' });
+    await page.getByRole('button', { name: 'Constraint', exact: true }).click();
+    await page.getByLabel('Constraint 1: field').fill('currentTime');
+    await page.getByLabel('Constraint 1: operator').selectOption('is after');
+    await page.getByText('In the time zone Europe/Berlin').waitFor();
+    await page.getByLabel('Constraint 1: value').fill('2026-03-01T12:00:00');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('dialog').getByText('is after 2026-03-01T11:00:00.000Z').waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 

@@ -114,6 +114,14 @@ describeInBrowser('the list of flags', () => {
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 400/)).toBe(1);
     expect(await accessibilityViolations(page)).toEqual([]);
+    // One refusal is shown once, at its field, without the place in the request.
+    expect(await page.getByText('must be 1–100 of the characters').count()).toBe(1);
+    expect(await page.getByText('/changes/').count()).toBe(0);
+    await page.getByLabel('Name').fill('checkout');
+    await page.getByRole('button', { name: 'Create flag' }).click();
+    await page.locator('.field.faulty').getByText('The flag name checkout is taken').waitFor();
+    expect(await page.getByText('checkout is taken').count()).toBe(1);
+    expect(visited.expectFault(/status 409/)).toBe(1);
     await page.getByLabel('Name').fill('fresh');
     await page.getByLabel('Labels').fill('web, beta');
     await page.getByRole('button', { name: 'Create flag' }).click();
@@ -133,6 +141,62 @@ describeInBrowser('the list of flags', () => {
     await page.getByText('The archive is empty').waitFor();
     const names = (await host.flags.listFlags({ project: 'default' })).map(({ name }) => name);
     expect(names).toEqual(['checkout', 'dark-mode', 'fresh', 'old-banner']);
+  });
+
+  it('says who gets a flag, and which parent switches it off: in the list, on the flag, in the palette', async () => {
+    const page = await open('', 5);
+    const { id } = await host.flags.createSegment({ name: 'EU customers', constraints: [] });
+    const rollout = (flag: string, percent: number) => ({
+      name: 'flexibleRollout',
+      parameters: { rollout: percent, stickiness: 'default', groupId: flag },
+    });
+    const strategies = {
+      checkout: [rollout('checkout', 20), { name: 'userWithId', parameters: { userIds: '1,2,3' } }],
+      'dark-mode': [{ ...rollout('dark-mode', 25), segments: [id] }],
+      'flag-00003': [rollout('flag-00003', 100)],
+      'old-banner': [
+        {
+          ...rollout('old-banner', 100),
+          constraints: [{ contextName: 'country', operator: 'IN' as const, values: ['DE'] }],
+        },
+      ],
+    };
+    for (const [flag, all] of Object.entries(strategies)) {
+      const target = { project: 'default', flag, environment: 'production' };
+      await host.flags.configureEnvironment(target, { enabled: true, strategies: all });
+    }
+    const child = { project: 'default', flag: 'flag-00003' };
+    await host.flags.addDependency(child, { flag: 'flag-00004' });
+    const cell = (flag: string, words: string) =>
+      page
+        .getByRole('row')
+        .filter({ has: page.getByRole('link', { name: flag, exact: true }) })
+        .getByText(words, { exact: true });
+    await cell('checkout', '20 % + 3 users').waitFor();
+    await cell('dark-mode', '25 % of EU customers').waitFor();
+    await cell('old-banner', 'targeted').waitFor();
+    await cell('flag-00003', 'because of flag-00004').waitFor();
+    await page.getByLabel('State').selectOption('Off in production');
+    await page.getByRole('link', { name: 'flag-00003' }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('Find flags, pages and actions').fill('flag-00003');
+    await page.getByRole('option', { name: /^flag-00003.*production off because of flag-00004/ }).click();
+    const card = page.getByRole('region', { name: 'production' });
+    await card.getByText('Off because of flag-00004').waitFor();
+    await card.getByRole('link', { name: 'flag-00004' }).click();
+    await page.getByRole('heading', { name: 'flag-00004', level: 1 }).waitFor();
+    // What forbids the archive is said before it is tried.
+    await page.getByRole('button', { name: 'Archive…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'flag-00004 cannot be archived yet' });
+    await dialog.getByRole('link', { name: 'flag-00003' }).waitFor();
+    expect(await dialog.getByRole('button', { name: /Confirm/ }).count()).toBe(0);
+    await page.goto(`${host.page}projects/default`);
+    await page.getByLabel('Choose flag-00004').check();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('flag-00003 depend on the flag flag-00004').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(visited.expectFault(/status 4.. ?.*changes.plan/)).toBe(1);
   });
 
   it('changes chosen flags in one commit', async () => {

@@ -121,6 +121,31 @@ describeInBrowser('hostile texts stay text', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 
+  it('in the editor of strategies with names that every object inherits', async () => {
+    const ref = { project: 'default', flag: 'inherited', environment: 'production' };
+    const names = ['__proto__', 'constructor'];
+    await host.flags.createFlag(ref, { name: ref.flag });
+    for (const name of names) {
+      await host.flags.addStrategy(ref, { name, parameters: JSON.parse(`{ "${name}": "old" }`) });
+    }
+    visited = await visit(`${host.page}projects/default/flags/${ref.flag}/production`);
+    const { page } = visited;
+    for (const name of names) {
+      await page.getByRole('button', { name, expanded: false }).click();
+      await page.getByLabel(name, { exact: true }).fill(`new ${name}`);
+    }
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    const dialog = page.getByRole('dialog');
+    for (const name of names) await dialog.getByText(`new ${name}`).first().waitFor();
+    await dialog.getByRole('button', { name: /^Change production/ }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    const { environments } = await host.flags.getFlag(ref);
+    const strategies = environments.find(({ name }) => name === 'production')?.strategies ?? [];
+    expect(strategies.map(({ name, parameters }) => [name, JSON.stringify(parameters)])).toEqual(
+      names.map((name) => [name, `{"${name}":"new ${name}"}`]),
+    );
+  });
+
   it('in the review, as code too, and in the palette', async () => {
     visited = await visit(`${host.page}projects/default/flags/hostile/production`);
     const { page } = visited;

@@ -97,6 +97,31 @@ describeInBrowser('the keyboard alone', () => {
     expect(await rollout()).toEqual([25, 0]);
   });
 
+  it('says in the palette what Enter does, and asks where a switch asks', async () => {
+    const page = await open();
+    await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
+    await page.getByText('60 flags').waitFor();
+    await find('dark-mode');
+    // The flag comes first: Enter opens it, and never switches it.
+    await page.getByRole('option', { name: /^dark-mode /, selected: true }).waitFor();
+    await page.getByRole('option', { name: 'Switch on dark-mode in development', exact: true }).waitFor();
+    await page.getByLabel('Find flags, pages and actions').fill('switch dark-mode production');
+    await page.getByRole('option', { name: 'Switch on dark-mode in production', selected: true }).waitFor();
+    await press('Enter');
+    await page.getByRole('dialog', { name: 'Enable dark-mode in production' }).waitFor();
+    await press('Escape');
+    await page.locator('dialog:modal').waitFor({ state: 'hidden' });
+    await press('Control+k');
+    await isFocused('Find flags, pages and actions');
+    // Typed at once: Enter waits for the flags.
+    await page.getByLabel('Find flags, pages and actions').fill('dark-mode');
+    await press('Enter');
+    await isFocused('dark-mode');
+    expect(page.url()).toContain('/flags/dark-mode');
+    const { environments } = await host.flags.getFlag({ project: 'default', flag: 'dark-mode' });
+    expect(environments.map(({ enabled }) => enabled)).toEqual([false, false]);
+  });
+
   inFull('creates a flag, and comes back to what opened a dialog', async () => {
     const page = await open();
     // The palette has the actions that the page offers when it opens.

@@ -75,6 +75,31 @@ describeInBrowser('the mounted page', () => {
     await close();
   });
 
+  it.each([
+    ['/login', '/ui/projects/default?q=check&as=userId%3D7'],
+    ['https://sign-in.example.org/', '/ui/projects/default?q=check'],
+  ])('gives the context of the page to the sign-in of its own origin only: %s', async (signIn, back) => {
+    host = await startHost({ router: { auth: () => undefined }, ui: { signIn } });
+    const { page, close } = await visit(`${host.page}projects/default?q=check&as=userId%3D7`);
+    const link = page.getByRole('link', { name: 'Sign in' });
+    expect(new URL((await link.getAttribute('href')) ?? '').searchParams.get('return')).toBe(back);
+    await close();
+  });
+
+  it('has one way to sign in first, and the token behind it', async () => {
+    const auth = { session: () => null, tokens: true } as const;
+    host = await startHost({ router: { auth, authorize: () => true }, ui: { signIn: '/login' } });
+    await host.flags.createToken({ name: 'admin', kind: 'admin', secret: SECRET });
+    const { page, close } = await visit(`${host.page}tokens`);
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
+    await page.getByText('Use an admin token instead').click();
+    await page.getByLabel('Admin token').fill(SECRET);
+    await page.getByRole('button', { name: 'Use the token' }).click();
+    await page.getByRole('rowheader', { name: 'admin' }).waitFor();
+    await close();
+  });
+
   it('says on every page that there is no authentication, and what the host has to say', async () => {
     host = await startHost({ ui: { title: 'Shop', home: '/', banner: { text: 'Staging', tone: 'danger' } } });
     const { page, close } = await visit(host.page);

@@ -54,8 +54,24 @@ describeInBrowser('the playground', () => {
     await page.getByRole('link', { name: 'eu', exact: true }).waitFor();
     await page.getByText(/country is one of DE, AT: it is/).waitFor();
     await page.getByText('dark-mode is on: blue in production').waitFor();
-    await page.getByText(/^Variant blue: number \d+ of 1000/).waitFor();
+    await page.getByText(/^Variant blue: at [\d.]+ % of the weights/).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
+  it('draws once for a context without a user ID, and says so', async () => {
+    const page = await open('why?env=development&flag=checkout');
+    await page.getByText('Without a user ID, gradual rollouts draw at random.').waitFor();
+    const bucket = page.getByText(/^Bucket \d+/).first();
+    const drawn = await bucket.textContent();
+    for (const description of ['one', 'two', 'three']) {
+      const explained = page.waitForResponse((response) => response.url().endsWith('/playground'));
+      await host.flags.updateFlag({ project: 'default', flag: 'checkout' }, { description });
+      await explained;
+    }
+    expect(await bucket.textContent()).toBe(drawn);
+    await page.getByLabel('User ID').fill('7');
+    await page.getByRole('button', { name: 'Explain', exact: true }).click();
+    await page.getByText('Without a user ID').waitFor({ state: 'hidden' });
   });
 
   inFull('explains what was decided at an earlier time', async () => {

@@ -139,6 +139,38 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 503/);
   });
 
+  it('offers to try again on every screen that cannot be read, and says where one is', async () => {
+    const page = await open('');
+    await page.locator('nav [aria-current=page]').getByText('Flags').waitFor();
+    const body = JSON.stringify({ code: 'storage_unavailable', message: 'The storage does not answer.' });
+    const fail = (route: Parameters<Parameters<typeof page.route>[1]>[0]) =>
+      route.fulfill({ status: 503, contentType: 'application/json', body });
+    const screens = {
+      segments: '**/api/admin/segments',
+      'segments/1': '**/api/admin/segments/1',
+      events: '**/api/admin/history?*',
+      applications: '**/api/admin/metrics/applications',
+      'applications/shop': '**/api/admin/metrics/applications/shop',
+      tokens: '**/api/admin/api-tokens',
+      why: '**/api/admin/playground',
+      'projects/default/members': '**/api/admin/projects/default/users',
+      'projects/default': '**/api/admin/features?*',
+      'projects/default/flags/checkout': '**/api/admin/projects/default/features/checkout',
+    };
+    // Without events, nothing is read again by itself.
+    await page.route('**/event-stream', (route) => route.abort());
+    for (const [path, request] of Object.entries(screens)) {
+      await page.route(request, fail);
+      await page.goto(`${host.page}${path}`);
+      const again = page.locator('main .fault', { hasText: 'The storage does not answer.' }).getByText('Try again');
+      await again.first().waitFor();
+      await page.unroute(request);
+      await again.first().click();
+      await page.getByText('The storage does not answer.').waitFor({ state: 'hidden' });
+    }
+    visited.expectFault(/status (503|404)|failed: GET .*event-stream|ERR_FAILED/);
+  });
+
   inFull('shows what has changed between its first reading and the begin of the stream', async () => {
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
@@ -163,6 +195,13 @@ describeInBrowser('what may go wrong', () => {
   it('shows that the stream is lost, as of when, and recovers', async () => {
     const page = await open();
     await page.getByText('Live', { exact: true }).waitFor();
+    const colors = await page.locator('.liveness').evaluate((state) =>
+      ['live', 'connecting', 'lost'].map((name) => {
+        state.setAttribute('class', `liveness ${name}`);
+        return getComputedStyle(state.children[0] ?? state).backgroundColor;
+      }),
+    );
+    expect(new Set(colors).size).toBe(3);
     await page.route('**/event-stream', (route) => route.abort());
     await page.clock.install();
     // The page tries again after some seconds, which pass at once.

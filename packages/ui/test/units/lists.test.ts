@@ -4,6 +4,8 @@ import type { ListedFlag } from '../../app/api/types.js';
 import { filterFromQuery, selectFlags } from '../../app/model/flag-list.js';
 import { rowWindow } from '../../app/model/window.js';
 
+const NOBODY = { audience: [], offBecauseOf: null };
+
 function flag(name: string, rest: Partial<ListedFlag> = {}): ListedFlag {
   return {
     name,
@@ -17,12 +19,22 @@ function flag(name: string, rest: Partial<ListedFlag> = {}): ListedFlag {
     revision: 1,
     createdAt: '2026-01-01T00:00:00.000Z',
     lastSeenAt: null,
-    environments: [{ name: 'production', enabled: false, strategyCount: 0, rollout: 0, hasVariants: false }],
+    environments: [{ name: 'production', enabled: false, strategyCount: 0, rollout: 0, hasVariants: false, ...NOBODY }],
     ...rest,
   };
 }
 
-const isOn = [{ name: 'production', enabled: true, strategyCount: 1, rollout: 25, hasVariants: false }];
+const isOn = [
+  {
+    name: 'production',
+    enabled: true,
+    strategyCount: 1,
+    rollout: 25,
+    hasVariants: false,
+    ...NOBODY,
+    audience: [{ rollout: 25 }],
+  },
+];
 const FLAGS = [
   flag('checkout', {
     description: 'Pay faster',

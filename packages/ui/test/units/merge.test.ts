@@ -71,3 +71,11 @@ describe('merging two edits', () => {
     );
   });
 });
+
+it('removes a member that has the name of an inherited one', () => {
+  const base = JSON.parse('{"a": "1", "__proto__": "x"}') as object;
+  const theirs = JSON.parse('{"a": "2", "__proto__": "x"}') as object;
+  const { result, conflicts } = mergeDocuments<object>({ base, theirs, mine: { a: '1' } });
+  expect(conflicts).toEqual([]);
+  expect(JSON.stringify(result)).toBe('{"a":"2"}');
+});

@@ -1,5 +1,8 @@
 import type { Explained } from '../../app/api/types.js';
-import { describeConstraint, describeStrategy } from '../../app/model/describe.js';
+import { describeConstraint, describeStrategy, nameSegmentsBy } from '../../app/model/describe.js';
+import { cutToDifference } from '../../app/model/differences.js';
+import { partsOf, strategyNames, wordsOf } from '../../app/model/history.js';
+import { refusalText } from '../../app/model/refusal.js';
 import { sumByHour } from '../../app/model/usage.js';
 import { why } from '../../app/words.js';
 
@@ -29,6 +32,81 @@ it('says a strategy in one line', () => {
   expect(describeStrategy({ name: 'userWithId', parameters: { userIds: '1,2' }, constraints: [] })).toBe(
     'User IDs, userIds 1, 2',
   );
+});
+
+it('names segments, strategies and weights in the history, never their ids', () => {
+  nameSegmentsBy((segment) => (segment === 3 ? 'EU customers' : undefined));
+  const id = '792d0000-0000-4000-8000-000000000000';
+  const titled = {
+    id: '892d0000-0000-4000-8000-000000000000',
+    name: 'default',
+    title: 'Staff',
+    constraints: [],
+    parameters: {},
+  };
+  const rollout = { id, name: 'flexibleRollout', constraints: [], parameters: {} };
+  const environments = [{ name: 'production', enabled: true, strategies: [titled, rollout] }];
+  const place = `/environments/production/strategies/${id}`;
+  expect(
+    partsOf(
+      {
+        kind: 'flag',
+        id: 'checkout',
+        parts: [
+          { path: `${place}/segments`, before: [], after: [3, 4] },
+          { path: `${place.replace(id, titled.id)}/parameters/userIds`, before: '1', after: null },
+          { path: '/variants/blue/weight', before: 500, after: 333 },
+        ],
+      },
+      strategyNames([], environments),
+    ).map(({ what, before, after }) => [what, before, after]),
+  ).toEqual([
+    ['production · strategy 2, Gradual rollout · segments', 'empty', 'EU customers, segment 4'],
+    ['production · Staff · userIds', '1', undefined],
+    ['variants · blue · weight', '50 %', '33.3 %'],
+  ]);
+  // Of a strategy that is gone, the events still have the kind.
+  expect(wordsOf(place, strategyNames([{ data: null, preData: rollout }], []))).toBe('production · Gradual rollout');
+  expect(wordsOf(place)).toBe('production · a strategy');
+});
+
+afterEach(() => nameSegmentsBy(() => undefined));
+
+it('cuts long texts to where they differ', () => {
+  const same = 'Words that stay as they are. '.repeat(20);
+  const { before, after } = cutToDifference(`${same}One end.`, `${same}Another end.`);
+  expect(before).toMatch(/^….{30,50}One end\.$/);
+  expect(after).toMatch(/^….{30,50}Another end\.$/);
+  expect(cutToDifference('short', 'shorter')).toEqual({ before: 'short', after: 'shorter' });
+  expect(cutToDifference(`${same}one${same}`, `${same}two${same}`)).toEqual({
+    before: expect.stringMatching(/^….{40}one.{40}…$/),
+    after: expect.stringMatching(/^….{40}two.{40}…$/),
+  });
+  expect(cutToDifference(undefined, 'x'.repeat(500)).after).toBe(`${'x'.repeat(400)}…`);
+});
+
+it.each([
+  [[], 'The flag name a is taken.', 'The flag name a is taken.'],
+  [
+    [{ path: '/changes/0/input/name', message: 'must be short' }],
+    'The input is not valid: /changes/0/input/name must be short',
+    'The input is not valid: name must be short',
+  ],
+  [
+    [{ path: '/changes/0/input/1/name', message: 'must be short' }],
+    'The input is not valid: /changes/0/input/1/name must be short',
+    'The input is not valid: variant 2, name must be short',
+  ],
+  [
+    [
+      { path: '/changes/0/input/strategies/1/constraints/0/value', message: 'must not be empty' },
+      { path: '/changes/0/input/labels', message: 'must be unique' },
+    ],
+    'The input is not valid: /changes/0/input/strategies/1/constraints/0/value must not be empty; and 1 more',
+    'The input is not valid: strategy 2, constraint 1, value must not be empty; and 1 more · labels must be unique',
+  ],
+])('says the refusal %j without a pointer', (details, message, words) => {
+  expect(refusalText({ details, message })).toBe(words);
 });
 
 const flag: Explained = {
@@ -91,4 +169,8 @@ it('sums usage by hour, the oldest first, with zeros where nothing was reported'
     { yes: 0, no: 0 },
     { yes: 3, no: 2 },
   ]);
+});
+
+it.each(['__proto__', 'constructor', 'toString'])('says the name of a strategy called %s', (name) => {
+  expect(describeStrategy({ name, parameters: {}, constraints: [] })).toBe(name);
 });

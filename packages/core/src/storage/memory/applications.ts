@@ -1,22 +1,35 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
-import type { Applications } from '../metrics-composition.js';
-import type { ApplicationRegistration, InstanceSighting, StoredApplication, StoredInstance } from '../metrics-port.js';
+import type { Applications, Sighting } from '../metrics-composition.js';
+import type {
+  ApplicationRegistration,
+  InstanceSighting,
+  Reporter,
+  StoredApplication,
+  StoredInstance,
+} from '../metrics-port.js';
+import { applicationLimit, ownerOf } from '../reporters.js';
 import { visitInSlices } from '../slices.js';
 import { memoryTimedUsage } from './timed-usage.js';
 import { createMemoryBudget, createMemoryUsage } from './usage.js';
 
 interface KnownApplication {
   about: StoredApplication;
+  owner: Reporter | undefined;
   readonly instances: Map<string, StoredInstance>;
 }
 
 /** Estimated size of an object without its texts, in bytes. */
 const OBJECT = 200;
 
+/** Bytes that applications of public reporters leave to others: more than one call adds. */
+const RESERVE = 2 * 1024 * 1024;
+
 /** Adds nothing that would exceed `LIMITS.applicationsInMemory`. Known applications are still updated. */
 export function memoryApplications(): Applications {
   const known = new Map<string, KnownApplication>();
+  /** Numbers of applications by the token of their owner. */
+  const ownedBy = new Map<string | undefined, number>();
   const budget = createMemoryBudget();
   const usage = createMemoryUsage(budget);
   const timed = memoryTimedUsage();
@@ -39,14 +52,34 @@ export function memoryApplications(): Applications {
     budget.take(-instanceSize(oldest));
   }
 
-  function admit(name: string, at: number): boolean {
-    if (known.has(name)) return true;
+  function admit({ application: name, at, reporter }: Sighting): boolean {
+    const before = known.get(name);
+    if (before) own(before, ownerOf(before.owner, reporter));
+    if (before) return true;
     const application = newApplication(name, at);
     const size = applicationSize(application.about);
-    if (known.size >= LIMITS.applications || !budget.hasRoom(size)) return false;
+    if (known.size >= LIMITS.applications || !hasRoomFor(reporter) || !budget.hasRoom(size)) return false;
     budget.take(size);
     known.set(name, application);
+    own(application, reporter);
     return true;
+  }
+
+  function hasRoomFor(reporter: Reporter | undefined): boolean {
+    return (ownedBy.get(reporter?.token) ?? 0) < applicationLimit(reporter);
+  }
+
+  function own(application: KnownApplication, owner: Reporter | undefined): void {
+    count(application.owner, -1);
+    count(owner, 1);
+    application.owner = owner;
+  }
+
+  function count(owner: Reporter | undefined, added: number): void {
+    if (owner === undefined) return;
+    const owned = (ownedBy.get(owner.token) ?? 0) + added;
+    if (owned > 0) ownedBy.set(owner.token, owned);
+    else ownedBy.delete(owner.token);
   }
 
   function remove(name: string): void {
@@ -55,14 +88,29 @@ export function memoryApplications(): Applications {
     budget.take(-applicationSize(application.about));
     for (const instance of application.instances.values()) budget.take(-instanceSize(instance));
     usage.removeApplication(name);
+    own(application, undefined);
     known.delete(name);
   }
 
   return {
     admit(sightings) {
       const admitted = new Set<string>();
-      for (const { application, at } of sightings) if (admit(application, at)) admitted.add(application);
+      for (const sighting of sightings) if (admit(sighting)) admitted.add(sighting.application);
       return admitted;
+    },
+    displaced(sightings) {
+      const others = sightings.filter(({ reporter }) => !reporter?.isPublic);
+      if (others.length === 0) return undefined;
+      const waiting = others.filter(({ application, reporter }) => !known.has(application) && hasRoomFor(reporter));
+      const isFull = waiting.length > 0 && known.size + waiting.length > LIMITS.applications;
+      if (!isFull && budget.hasRoom(RESERVE)) return undefined;
+      const named = new Set(sightings.map(({ application }) => application));
+      let oldest: StoredApplication | undefined;
+      for (const { about, owner } of known.values()) {
+        if (!owner?.isPublic || named.has(about.name)) continue;
+        if (oldest === undefined || about.seenAt < oldest.seenAt) oldest = about;
+      }
+      return oldest?.name;
     },
     has: (name) => known.has(name),
     add(reports) {
@@ -142,7 +190,7 @@ function* instancesOf(
 
 function newApplication(name: string, at: number): KnownApplication {
   const about = { name, strategies: [], description: '', url: '', color: null, icon: '', createdAt: at, seenAt: at };
-  return { about, instances: new Map() };
+  return { about, owner: undefined, instances: new Map() };
 }
 
 function registered(about: StoredApplication, registration: ApplicationRegistration): StoredApplication {

@@ -9,7 +9,7 @@ import {
   type LastSeen,
   sortedSums,
 } from '../metrics-composition.js';
-import type { FlagCount, MetricsStorage, TimedUsage } from '../metrics-port.js';
+import type { ApplicationRegistration, FlagCount, MetricsStorage, TimedUsage, UsageReport } from '../metrics-port.js';
 import { runSlices, type SlicedWork, visitInSlices } from '../slices.js';
 import { memoryApplications } from './applications.js';
 import { memoryUnknownNames } from './unknown-names.js';
@@ -143,9 +143,15 @@ export function memoryMetrics(): MetricsStorage {
   // Lets other work of the process run between slices.
   const yielding = async (slice: SlicedWork): Promise<boolean> => slice() && setImmediate(true);
 
+  function record(reports: readonly UsageReport[], registrations: readonly ApplicationRegistration[] = []): void {
+    const sightings = [...registrations, ...reports];
+    while (metrics.makeRoom(sightings));
+    add(metrics.record(reports, registrations));
+  }
+
   return {
-    record: (reports, registrations) => add(metrics.record(reports, registrations)),
-    register: (registration) => add(metrics.register(registration)),
+    record,
+    register: (registration) => record([], [registration]),
     async counts({ after }) {
       const sums: FlagSums = new Map();
       for (const work of metrics.counts(after, sums)) await runSlices(work, yielding);

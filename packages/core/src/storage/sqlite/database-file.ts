@@ -88,33 +88,35 @@ function isUnchanged(one: BigIntStats, other: BigIntStats): boolean {
 }
 
 /**
- * Returns a check that throws `storage_unavailable` unless the database path and its `-wal` are the files that this
- * connection has open.
+ * Returns a check that throws `storage_unavailable` unless the database path, its `-wal` and its `-shm` are the files that
+ * this connection has open.
  *
- * If another program removes or replaces them, SQLite reports no error: it writes to files without a name, and the
- * commits are lost when the connection closes. A database in memory always passes.
+ * If another program removes or replaces them, SQLite reports no error. Without the path or its `-wal`, it writes to files
+ * without a name, and the commits are lost when the connection closes. Without the `-shm`, the next process creates another
+ * one: the two no longer see each other's locks, and overwrite each other's commits. A database in memory always passes.
  */
 export function createFileCheck(database: SqliteDatabase, now?: () => number): () => void {
   const path = pathOf(database);
   if (path === '') return () => undefined;
-  const logPath = `${path}-wal`;
+  const logPaths = [`${path}-wal`, `${path}-shm`];
   const file = identityOf(path);
-  let log = identityOf(logPath);
+  let logs = logPaths.map(identityOf);
 
-  function isLogInPlace(): boolean {
-    const found = identityOf(logPath);
-    if (isSame(found, log)) return true;
+  function areLogsInPlace(): boolean {
+    const found = logPaths.map(identityOf);
+    const areSame = () => found.every((one, index) => isSame(one, logs[index]));
+    if (areSame()) return true;
     const hasLog = database.pragma('journal_mode', { simple: true }) === 'wal';
-    // The first transaction creates the log. Changing the journal mode removes it; the next log is a new file.
-    log = hasLog ? (log ?? found) : undefined;
-    return !hasLog || isSame(found, log);
+    // The first transaction creates both. Changing the journal mode removes them; the next ones are new files.
+    logs = found.map((one, index) => (hasLog ? (logs[index] ?? one) : undefined));
+    return !hasLog || areSame();
   }
 
   function assertInPlace(): void {
-    if (isSame(identityOf(path), file) && isLogInPlace()) return;
+    if (isSame(identityOf(path), file) && areLogsInPlace()) return;
     throw unavailable(
-      'The file of the SQLite database, or its -wal, has been removed or replaced while it was open: ' +
-        'put it back, or restart this process to use what is there now',
+      'The file of the SQLite database, its -wal or its -shm has been removed or replaced while it was open: ' +
+        'put it back, or restart every process that has the database open',
     );
   }
 

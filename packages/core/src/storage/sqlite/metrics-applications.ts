@@ -1,7 +1,14 @@
 import { compareCodePoints } from '../../collections.js';
 import { LIMITS } from '../../validation/limits.js';
 import type { Applications, Sighting } from '../metrics-composition.js';
-import type { ApplicationRegistration, InstanceSighting, StoredApplication, StoredInstance } from '../metrics-port.js';
+import type {
+  ApplicationRegistration,
+  InstanceSighting,
+  Reporter,
+  StoredApplication,
+  StoredInstance,
+} from '../metrics-port.js';
+import { applicationLimit, ownerOf } from '../reporters.js';
 import { repeatInSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import { createRowMerger, prepare, preparePluck, prepareRaw, type SqliteDatabase } from './database.js';
 import { sqliteUsage } from './metrics-usage.js';
@@ -119,12 +126,17 @@ export function sqliteApplications(database: SqliteDatabase, prefix: string): Ap
   const instances = sqliteInstances(database, prefix);
   const usage = sqliteUsage(database, prefix);
 
-  function admit({ name, createdAt, seenAt }: SeenApplication): boolean {
-    if (statements.see.run(seenAt, name).changes > 0) return true;
-    if ((statements.count.get() as number) >= LIMITS.applications) return false;
-    statements.addSeen.run({ name, seenAt });
+  function admit({ name, createdAt, seenAt, owner }: SeenApplication): boolean {
+    const values = { name, seenAt, token: owner?.token ?? null, isPublic: Number(owner?.isPublic ?? false) };
+    if (statements.see.run(values).changes > 0) return true;
+    if ((statements.count.get() as number) >= LIMITS.applications || !hasRoomFor(owner)) return false;
+    statements.addSeen.run(values);
     statements.add.run({ name, createdAt, seenAt });
     return true;
+  }
+
+  function hasRoomFor(reporter: Reporter | undefined): boolean {
+    return reporter === undefined || (statements.countOf.get(reporter.token) as number) < applicationLimit(reporter);
   }
 
   function removeSlice(name: string): boolean {
@@ -138,6 +150,15 @@ export function sqliteApplications(database: SqliteDatabase, prefix: string): Ap
   return {
     admit: (sightings) =>
       new Set(Array.from(seenApplications(sightings)).flatMap((row) => (admit(row) ? [row.name] : []))),
+    displaced(sightings) {
+      const waiting = Array.from(seenApplications(sightings)).filter(({ name, owner }) => {
+        return !owner?.isPublic && statements.isSeen.get(name) === undefined && hasRoomFor(owner);
+      });
+      if (waiting.length === 0) return undefined;
+      if ((statements.count.get() as number) + waiting.length <= LIMITS.applications) return undefined;
+      const named = JSON.stringify(sightings.map(({ application }) => application));
+      return statements.oldestPublic.get(named) as string | undefined;
+    },
     has: (name) => statements.find.get(name) !== undefined,
     add(reports) {
       instances.see(reports);
@@ -193,9 +214,25 @@ function applicationStatements(database: SqliteDatabase, prefix: string) {
     SELECT name, strategies, description, url, color, icon, created_at AS createdAt, at AS seenAt
     FROM ${seen} JOIN ${table} USING (name)`;
   return {
-    see: prepare(database, `UPDATE ${seen} SET at = max(at, ?) WHERE name = ?`),
+    see: prepare(
+      database,
+      `UPDATE ${seen} SET
+        at = max(at, @seenAt),
+        token = iif(is_public AND NOT @isPublic, @token, token),
+        is_public = min(is_public, @isPublic)
+      WHERE name = @name`,
+    ),
+    isSeen: preparePluck(database, `SELECT 1 FROM ${seen} WHERE name = ?`),
     count: preparePluck(database, `SELECT count(*) FROM ${seen}`),
-    addSeen: prepare(database, `INSERT INTO ${seen} (name, at) VALUES (@name, @seenAt)`),
+    countOf: preparePluck(database, `SELECT count(*) FROM ${seen} WHERE token = ?`),
+    oldestPublic: preparePluck(
+      database,
+      `SELECT name FROM ${seen} WHERE is_public AND name NOT IN (SELECT value FROM json_each(?)) ORDER BY at, name LIMIT 1`,
+    ),
+    addSeen: prepare(
+      database,
+      `INSERT INTO ${seen} (name, at, token, is_public) VALUES (@name, @seenAt, @token, @isPublic)`,
+    ),
     add: prepare(
       database,
       `INSERT INTO ${table} (name, strategies, description, url, color, icon, created_at, seen_at)
@@ -239,14 +276,15 @@ interface SeenApplication {
   readonly name: string;
   readonly createdAt: number;
   readonly seenAt: number;
+  readonly owner: Reporter | undefined;
 }
 
 /** Returns each application once: a new one gets the time of its first sighting, and all get the latest time. */
 function seenApplications(sightings: readonly Sighting[]): Iterable<SeenApplication> {
   const seen = new Map<string, SeenApplication>();
-  for (const { application: name, at } of sightings) {
-    const { createdAt = at, seenAt = at } = seen.get(name) ?? {};
-    seen.set(name, { name, createdAt, seenAt: Math.max(seenAt, at) });
+  for (const { application: name, at, reporter } of sightings) {
+    const { createdAt, seenAt, owner } = seen.get(name) ?? { createdAt: at, seenAt: at, owner: reporter };
+    seen.set(name, { name, createdAt, seenAt: Math.max(seenAt, at), owner: ownerOf(owner, reporter) });
   }
   return seen.values();
 }

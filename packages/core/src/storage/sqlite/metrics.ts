@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isFlagsError } from '../../errors.js';
 import { createDroppedCount, createMerging } from '../counters.js';
 import { composeMetrics, type FlagSums, type LastSeen, sortedSums } from '../metrics-composition.js';
-import type { MetricsStorage, TimedUsage, UsageReport } from '../metrics-port.js';
+import type { ApplicationRegistration, MetricsStorage, TimedUsage, UsageReport } from '../metrics-port.js';
 import { runSlices, SLICE_ROWS, type SlicedWork } from '../slices.js';
 import {
   type Connection,
@@ -98,18 +98,34 @@ export function sqliteMetrics({ connection, writeQueue, tablePrefix }: SqliteMet
   });
   const { dropped, add } = createDroppedCount();
   const write = <T>(work: () => T, onBusy?: () => void) => writeQueue.run(work, { onBusy });
-  const batcher = createReportBatcher(async (take, onBusy) => add(await write(() => metrics.record(take()), onBusy)));
+  const batcher = createReportBatcher((take, onBusy) => recordReports(take, [], onBusy));
   const inTransactions = (slice: SlicedWork) => write(slice);
+
+  /** Records in one transaction. Applications that must make room are deleted before, in short transactions. */
+  async function recordReports(
+    takeReports: () => readonly UsageReport[],
+    registrations: readonly ApplicationRegistration[],
+    onBusy?: () => void,
+  ): Promise<void> {
+    const sightings = () => [...registrations, ...takeReports()];
+    const attempt = () => (metrics.needsRoom(sightings()) ? undefined : metrics.record(takeReports(), registrations));
+    let dropped = await write(attempt, onBusy);
+    if (dropped === undefined) {
+      await runSlices(() => metrics.makeRoom(sightings()), inTransactions);
+      dropped = await write(() => metrics.record(takeReports(), registrations));
+    }
+    add(dropped);
+  }
   const mergeCounters = createMerging(() => runSlices(counters.mergeOld(), inTransactions));
   const inReads = async (slice: SlicedWork) => (await readWhenFree(connection, slice)) && setImmediate(true);
 
   return {
     async record(reports, registrations = []) {
-      if (registrations.length > 0) add(await write(() => metrics.record(reports, registrations)));
+      if (registrations.length > 0) await recordReports(() => reports, registrations);
       else if (reports.length > 0) await batcher.add(reports);
       await mergeCounters(reports);
     },
-    register: async (registration) => add(await write(() => metrics.register(registration))),
+    register: (registration) => recordReports(() => [], [registration]),
     async forget(flag) {
       await runSlices(() => metrics.forgetSlice(flag), inTransactions);
       return write(() => metrics.forget(flag));

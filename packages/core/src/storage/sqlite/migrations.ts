@@ -199,9 +199,23 @@ function changeSetColumns(prefix: string): string {
   `;
 }
 
+/**
+ * To which API token an application belongs, and whether only public reporters have named it. NULL without a token, and for
+ * applications of earlier versions.
+ */
+export function reporterColumns(prefix: string): string {
+  return `
+    ALTER TABLE ${prefix}applications_seen ADD COLUMN token TEXT;
+    ALTER TABLE ${prefix}applications_seen ADD COLUMN is_public INTEGER NOT NULL DEFAULT 0;
+
+    CREATE INDEX ${prefix}applications_seen_by_token ON ${prefix}applications_seen (token) WHERE token IS NOT NULL;
+  `;
+}
+
 /** The steps between schema versions; the first creates version 1. Never change a released step; append a new one. */
 export const MIGRATIONS: readonly ((prefix: string) => string)[] = [
   (prefix) => documentTables(prefix) + metricsTables(prefix),
   (prefix) =>
     actorTokenColumns(prefix) + changeSetColumns(prefix) + unknownNameTables(prefix) + timedUsageTables(prefix),
+  reporterColumns,
 ];

@@ -208,6 +208,7 @@ function storageOn(opened: Opened): SqliteStorage {
     },
     async backup(path) {
       assertOpen();
+      assertFile();
       return backups.begin(path);
     },
     close() {
@@ -225,13 +226,16 @@ function closedError(): FlagsError {
 function partsOn({ connection, assertFile, tablePrefix }: Opened) {
   const { database } = connection;
   const assertVersion = createVersionCheck(database, tablePrefix);
-  const logCleaner = connection.isHosts ? undefined : createLogCleaner(database);
+  const logCleaner = connection.isHosts ? undefined : createLogCleaner(database, assertFile);
   // A killed process may have left a large log.
   logCleaner?.noteWrite();
-  const writeQueue = createWriteQueue(connection, () => {
-    assertFile();
-    assertVersion();
-    logCleaner?.noteWrite();
+  const writeQueue = createWriteQueue(connection, {
+    begun() {
+      assertFile();
+      assertVersion();
+      logCleaner?.noteWrite();
+    },
+    committed: assertFile,
   });
   return {
     writeQueue,

@@ -44,9 +44,11 @@ export interface LogCleaner {
  * Empties the write-ahead log when the connection has not written for a while. If another connection still reads the log,
  * the cleaner retries later. The timer does not keep the process alive.
  *
+ * @param assertFile throws if this connection no longer has the files of the database open. Other processes may then use
+ * other locks, and the cleaner would remove their commits
  * @param idle milliseconds
  */
-export function createLogCleaner(database: SqliteDatabase, idle = IDLE): LogCleaner {
+export function createLogCleaner(database: SqliteDatabase, assertFile: () => void, idle = IDLE): LogCleaner {
   let timer: NodeJS.Timeout | undefined;
   let lastWrite = 0;
 
@@ -58,7 +60,7 @@ export function createLogCleaner(database: SqliteDatabase, idle = IDLE): LogClea
     timer = undefined;
     const rest = lastWrite + idle - performance.now();
     if (rest > 0) schedule(rest);
-    else if (!emptyLog(database)) schedule(idle);
+    else if (!emptyLog(database, assertFile)) schedule(idle);
   }
 
   return {
@@ -76,15 +78,16 @@ export function createLogCleaner(database: SqliteDatabase, idle = IDLE): LogClea
  * Copies the pages without a lock first, beside readers and writers. It then takes the write lock without waiting, and only
  * while it truncates the file.
  */
-function emptyLog(database: SqliteDatabase): boolean {
+function emptyLog(database: SqliteDatabase, assertFile: () => void): boolean {
   try {
+    assertFile();
     const { log, checkpointed } = checkpoint(database, 'PASSIVE');
     // -1: the database has no write-ahead log.
     if (log <= 0) return true;
     if (checkpointed < log) return false;
     return truncateLog(database);
   } catch {
-    // The disk fails. Everything is still in the log, and the next commit reports the fault.
+    // The disk fails, or a file is gone. Everything is still in the log, and the next commit reports the fault.
     return false;
   }
 }

@@ -29,10 +29,12 @@ function rollBack(database: SqliteDatabase): void {
 function explainFailedCommit(database: SqliteDatabase, error: unknown): unknown {
   if (hasChangedNothing(database, error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  const message =
-    `The disk of the SQLite database failed during a commit (${reason}). The change may or may not have been made: ` +
-    'read the state before you repeat the call.';
-  return new FlagsError('outcome_unknown', message, undefined, { cause: error });
+  return outcomeUnknown(`The disk of the SQLite database failed during a commit (${reason})`, error);
+}
+
+function outcomeUnknown(reason: string, cause: unknown): FlagsError {
+  const message = `${reason}. The change may or may not have been made: read the state before you repeat the call.`;
+  return new FlagsError('outcome_unknown', message, undefined, { cause });
 }
 
 /** An open transaction is rolled back. A transaction that was not written completely has no commit mark. */
@@ -82,18 +84,25 @@ interface Job {
   readonly alone: boolean;
 }
 
-interface Guarded {
+/** Checks of each transaction. They throw if the database cannot be written to. */
+export interface TransactionChecks {
+  /** Runs first in the transaction, which is rolled back if it throws. */
+  readonly begun: () => void;
+  /** Runs after the commit and before it is acknowledged. If it throws, the outcome is unknown. */
+  readonly committed: () => void;
+}
+
+const NO_CHECKS: TransactionChecks = { begun: () => undefined, committed: () => undefined };
+
+interface Checked {
   readonly connection: Connection;
-  readonly guard: () => void;
+  readonly checks: TransactionChecks;
 }
 
 /** Most jobs in one transaction: bounds how long it blocks the event loop and other processes. */
 const LARGEST_GROUP = 256;
 
-/**
- * @param guard runs first in each transaction; if it throws, the transaction is rolled back
- */
-export function createWriteQueue(connection: Connection, guard: () => void = () => undefined): WriteQueue {
+export function createWriteQueue(connection: Connection, checks = NO_CHECKS): WriteQueue {
   const jobs: Job[] = [];
   let draining: Promise<void> | undefined;
   let closed = false;
@@ -102,7 +111,7 @@ export function createWriteQueue(connection: Connection, guard: () => void = () 
     while (jobs.length > 0) {
       await setImmediate();
       const group = nextGroup(jobs);
-      const { again, busy } = runGroup({ connection, guard }, group);
+      const { again, busy } = runGroup({ connection, checks }, group);
       jobs.unshift(...again);
       if (busy) await pause();
     }
@@ -138,10 +147,10 @@ function nextGroup(jobs: Job[]): Job[] {
 const DONE = { again: [], busy: false };
 
 /** Settles the promises of the group, or returns the jobs to try again. */
-function runGroup({ connection, guard }: Guarded, group: readonly Job[]): { again: Job[]; busy: boolean } {
+function runGroup({ connection, checks }: Checked, group: readonly Job[]): { again: Job[]; busy: boolean } {
   try {
     assertOpen(connection);
-    const outcome = unlessBusy(connection, () => transact({ connection, guard }, group));
+    const outcome = unlessBusy(connection, () => transact({ connection, checks }, group));
     if (outcome === 'busy') return { again: withoutOverdue(connection, group), busy: true };
     group.forEach((job, index) => {
       job.resolve(outcome.value[index]);
@@ -157,12 +166,12 @@ function runGroup({ connection, guard }: Guarded, group: readonly Job[]): { agai
 }
 
 /** Runs all jobs in one transaction. If one throws, rolls back all of them. */
-function transact({ connection: { database }, guard }: Guarded, group: readonly Job[]): unknown[] {
+function transact({ connection: { database }, checks }: Checked, group: readonly Job[]): unknown[] {
   transactionsOf(database).beginImmediate.run();
   try {
-    guard();
+    checks.begun();
     const values = group.map((job) => job.work());
-    commit(database);
+    commit(database, checks);
     return values;
   } catch (error) {
     rollBack(database);
@@ -170,11 +179,16 @@ function transact({ connection: { database }, guard }: Guarded, group: readonly 
   }
 }
 
-function commit(database: SqliteDatabase): void {
+function commit(database: SqliteDatabase, { committed }: TransactionChecks): void {
   try {
     transactionsOf(database).commit.run();
   } catch (error) {
     throw explainFailedCommit(database, error);
+  }
+  try {
+    committed();
+  } catch (error) {
+    throw outcomeUnknown('A file of the SQLite database was removed or replaced during a commit', error);
   }
 }
 

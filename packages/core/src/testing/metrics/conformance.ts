@@ -3,7 +3,7 @@ import type { MetricsStorage } from '../../storage/metrics-port.js';
 import { CASE_TIMEOUT, currentTestRunner, type MetricsRule, raiseMochaTimeout } from '../test-runner.js';
 import { applicationRules, instanceRules, registrationRules } from './applications.js';
 import { countRules, nameRules, usageRules, windowRules } from './counting.js';
-import { counterLimitRules, limitRules, unknownNameRules } from './limits.js';
+import { counterLimitRules, limitRules, reporterRules, unknownNameRules } from './limits.js';
 import { batchRules, concurrencyRules, readingRules } from './recording.js';
 import { closingRules, copyRules, forgettingRules, lastSeenRules, pruningRules } from './retention.js';
 import { timedUsageRules } from './timed-usage.js';
@@ -78,6 +78,7 @@ const TOPICS: readonly (readonly [string, (rule: MetricsRule) => void])[] = [
   ['unknown names', unknownNameRules],
   ['reading', readingRules],
   ['limits', limitRules],
+  ['limits of reporters', reporterRules],
   ['limits of counters', counterLimitRules],
   ['forgetting', forgettingRules],
   ['pruning', pruningRules],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FlagCount, MetricsStorage } from '../../storage/metrics-port.js';
+import type { FlagCount, MetricsStorage, Reporter } from '../../storage/metrics-port.js';
 import { LIMITS } from '../../validation/limits.js';
 import { assertSame, type MetricsRule } from '../test-runner.js';
 import { MINUTE, NOW, once, registration, report } from './samples.js';
@@ -11,14 +11,7 @@ function names(count: number, prefix = 'name'): string[] {
 
 export function limitRules(rule: MetricsRule): void {
   rule('does not store applications beyond the limit, but counts their flags', async (metrics) => {
-    const applications = names(LIMITS.applications);
-    for (let first = 0; first < applications.length; first += 1000) {
-      const batch = applications.slice(first, first + 1000);
-      await metrics.record(
-        [],
-        batch.map((application) => registration({ application })),
-      );
-    }
+    await fillExcept(metrics, 0);
     await metrics.record([report({ application: 'further', counts: once('a'), unknown: once('b') })]);
     await metrics.register(registration({ application: 'further' }));
     await metrics.record([report({ application: 'name-10000', counts: once('a') })]);
@@ -43,6 +36,125 @@ export function limitRules(rule: MetricsRule): void {
     await metrics.record([report({ at: NOW + MINUTE, instance: { id: 'newer' } })]);
     const kept = (await metrics.application('shop'))?.instances.map(({ id }) => id);
     assertSame(kept, [ids[0], ...ids.slice(3), 'new', 'newer']);
+  });
+}
+
+const SERVER: Reporter = { token: 'server', isPublic: false };
+const PAGE: Reporter = { token: 'page', isPublic: true };
+
+const TOKENS = [
+  ['an API token', SERVER, LIMITS.applicationsPerToken],
+  ['a public token', PAGE, LIMITS.applicationsPerFrontendToken],
+] as const;
+
+/** Fills the storage with applications without a token, and leaves as much room. */
+async function fillExcept(metrics: MetricsStorage, room: number): Promise<void> {
+  const applications = names(LIMITS.applications - room);
+  for (let first = 0; first < applications.length; first += 1000) {
+    const batch = applications.slice(first, first + 1000);
+    await metrics.record(
+      [],
+      batch.map((application) => registration({ application })),
+    );
+  }
+}
+
+async function countOf(metrics: MetricsStorage): Promise<number> {
+  return (await metrics.applications({ seenSince: 0 })).length;
+}
+
+/** The bounds of what a token can invent. */
+export function reporterRules(rule: MetricsRule): void {
+  for (const [token, reporter, limit] of TOKENS) {
+    rule(`stores only so many applications of ${token}`, async (metrics) => {
+      const all = names(limit).map((application) => registration({ application, reporter }));
+      await metrics.record([], all);
+      await metrics.record([report({ application: 'further', counts: once('a'), unknown: once('b'), reporter })]);
+      await metrics.register(registration({ application: 'further', reporter }));
+      assert.equal(await metrics.application('further'), undefined);
+      assertSame([await countOf(metrics), metrics.dropped.reports], [limit, 2]);
+      assertSame(await metrics.counts({ after: 0 }), once('a'));
+      // Known ones are still updated, and others have bounds of their own.
+      await metrics.record([report({ application: 'name-10000', at: NOW + MINUTE, reporter })]);
+      assert.equal((await metrics.application('name-10000'))?.seenAt, NOW + MINUTE);
+      await metrics.record([report({ application: 'theirs', reporter: { ...reporter, token: 'another' } })]);
+      await metrics.record([report({ application: 'ours' })]);
+      assert.equal(await countOf(metrics), limit + 2);
+      await metrics.forgetApplication('name-10001');
+      await metrics.register(registration({ application: 'further', reporter }));
+      assert.equal((await metrics.application('further'))?.name, 'further');
+    });
+  }
+
+  rule('stores only so many applications of a token with concurrent callers', async (metrics, again) => {
+    const instances = [metrics, await again()];
+    const record = async (caller: number) =>
+      instances[caller % 2]?.record(
+        names(20, `caller-${caller}`).map((application) => report({ application, reporter: PAGE })),
+      );
+    for (let first = 0; first < 10; first += 2) await Promise.all([record(first), record(first + 1)]);
+    const limit = LIMITS.applicationsPerFrontendToken;
+    const stored = await countOf(metrics);
+    assert.ok(stored >= limit && stored <= limit + 20, `${stored} applications`);
+  });
+
+  rule('counts an application for the token that created it', async (metrics) => {
+    await metrics.record([report({ application: 'ours', reporter: SERVER })]);
+    await metrics.record(names(100).map((application) => report({ application, reporter: PAGE })));
+    await metrics.record([report({ application: 'ours', at: NOW + MINUTE, reporter: PAGE })]);
+    assert.equal((await metrics.application('ours'))?.seenAt, NOW + MINUTE);
+    assertSame([await countOf(metrics), metrics.dropped.reports], [101, 0]);
+  });
+
+  rule('gives an application of a public token to the first other reporter', async (metrics) => {
+    const applications = names(LIMITS.applicationsPerFrontendToken);
+    await metrics.record(applications.map((application) => report({ application, reporter: PAGE })));
+    await metrics.record([report({ application: 'name-10000', reporter: SERVER })]);
+    await metrics.record([report({ application: 'name-10001' })]);
+    await metrics.record([
+      report({ application: 'new-1', reporter: PAGE }),
+      report({ application: 'new-2', reporter: PAGE }),
+      report({ application: 'new-3', reporter: PAGE }),
+    ]);
+    assert.equal(await metrics.application('new-3'), undefined);
+    assert.equal((await metrics.application('new-2'))?.name, 'new-2');
+  });
+
+  rule('drops the least recent applications of public tokens when others need their room', async (metrics) => {
+    await fillExcept(metrics, 3);
+    for (const [index, application] of ['p-1', 'p-2', 'p-3'].entries()) {
+      const [counts, unknown] = [once('a'), once('b')];
+      await metrics.record([report({ application, at: NOW + index, counts, unknown, reporter: PAGE })]);
+    }
+    await metrics.record([report({ application: 'p-1', at: NOW + MINUTE, reporter: PAGE })]);
+    await metrics.record([report({ application: 'p-4', reporter: PAGE })]);
+    await metrics.register(registration({ application: 'ours-1', reporter: SERVER }));
+    const isStored = async (name: string) => (await metrics.application(name)) !== undefined;
+    const found = [];
+    for (const name of ['p-1', 'p-2', 'p-3', 'p-4', 'ours-1']) if (await isStored(name)) found.push(name);
+    assertSame(found, ['p-1', 'p-3', 'ours-1']);
+    const users = (await metrics.usage()).filter(({ flag }) => flag !== 'checkout');
+    assertSame(
+      users.map(({ application, flag }) => [application, flag]),
+      [
+        ['p-1', 'a'],
+        ['p-1', 'b'],
+        ['p-3', 'a'],
+        ['p-3', 'b'],
+      ],
+    );
+    // One that a server has named is no longer dropped.
+    await metrics.record([report({ application: 'p-3', reporter: SERVER })]);
+    await metrics.record([
+      report({ application: 'p-5', reporter: PAGE }),
+      report({ application: 'ours-2' }),
+      report({ application: 'ours-3' }),
+    ]);
+    const left = [];
+    for (const name of ['p-1', 'p-3', 'p-5', 'ours-1', 'ours-2', 'ours-3']) if (await isStored(name)) left.push(name);
+    assertSame(left, ['p-3', 'ours-1', 'ours-2']);
+    assertSame(await countOf(metrics), LIMITS.applications);
+    assertSame((await metrics.counts({ after: 0 }))[0], { flag: 'a', yes: 3, no: 0 });
   });
 }
 

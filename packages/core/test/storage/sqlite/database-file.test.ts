@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { until } from '../../../../../test/until.js';
 import { createFileCheck, skipIfDirectoryUnchanged } from '../../../src/storage/sqlite/database-file.js';
+import { createWriteQueue } from '../../../src/storage/sqlite/write-queue.js';
 import { unavailable } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -27,6 +28,11 @@ async function nextTick(): Promise<void> {
 }
 
 const at = (name: string) => join(folder, name);
+
+function replaceByCopy(path: string): void {
+  copyFileSync(path, `${path}.copy`);
+  renameSync(`${path}.copy`, path);
+}
 
 describe('a check of the files in a folder', () => {
   let checks: number;
@@ -123,15 +129,12 @@ describe('the check of an open database, when its folder has long been as it is'
   const LOSSES: readonly (readonly [string, () => void])[] = [
     ['the file is removed', () => rmSync(path)],
     ['its log is removed', () => rmSync(`${path}-wal`)],
+    ['its log is replaced by a copy', () => replaceByCopy(`${path}-wal`)],
+    ['the index of its log is removed', () => rmSync(`${path}-shm`)],
+    ['the index of its log is replaced by a copy', () => replaceByCopy(`${path}-shm`)],
     ['the file is moved away', () => renameSync(path, `${path}.old`)],
     ['its folder is moved away', () => renameSync(folder, `${folder}-old`)],
-    [
-      'the file is replaced by a copy',
-      () => {
-        copyFileSync(path, `${path}.copy`);
-        renameSync(`${path}.copy`, path);
-      },
-    ],
+    ['the file is replaced by a copy', () => replaceByCopy(path)],
   ];
 
   it.each(LOSSES)('fails as soon as %s', async (_, lose) => {
@@ -141,6 +144,19 @@ describe('the check of an open database, when its folder has long been as it is'
     lose();
     expect(requireFile).toThrow(expect.objectContaining(unavailable));
     expect(requireFile).toThrow(expect.objectContaining(unavailable));
+  });
+
+  it.each(LOSSES)('leaves the outcome of a commit unknown during which %s', async (_, lose) => {
+    const requireFile = createFileCheck(database, later);
+    const connection = { database, busyTimeout: 1000, isHosts: true };
+    const queue = createWriteQueue(connection, { begun: requireFile, committed: requireFile });
+    await nextTick();
+    const outcome = queue.run(() => {
+      database.exec("INSERT INTO notes VALUES ('lost?')");
+      lose();
+    });
+    await expect(outcome).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(queue.run(() => undefined)).rejects.toMatchObject(unavailable);
   });
 
   it('passes again when the file is put back', async () => {

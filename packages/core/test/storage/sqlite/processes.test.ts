@@ -1,11 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { flag, put } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { childProgram, nextMessage } from './child-program.js';
+import type { Outcome } from './children/committer.js';
 import type { Round } from './children/contender.js';
 
 describe('several processes on one SQLite file', () => {
@@ -90,4 +92,51 @@ describe('several processes on one SQLite file', () => {
     expect(new Set(ids)).toEqual(new Set(openers.map(({ pid }) => `p${pid}`)));
     await storage.close();
   }, 60_000);
+
+  it.each([
+    ['removed', () => rmSync(`${path}-shm`)],
+    [
+      'replaced by a copy',
+      () => {
+        copyFileSync(`${path}-shm`, `${path}-copy`);
+        renameSync(`${path}-copy`, `${path}-shm`);
+      },
+    ],
+  ])('lose nothing that was acknowledged when the -shm is %s', async (_, lose) => {
+    const program = childProgram('committer', directory.path);
+    const acknowledged = new Set<string>();
+    const startOne = async () => {
+      const child = program(path);
+      children.push(child);
+      await nextMessage(child);
+      return child;
+    };
+    const commit = async (child: ChildProcess, ids: readonly string[]) => {
+      const answer = nextMessage(child);
+      child.send(ids);
+      const outcomes = (await answer) as readonly Outcome[];
+      for (const { id, code } of outcomes) if (code === undefined) acknowledged.add(id);
+      return new Set(outcomes.map(({ code }) => code));
+    };
+    const group = (name: string) => Array.from({ length: 10 }, (_, number) => `${name}-${number}`);
+
+    const before = await startOne();
+    for (let round = 0; round < 5; round++) await commit(before, group(`first-${round}`));
+    lose();
+    const after = await startOne();
+    const codes = new Set<string | undefined>();
+    for (let round = 0; round < 10; round++) {
+      expect(await commit(after, group(`after-${round}`))).toEqual(new Set([undefined]));
+      for (const code of await commit(before, group(`before-${round}`))) codes.add(code);
+    }
+    expect(codes).toEqual(new Set(['storage_unavailable']));
+    for (const child of children) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+    const storage = await sqliteStorage(path);
+    const stored = (await storage.list({ kind: 'flag', part: 'summary' })).map(({ key }) => key.id);
+    expect(new Set(stored)).toEqual(acknowledged);
+    await storage.close();
+  });
 });

@@ -82,13 +82,21 @@ it.each([
 describe('a write-ahead log that nobody writes to', () => {
   let database: Database.Database;
   let cleaner: ReturnType<typeof createLogCleaner>;
+  let isInPlace: boolean;
+  let checks: number;
 
   beforeEach(async () => {
     const storage = await sqliteStorage(path);
     await fill(storage, 200);
     database = new Database(path, { timeout: 10 });
     await storage.close();
-    cleaner = createLogCleaner(database, IDLE);
+    isInPlace = true;
+    checks = 0;
+    const assertFile = () => {
+      checks += 1;
+      if (!isInPlace) throw new Error('not in place');
+    };
+    cleaner = createLogCleaner(database, assertFile, IDLE);
   });
 
   afterEach(() => {
@@ -129,6 +137,15 @@ describe('a write-ahead log that nobody writes to', () => {
     await until(() => logSize() === 0);
     expect(database.pragma('busy_timeout', { simple: true })).toBe(10);
     other.close();
+  });
+
+  it('is left alone while a file of the database is gone', async () => {
+    write();
+    isInPlace = false;
+    await until(() => checks > 2);
+    expect(logSize()).toBeGreaterThan(0);
+    isInPlace = true;
+    await until(() => logSize() === 0);
   });
 
   it('costs the connection that empties it none of its cached answers', async () => {

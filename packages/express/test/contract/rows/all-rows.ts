@@ -9,6 +9,7 @@ import { dependencyRows } from './dependencies.js';
 import { eventRows } from './events.js';
 import { featureRows } from './features.js';
 import { flagChangeRows } from './flag-changes.js';
+import { flagEnvironmentRows } from './flag-environment.js';
 import { flagRows } from './flags.js';
 import { frontendRows } from './frontend.js';
 import { memberRows } from './members.js';
@@ -32,6 +33,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...tagRows,
   ...featureRows,
   ...strategyRows,
+  ...flagEnvironmentRows,
   ...switchingRows,
   ...variantRows,
   ...dependencyRows,

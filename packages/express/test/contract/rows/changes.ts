@@ -251,6 +251,8 @@ const planning: readonly Row[] = [
             ],
           },
         ],
+        effects: [{ ...PRODUCTION, before: 'off', after: 'on' }],
+        hiddenEffects: 0,
       },
     },
   },
@@ -419,15 +421,27 @@ const undoing: readonly Row[] = [
     },
   },
   {
-    endpoint: 'undoChange',
-    name: 'refuses where the same part has changed since',
-    given: inOrder(
-      checkout,
-      (flags) => flags.apply([{ op: 'updateFlag', ref: CHECKOUT, input: { description: 'first' } }], { id: ID }),
-      (flags) => flags.updateFlag(CHECKOUT, { description: 'second' }),
-    ),
-    request: { method: 'POST', path: `${CHANGES}/${ID}/undo` },
-    expect: { status: 409, code: 'undo_conflict' },
+    endpoint: 'planUndo',
+    name: 'shows the direction of an undo',
+    given: launched,
+    request: { method: 'POST', path: `${CHANGES}/${ID}/undo/plan` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        documents: [
+          expect.objectContaining({ events: [expect.objectContaining({ type: 'feature-environment-disabled' })] }),
+        ],
+        effects: [{ ...PRODUCTION, before: 'on', after: 'off' }],
+        hiddenEffects: 0,
+      },
+    },
+  },
+  {
+    endpoint: 'planUndo',
+    name: 'does not find a change set that is not there',
+    request: { method: 'POST', path: `${CHANGES}/${UNKNOWN_ID}/undo/plan` },
+    expect: { status: 404, code: 'change_set_not_found' },
   },
   {
     endpoint: 'undoChange',
@@ -452,6 +466,13 @@ const DEPENDENCY = { ref: CHECKOUT, input: { flag: 'payments' } } as const;
 
 /** Sets whose undo would break an invariant, after what has happened since. */
 const BROKEN: readonly (readonly [code: PossibleCode, status: number, ...steps: Step[]])[] = [
+  [
+    'undo_conflict',
+    409,
+    checkout,
+    undo({ op: 'updateFlag', ref: CHECKOUT, input: { description: 'first' } }),
+    (flags) => flags.updateFlag(CHECKOUT, { description: 'second' }),
+  ],
   [
     'project_not_empty',
     409,
@@ -488,13 +509,20 @@ const BROKEN: readonly (readonly [code: PossibleCode, status: number, ...steps: 
   ],
 ];
 
-const brokenRows: readonly Row[] = BROKEN.map(([code, status, ...steps]) => ({
-  endpoint: 'undoChange',
-  name: `refuses to break an invariant: ${code}`,
-  given: inOrder(...steps),
-  request: { method: 'POST', path: `${CHANGES}/${ID}/undo` },
-  expect: { status, code },
-}));
+const UNDOING = [
+  { endpoint: 'undoChange', path: `${CHANGES}/${ID}/undo` },
+  { endpoint: 'planUndo', path: `${CHANGES}/${ID}/undo/plan` },
+] as const;
+
+const brokenRows: readonly Row[] = UNDOING.flatMap(({ endpoint, path }) =>
+  BROKEN.map(([code, status, ...steps]) => ({
+    endpoint,
+    name: `refuses to break an invariant: ${code}`,
+    given: inOrder(...steps),
+    request: { method: 'POST', path },
+    expect: { status, code },
+  })),
+);
 
 export const changeRows: readonly Row[] = [
   ...applying,

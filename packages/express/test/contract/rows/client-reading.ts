@@ -1,6 +1,7 @@
 import { FRONTEND_SECRET } from '../contract-host.js';
 import type { Row } from '../row.js';
-import { enabled } from '../states.js';
+import { inOrder } from '../row.js';
+import { CHECKOUT, enabled } from '../states.js';
 
 const CLIENT_CHECKOUT = {
   name: 'checkout',
@@ -38,6 +39,43 @@ export const clientReadingRows: readonly Row[] = [
     endpoint: 'listClientFlags',
     name: 'refuses a prefix that no name can have',
     request: { method: 'GET', path: `/api/client/features?namePrefix=${LONG}` },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  ...(
+    [
+      ['tag=simple:blue', [['simple', 'blue']], [{ ...CLIENT_CHECKOUT }]],
+      [
+        'tag=simple:red&tag=simple:blue',
+        [
+          ['simple', 'blue'],
+          ['simple', 'red'],
+        ],
+        [{ ...CLIENT_CHECKOUT }],
+      ],
+      ['tag=simple:red', [['simple', 'red']], []],
+      ['tag=team:blue', [['simple', 'team:blue']], []],
+    ] as const
+  ).map(
+    ([query, tag, features]): Row => ({
+      endpoint: 'listClientFlags',
+      name: `filters by ${query}`,
+      given: inOrder(enabled, (flags) => flags.changeLabels(CHECKOUT, { add: ['blue'] })),
+      request: {
+        method: 'GET',
+        path: `/api/client/features?${query}`,
+        headers: { 'unleash-client-spec': '5.1.0' },
+      },
+      expect: {
+        status: 200,
+        unchanged: true,
+        body: { version: 2, features, segments: [], query: { environment: 'production', tag } },
+      },
+    }),
+  ),
+  {
+    endpoint: 'listClientFlags',
+    name: 'refuses a tag without a type',
+    request: { method: 'GET', path: '/api/client/features?tag=blue' },
     expect: { status: 400, code: 'invalid_input' },
   },
   {

@@ -1,7 +1,7 @@
 import type { Definitions } from '@flags/core';
 import type { PossibleCode } from '../../../../http/src/openapi/responses.js';
 import { inOrder, type Row, type Step } from '../row.js';
-import { CHECKOUT, checkout, DEFAULT, NOW, owned, PRODUCTION, shop, withStrategy } from '../states.js';
+import { CHECKOUT, checkout, DEFAULT, enabled, NOW, owned, PRODUCTION, shop, withStrategy } from '../states.js';
 
 const EXPORT = '/api/admin/export';
 const IMPORT = '/api/admin/import';
@@ -137,7 +137,27 @@ export const definitionRows: readonly Row[] = [
             ],
           },
         ],
+        effects: [],
+        hiddenEffects: 0,
       },
+    },
+  },
+  {
+    endpoint: 'importDefinitions',
+    name: 'shows in a dry run what clients would see',
+    given: enabled,
+    request: {
+      method: 'POST',
+      path: IMPORT,
+      body: { definitions: ofFlags({ name: 'checkout', archived: true }), dryRun: true },
+    },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: expect.objectContaining({
+        effects: [{ ...PRODUCTION, before: 'on', after: 'absent' }],
+        hiddenEffects: 0,
+      }),
     },
   },
   ...REFUSALS.map(

@@ -139,6 +139,7 @@ export const eventRows: readonly Row[] = [
           { name: 'development', displayName: 'Development' },
           { name: 'production', displayName: 'production' },
         ],
+        environment: 'production',
         types: expect.arrayContaining([{ name: 'release', lifetimeDays: 40 }]),
         roles: [
           { id: 4, name: 'owner' },

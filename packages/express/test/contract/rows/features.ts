@@ -4,7 +4,7 @@ import { archived, CHECKOUT, checkout, DEFAULT, enabled, NOW, PRODUCTION, shop, 
 const FEATURES = '/api/admin/features';
 const SHOP = { project: 'shop', flag: 'basket' };
 
-const OFF = { enabled: false, strategyCount: 0, rollout: 0, hasVariants: false };
+const OFF = { enabled: false, strategyCount: 0, rollout: 0, hasVariants: false, audience: [], offBecauseOf: null };
 const CHECKOUT_SHOWN = {
   name: 'checkout',
   project: 'default',
@@ -19,7 +19,7 @@ const CHECKOUT_SHOWN = {
   lastSeenAt: null,
   environments: [
     { name: 'development', ...OFF },
-    { name: 'production', ...OFF, enabled: true, strategyCount: 1, rollout: 25 },
+    { name: 'production', ...OFF, enabled: true, strategyCount: 1, rollout: 25, audience: [{ rollout: 25 }] },
   ],
 };
 const BASKET_SHOWN = {
@@ -98,7 +98,14 @@ const searchRows: readonly Row[] = [
           expect.objectContaining({
             environments: [
               { name: 'development', ...OFF, hasVariants: true },
-              { name: 'production', ...OFF, strategyCount: 1, rollout: 100, hasVariants: true },
+              {
+                name: 'production',
+                ...OFF,
+                strategyCount: 1,
+                rollout: 100,
+                hasVariants: true,
+                audience: [{ rollout: 100 }],
+              },
             ],
           }),
         ],

@@ -1,4 +1,4 @@
-import type { Row } from '../row.js';
+import type { Row, Step } from '../row.js';
 import { inOrder } from '../row.js';
 import {
   archived,
@@ -28,6 +28,18 @@ const NEW_FLAG = {
   labels: [],
   owner: null,
 };
+
+/** Flags with labels, one of them archived, and one of another project. */
+const labelled: Step = inOrder(
+  shop,
+  (flags) => flags.createFlag({ project: 'shop' }, { name: 'b-shop', labels: ['blue'] }),
+  (flags) => flags.createFlag(DEFAULT, { name: 'a-blue', labels: ['blue', 'other'] }),
+  (flags) => flags.createFlag(DEFAULT, { name: 'b-blue', labels: ['blue'] }),
+  (flags) => flags.createFlag(DEFAULT, { name: 'b-plain' }),
+  (flags) => flags.createFlag(DEFAULT, { name: 'c-red', labels: ['red', 'team:red'] }),
+  (flags) => flags.createFlag(DEFAULT, { name: 'd-red', labels: ['red'] }),
+  (flags) => flags.archiveFlag({ ...DEFAULT, flag: 'd-red' }),
+);
 
 const SUMMARY = {
   name: 'checkout',
@@ -214,6 +226,44 @@ const readRows: readonly Row[] = [
       status: 200,
       body: { version: 1, features: [expect.objectContaining({ name: 'checkout' })] },
     },
+  },
+  ...(
+    [
+      ['namePrefix=b', ['b-blue', 'b-plain']],
+      ['tag=simple:blue', ['a-blue', 'b-blue']],
+      ['tag=simple:blue&tag=simple:red', ['a-blue', 'b-blue', 'c-red']],
+      ['namePrefix=b&tag=simple:blue', ['b-blue']],
+      ['tag=team:blue', []],
+      ['tag=team:red', ['c-red']],
+      ['archived=true&tag=simple:red', ['d-red']],
+      ['tag=simple:blue&limit=1', ['a-blue']],
+      ['tag=simple:blue&limit=1&after=a-blue', ['b-blue']],
+    ] as const
+  ).map(
+    ([query, names]): Row => ({
+      endpoint: 2,
+      name: `filters by ${query}`,
+      given: labelled,
+      request: { method: 'GET', path: `${FEATURES}?${query}` },
+      expect: {
+        status: 200,
+        unchanged: true,
+        body: { version: 1, features: names.map((name) => ({ ...SUMMARY, name })) },
+      },
+    }),
+  ),
+  {
+    endpoint: 2,
+    name: 'refuses a tag without a type',
+    given: checkout,
+    request: { method: 'GET', path: `${FEATURES}?tag=blue` },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 2,
+    name: 'does not find an unknown project, filtered',
+    request: { method: 'GET', path: `${PROJECTS}/unknown/features?tag=simple:blue` },
+    expect: { status: 404, code: 'project_not_found' },
   },
   {
     endpoint: 2,

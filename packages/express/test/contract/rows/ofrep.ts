@@ -13,7 +13,8 @@ const onForSeven: Step = inOrder(
 
 const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
 const LIMITED = { key: 'checkout', value: 60, reason: 'TARGETING_MATCH', variant: 'limited', metadata: METADATA };
-const OFF = { key: 'checkout', value: false, reason: 'DEFAULT', metadata: { ...METADATA, enabled: false } };
+/** The caller's default is meant, because the variant has a payload. */
+const OFF = { key: 'checkout', reason: 'DISABLED', metadata: { ...METADATA, enabled: false } };
 
 export const ofrepRows: readonly Row[] = [
   {
@@ -27,7 +28,7 @@ export const ofrepRows: readonly Row[] = [
     endpoint: 'resolveFlag',
     name: 'needs no context',
     given: onForSeven,
-    request: { method: 'POST', path: `${FLAGS}/checkout` },
+    request: { method: 'POST', path: `${FLAGS}/checkout`, body: {} },
     expect: { status: 200, unchanged: true, body: OFF },
   },
   {
@@ -55,9 +56,31 @@ export const ofrepRows: readonly Row[] = [
     endpoint: 'resolveFlags',
     name: 'needs no context',
     given: onForSeven,
-    request: { method: 'POST', path: FLAGS },
+    request: { method: 'POST', path: FLAGS, body: {} },
     expect: { status: 200, unchanged: true, body: { flags: [OFF] } },
   },
+  ...(['resolveFlag', 'resolveFlags'] as const).flatMap((endpoint): Row[] => {
+    const path = endpoint === 'resolveFlag' ? `${FLAGS}/checkout` : FLAGS;
+    const refused = { status: 400, code: 'invalid_input' } as const;
+    return [
+      {
+        endpoint,
+        name: 'refuses an empty body',
+        given: onForSeven,
+        request: { method: 'POST', path },
+        expect: refused,
+      },
+      ...[7, null, {}, ['7'], true].map(
+        (targetingKey): Row => ({
+          endpoint,
+          name: `refuses the targeting key ${JSON.stringify(targetingKey)}`,
+          given: onForSeven,
+          request: { method: 'POST', path, body: { context: { targetingKey } } },
+          expect: refused,
+        }),
+      ),
+    ];
+  }),
   {
     endpoint: 'resolveFlags',
     name: 'refuses a context that is none',

@@ -125,6 +125,52 @@ export const tokenRows: readonly Row[] = [
     request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: ROTATED, overlap: '1h' } },
     expect: { status: 400, code: 'invalid_input' },
   },
+  ...[ROTATED, TO_BE_DELETED].map(
+    (token): Row => ({
+      endpoint: 'updateToken',
+      name: `changes when a token expires, named by ${token === ROTATED ? 'its id' : 'its secret'}`,
+      given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+      request: { method: 'PUT', path: `${TOKENS}/${token}`, body: { expiresAt: '2026-03-02T00:00:00Z' } },
+      expect: {
+        status: 200,
+        body: null,
+        afterwards: async (flags) => {
+          expect(await flags.verifyToken(TO_BE_DELETED)).toMatchObject({ expiresAt: '2026-03-02T00:00:00.000Z' });
+          const { events } = await flags.listEvents({ type: 'token-updated' });
+          expect(events).toMatchObject([
+            { data: { expiresAt: '2026-03-02T00:00:00.000Z' }, before: { expiresAt: null } },
+          ]);
+        },
+      },
+    }),
+  ),
+  {
+    endpoint: 'updateToken',
+    name: 'changes nothing when the time is the same',
+    given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+    request: { method: 'PUT', path: `${TOKENS}/${ROTATED}`, body: { expiresAt: null } },
+    expect: { status: 200, body: null, unchanged: true },
+  },
+  {
+    endpoint: 'updateToken',
+    name: 'refuses a time that is none',
+    given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+    request: { method: 'PUT', path: `${TOKENS}/${ROTATED}`, body: { expiresAt: 'soon' } },
+    expect: INVALID,
+  },
+  {
+    endpoint: 'updateToken',
+    name: 'requires a time',
+    given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
+    request: { method: 'PUT', path: `${TOKENS}/${ROTATED}`, body: {} },
+    expect: INVALID,
+  },
+  {
+    endpoint: 'updateToken',
+    name: 'does not find an unknown token',
+    request: { method: 'PUT', path: `${TOKENS}/unknown`, body: { expiresAt: null } },
+    expect: { status: 404, code: 'token_not_found' },
+  },
   {
     endpoint: 'deleteToken',
     name: 'deletes a token',

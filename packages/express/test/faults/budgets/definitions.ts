@@ -14,7 +14,15 @@ export const SECRETS = {
   admin: `admin-${'a'.repeat(40)}`,
   client: `client-${'c'.repeat(40)}`,
   frontend: `frontend-${'f'.repeat(40)}`,
+  stranger: `stranger-${'s'.repeat(40)}`,
 } as const;
+/** The admin token whose owner may do nothing. */
+export const STRANGER = 'stranger of the table';
+
+/** How many requests are sent at once. */
+export const AT_ONCE = 8;
+/** Each of the requests that are sent at once has an actor of its own. */
+export const adminSecret = (number: number) => `admin-${number}-${'a'.repeat(40)}`;
 
 /** How large the store is that the requests meet. */
 export interface StoreSize {
@@ -28,9 +36,13 @@ export interface StoreSize {
   readonly sharing: number;
   /** Events that carry nearly 1.3 MB each. */
   readonly largeEvents: number;
+  /** Events of one flag, small ones. */
+  readonly manyEvents: number;
   readonly applications: number;
   /** Reported by each application. */
   readonly reported: number;
+  /** Applications that report one flag only: the flag that paths name. */
+  readonly invented: number;
 }
 
 export const flagName = (number: number) => `flag-${String(number).padStart(5, '0')}`;
@@ -57,6 +69,21 @@ export async function fillStorage(storage: Storage, size: StoreSize): Promise<vo
 interface Template {
   readonly body: string;
   readonly summary: string;
+}
+
+/** Gives the flag `busy` a long log, as a switch that is turned very often. */
+async function makeManyEvents(storage: Storage, flags: Flags, count: number): Promise<void> {
+  await flags.createFlag(DEFAULT, { name: 'busy' });
+  const subject = { kind: 'flag', id: 'busy' };
+  const { revision = 0 } = (await storage.get(subject)) ?? {};
+  const event = { at: new Date().toISOString(), actor: 'ada', subject, project: 'default', before: null };
+  for (let first = 0; first < count; first += 2) {
+    const events = ['environment-enabled', 'environment-disabled'].map((type) => {
+      return { ...event, type, environment: 'production', data: null };
+    });
+    const expected = revision + first / 2;
+    await storage.commit({ writes: [{ key: subject, expected, touch: true }], events });
+  }
 }
 
 /** A flag that is on in production, of so many bytes. */
@@ -111,10 +138,14 @@ function largeFlag({ body, summary }: Template, number: number): DocumentPut {
 }
 
 /** Makes everything else that the requests name, through the public interface. */
-export async function furnish(flags: Flags, size: StoreSize): Promise<void> {
+export async function furnish(storage: Storage, flags: Flags, size: StoreSize): Promise<void> {
   for (const kind of ['admin', 'client', 'frontend'] as const) {
     const place = kind === 'admin' ? {} : { environment: 'production' };
     await flags.createToken({ name: `${kind} of the table`, kind, secret: SECRETS[kind], ...place });
+  }
+  await flags.createToken({ name: STRANGER, kind: 'admin', secret: SECRETS.stranger });
+  for (let number = 0; number < AT_ONCE; number++) {
+    await flags.createToken({ name: `admin ${number}`, kind: 'admin', secret: adminSecret(number) });
   }
   await flags.createProject({ id: 'other', name: 'Other' });
   await flags.createProject({ id: 'empty', name: 'Empty' });
@@ -135,7 +166,9 @@ export async function furnish(flags: Flags, size: StoreSize): Promise<void> {
   await flags.addDependency({ ...DEFAULT, flag: flagName(20) }, { flag: flagName(21) });
   await flags.addDependency({ ...DEFAULT, flag: flagName(22) }, { flag: flagName(21) });
   await makeLargeEvents(flags, size.largeEvents);
+  await makeManyEvents(storage, flags, size.manyEvents);
   await reportUsage(flags, size);
+  await inventApplications(flags, size.invented);
 }
 
 /** A strategy of 20 patterns that cost as much for every character as is accepted, and that are all tried. */
@@ -179,5 +212,14 @@ async function reportUsage(flags: Flags, { applications, reported, flags: known 
       interval: 60_000,
     });
     await flags.reportMetrics({ appName, instanceId: 'i', bucket: { start: now, stop: now, toggles } });
+  }
+}
+
+async function inventApplications(flags: Flags, count: number): Promise<void> {
+  const now = new Date().toISOString();
+  const bucket = { start: now, stop: now, toggles: { [flagName(10)]: { yes: 1, no: 1 } } };
+  for (let first = 0; first < count; first += 1000) {
+    const numbers = Array.from({ length: Math.min(1000, count - first) }, (_, number) => first + number);
+    await flags.reportMetricsInBulk({ reports: numbers.map((number) => ({ appName: `invented-${number}`, bucket })) });
   }
 }

@@ -31,10 +31,14 @@ export interface Answer {
   readonly status: number | 'silent' | 'reset' | 'died';
   /** Of the body. */
   readonly bytes: number;
+  /** The answer has the header `Retry-After`. */
+  readonly isRetryable: boolean;
 }
 
 /** A server in a process with a small heap, that measures itself. */
 export interface MeasuredServer {
+  /** On 127.0.0.1. */
+  readonly port: number;
   /** Undefined when the process has ended. */
   measure(asking: () => Promise<void>): Promise<Figures | undefined>;
   ask(sent: Sent): Promise<Answer>;
@@ -104,6 +108,7 @@ function measuredServer(child: ChildProcess, port: number): MeasuredServer {
   }
 
   return {
+    port,
     async measure(asking) {
       await tell('begin');
       await asking();
@@ -151,6 +156,7 @@ async function nextMessage<T>(child: ChildProcess): Promise<T | undefined> {
 function send(port: number, { method, path, headers, body, isEndless }: Sent): Promise<Answer> {
   return new Promise((resolve) => {
     let bytes = 0;
+    let isRetryable = false;
     let status: Answer['status'] = 'reset';
     const asked = request({ port, host: '127.0.0.1', method, path, headers, agent: false });
     let timer = setTimeout(() => finish('silent'), PATIENCE);
@@ -158,11 +164,12 @@ function send(port: number, { method, path, headers, body, isEndless }: Sent): P
     function finish(outcome: Answer['status']): void {
       clearTimeout(timer);
       asked.destroy();
-      resolve({ status: outcome, bytes });
+      resolve({ status: outcome, bytes, isRetryable });
     }
 
     asked.on('response', (response) => {
       status = response.statusCode ?? 'reset';
+      isRetryable = response.headers['retry-after'] !== undefined;
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         if (!isEndless) return;

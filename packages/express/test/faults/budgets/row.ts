@@ -8,6 +8,13 @@ export interface BudgetRow {
   readonly headers?: Readonly<Record<string, string>>;
   /** How often it is sent; once when absent. */
   readonly times?: number;
+  /** Sent with an admin token that has no permission. */
+  readonly isStranger?: boolean;
+  /**
+   * All are sent at once, each with an admin token of its own. The gate may answer some of them 503 `overloaded` with
+   * `Retry-After`.
+   */
+  readonly isAtOnce?: true;
   /** It must be granted: a row that is refused would measure nothing. */
   readonly isGranted?: boolean;
   /** Sent before it, with the admin token; what becomes of them does not matter. */

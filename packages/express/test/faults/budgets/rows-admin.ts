@@ -95,6 +95,7 @@ export const OTHER_ADMIN_ROWS = {
   listTokens: [],
   createToken: [{ name: 'largest', body: () => padded('{"username":"made","type":"admin","ignored":"…"}') }],
   rotateToken: [{ name: 'unknown', body: () => padded('{"id":"unknown","ignored":"…"}') }],
+  updateToken: [{ name: 'unknown', body: () => padded('{"expiresAt":null,"ignored":"…"}') }],
   deleteToken: [{ name: 'unknown' }, { name: 'long', path: `/api/admin/api-tokens/${longText(14_000)}` }],
   listEvents: [
     { name: 'limit=1000', path: '/api/admin/events?limit=1000', ...granted },

@@ -1,7 +1,9 @@
 import { longText, MEBIBYTE, padded, within } from './bodies.js';
+import { AT_ONCE, flagName } from './definitions.js';
 import type { BudgetRow } from './row.js';
 
 const granted = { isGranted: true } as const;
+const atOnce = { isAtOnce: true, times: AT_ONCE, isGranted: true } as const;
 const PRODUCTION = '"ref":{"project":"default","flag":"flag-00010","environment":"production"}';
 /** The most changes of one set. */
 const MOST = 500;
@@ -34,6 +36,23 @@ const contexts = (count: number) =>
   `,"environment":"production","contexts":[${Array.from({ length: count }, (_, n) => `{"userId":"user-${n}"}`)}]`;
 const ofSegment = (rest: string) =>
   `{"changes":[{"op":"updateSegment","ref":{"segment":1},"input":{"constraints":[]}}]${rest}}`;
+/** The document of 1 MiB is the same in every change. */
+const byStranger = (rest = ''): readonly BudgetRow[] =>
+  Object.entries({
+    deleteSegment: { segment: 1 },
+    deleteFlag: { flag: 'largest' },
+    reviveFlag: { flag: 'largest' },
+  }).map(([op, ref]) => ({
+    name: `${op} of 1 MiB, 500 times`,
+    body: () => `{"changes":${JSON.stringify(Array(MOST).fill({ op, ref }))}${rest}}`,
+    isStranger: true,
+  }));
+/** 100 flags with a bucket each, for 1,000 contexts: as many results as a preview may have. */
+const mostResults = () => {
+  const changes = Array.from({ length: 100 }, (_, number) => describing(number, 'short'));
+  return `{"changes":[${changes}]${contexts(1000)}}`;
+};
+
 const faultyChanges = () => within('{"changes":[', () => '{}', ']}');
 const HISTORY = '/api/admin/projects/default/features/eventful';
 
@@ -41,9 +60,23 @@ const HISTORY = '/api/admin/projects/default/features/eventful';
 const defining = (name: string, rest = '') =>
   within('{"definitions":{"version":1,"flags":[', (n) => `{"name":"${name}-${n}","project":"default"}`, `]}${rest}}`);
 
+/** Flags that the full store has: all of them differ from the document. */
+const redefining = (rest = '') => {
+  const flags = Array.from({ length: 9000 }, (_, n) => `{"name":"${flagName(n)}","project":"default","stale":true}`);
+  return `{"definitions":{"version":1,"flags":[${flags}]}${rest}}`;
+};
+
+let undone = 0;
+/** Another set for each measurement. */
+const undoneSet = () => `0198a000-0000-7000-8000-${String(undone).padStart(12, '0')}`;
+
 export const CHANGE_ROWS = {
-  exportDefinitions: [{ name: 'one project', path: '/api/admin/export?project=default', ...granted }],
+  exportDefinitions: [
+    { name: 'one project', path: '/api/admin/export?project=default', ...granted },
+    { name: 'eight at once', ...atOnce },
+  ],
   importDefinitions: [
+    { name: 'eight plans of 9,000 flags at once', body: () => redefining(',"dryRun":true'), ...atOnce },
     { name: 'many new flags', body: () => defining('imported'), ...granted },
     { name: 'a plan of many new flags', body: () => defining('planned-import', ',"dryRun":true'), ...granted },
     { name: 'faulty flags', body: () => within('{"definitions":{"version":1,"flags":[', () => '0', ']}}') },
@@ -62,15 +95,22 @@ export const CHANGE_ROWS = {
     { name: '500 descriptions', body: () => manyChanges(describing) },
     { name: 'one flag of 1 MiB, 500 times', body: () => manyChanges(growing) },
     { name: 'seven flags of 1 MiB', body: () => markingLarge() },
+    { name: 'eight sets of seven flags of 1 MiB at once', body: () => markingLarge(), ...atOnce, isGranted: false },
     { name: 'faulty changes', body: faultyChanges },
     { name: 'largest reason', body: () => padded('{"changes":[],"reason":"…"}') },
+    ...byStranger(),
   ],
   planChanges: [
+    { name: 'eight plans of 500 new flags at once', body: () => manyChanges(creating('planned')), ...atOnce },
+    { name: 'eight plans of seven flags of 1 MiB at once', body: () => markingLarge(), ...atOnce, isGranted: false },
     { name: '500 new flags', body: () => manyChanges(creating('planned')), ...granted },
     { name: 'seven flags of 1 MiB', body: () => markingLarge() },
+    { name: 'a segment that many flags share', body: () => ofSegment(''), ...granted },
     { name: 'faulty changes', body: faultyChanges },
+    ...byStranger(),
   ],
   previewChanges: [
+    { name: 'eight of 200,000 results at once', body: mostResults, ...atOnce },
     {
       name: '1,000 contexts',
       body: () => `{"changes":[{"op":"enable",${PRODUCTION}}]${contexts(1000)}}`,
@@ -87,10 +127,36 @@ export const CHANGE_ROWS = {
       name: 'faulty contexts',
       body: () => within('{"changes":[],"environment":"production","contexts":[', () => '0', ']}'),
     },
+    ...byStranger(contexts(1)),
   ],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
-  undoChange: [{ name: 'unknown', body: () => padded('{"reason":"…"}') }],
-  listHistory: [{ name: 'limit=1000', path: '/api/admin/history?limit=1000', ...granted }],
+  planUndo: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}/undo/plan` }],
+  undoChange: [
+    { name: 'unknown', body: () => padded('{"reason":"…"}') },
+    {
+      name: 'eight of a set of 500 changes at once',
+      before: [
+        {
+          method: 'POST',
+          path: '/api/admin/changes',
+          body() {
+            undone++;
+            return manyChanges(creating(`undone-${undone}`), `,"id":"${undoneSet()}"`);
+          },
+        },
+      ],
+      path: () => `/api/admin/changes/${undoneSet()}/undo`,
+      ...atOnce,
+      isGranted: false,
+    },
+  ],
+  listHistory: [
+    { name: 'limit=1000', path: '/api/admin/history?limit=1000', ...granted },
+    { name: 'eight with limit=1000 at once', path: '/api/admin/history?limit=1000', ...atOnce },
+  ],
   listProjectHistory: [{ name: 'limit=1000', path: '/api/admin/projects/default/history?limit=1000', ...granted }],
-  listFlagHistory: [{ name: 'limit=1000', path: `${HISTORY}/history?limit=1000`, ...granted }],
+  listFlagHistory: [
+    { name: 'limit=1000', path: `${HISTORY}/history?limit=1000`, ...granted },
+    { name: 'eight with limit=1000 at once', path: `${HISTORY}/history?limit=1000`, ...atOnce },
+  ],
 } satisfies Record<string, readonly BudgetRow[]>;

@@ -10,7 +10,7 @@ import {
   withUnknown,
   wrongConstraints,
 } from './bodies.js';
-import { flagName, strategyId } from './definitions.js';
+import { AT_ONCE, flagName, strategyId } from './definitions.js';
 import type { BudgetRow, Preparation } from './row.js';
 
 const FEATURES = '/api/admin/projects/default/features';
@@ -68,7 +68,14 @@ export const FLAG_ROWS = {
   ],
   getFlag: [
     { name: 'of 1 MiB', path: `${FEATURES}/largest`, ...granted },
-    { name: 'with many events, as it was', path: `${FEATURES}/eventful?asOf=2100-01-01T00:00:00Z`, ...granted },
+    { name: 'with large events, as it was', path: `${FEATURES}/eventful?asOf=2100-01-01T00:00:00Z`, ...granted },
+    {
+      name: 'eight at once with many events, as it was',
+      path: (round) => `${FEATURES}/busy?asOf=2100-01-01T00:00:0${round}Z`,
+      isAtOnce: true,
+      times: AT_ONCE,
+      ...granted,
+    },
   ],
   updateFlag: [
     {
@@ -174,6 +181,14 @@ export const STRATEGY_ROWS = {
           ']}',
         ),
     },
+  ],
+  listStrategies: [{ name: 'of 1 MiB', path: STRATEGIES('largest'), ...granted }],
+  getStrategy: [],
+  getFlagEnvironment: [{ name: 'of 1 MiB', path: STRATEGIES('largest').replace('/strategies', ''), ...granted }],
+  listVariants: [],
+  orderStrategies: [
+    { name: 'wrong places', body: () => arrayOf(() => '{"id":0,"sortOrder":"0"}') },
+    { name: 'places without end', body: () => arrayOf(() => '{"id":"a","sortOrder":0}') },
   ],
   updateStrategy: [
     {

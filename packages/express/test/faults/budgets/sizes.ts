@@ -12,8 +12,10 @@ export const FULL_STORE: StoreSize = {
   bytes: 12 * MEBIBYTE,
   sharing: 100,
   largeEvents: 100,
+  manyEvents: 90_000,
   applications: 200,
   reported: 1000,
+  invented: 8000,
 };
 
 /** As few large documents, beside the small flags that the requests name. What the requests write comes on top. */
@@ -31,11 +33,21 @@ export const SHORT_STORE: StoreSize = {
   bytes: 4 * MEBIBYTE,
   sharing: 10,
   largeEvents: 5,
+  manyEvents: 1000,
   applications: 20,
   reported: 200,
+  invented: 5000,
 };
 
 /** Events and metrics stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
-  return storage === 'memory' ? { ...size, largeEvents: 3, applications: Math.min(size.applications, 30) } : size;
+  if (storage !== 'memory') return size;
+  const { manyEvents, applications } = size;
+  return {
+    ...size,
+    largeEvents: 3,
+    manyEvents: Math.min(manyEvents, 10_000),
+    applications: Math.min(applications, 30),
+    invented: 2000,
+  };
 }

@@ -54,11 +54,11 @@ export function casesIn(extent: Extent, part = 0): readonly Case[] {
   return ordered.flatMap((route, index) => shortened(casesOf(route, index), index + part));
 }
 
-/** One in four rows of those that are expected to be admitted, at least one, and the refused one. */
+/** One in four rows of those that are expected to be admitted, at least one, and the refused ones. */
 function shortened(cases: readonly Case[], part: number): readonly Case[] {
   const every = Math.max(1, Math.min(4, cases.length - 1));
   return cases
-    .filter((_, at) => at === cases.length - 1 || at % every === part % every)
+    .filter(({ row }, at) => row.isStranger || at === cases.length - 1 || at % every === part % every)
     .map((one) => (one.row.times ? { ...one, row: { ...one.row, times: Math.min(one.row.times, SHORT_TIMES) } } : one));
 }
 
@@ -72,7 +72,9 @@ function casesOf(route: Route, index: number | undefined): readonly Case[] {
   const refused = ALL_KINDS.filter((kind) => !admitted.includes(kind));
   const rows = [...plainRows(route), ...(ROWS[route.action] ?? []), ...share(commonRows(route), SHORT_SHARE)];
   return [
-    ...admitted.flatMap((kind) => rows.map((row) => ({ route, kind, row }))),
+    ...admitted.flatMap((kind) =>
+      rows.map((row) => ({ route, kind: row.isStranger ? 'stranger' : kind, row }) as Case),
+    ),
     ...share(refused, 1).map((kind) => ({
       route,
       kind,

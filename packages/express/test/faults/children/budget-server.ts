@@ -1,14 +1,18 @@
 import { createRequire } from 'node:module';
 import { memoryStorage } from '@flags/core';
 import { type SqliteDatabase, sqliteStorage } from '@flags/core/sqlite';
+import { fillStorage, furnish } from '../budgets/definitions.js';
 import { serve } from '../budgets/served.js';
 
 /** `memory`, or the path of a database file, which is not flushed: waiting for a disk is not what is measured. */
-serve(async (name) => {
-  if (name === 'memory') return memoryStorage();
-  const Database = createRequire(__filename)('better-sqlite3') as new (file: string) => SqliteDatabase;
-  const database = new Database(name);
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = OFF');
-  return sqliteStorage({ database });
-});
+serve(
+  async (name) => {
+    if (name === 'memory') return memoryStorage();
+    const Database = createRequire(__filename)('better-sqlite3') as new (file: string) => SqliteDatabase;
+    const database = new Database(name);
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = OFF');
+    return sqliteStorage({ database });
+  },
+  { fill: fillStorage, furnish },
+);

@@ -120,6 +120,7 @@ export const sessionSchemas = {
     {
       actor: { type: 'string', description: 'Who makes the request. Absent for callers that are not let in.' },
       environments: named({ displayName: text }),
+      environment: { type: 'string', description: 'The environment of evaluations and commands that name none.' },
       types: named({
         lifetimeDays: { type: ['number', 'null'], description: 'Days until a flag is stale; null: never.' },
       }),

@@ -41,6 +41,24 @@ const plannedDocument = strictObject({
   events: listOf(plannedEvent),
 });
 
+const visibility: JsonSchema = { type: 'string', enum: ['absent', 'off', 'on'] };
+
+const effect = strictObject(
+  { project: text, flag: text, environment: text, before: visibility, after: visibility },
+  {
+    changed: {
+      type: 'boolean',
+      const: true,
+      description: 'The flag is on before and after, and clients receive another definition.',
+    },
+  },
+);
+
+const effects = {
+  effects: { ...listOf(effect), description: 'What clients would see. Empty if they would see no difference.' },
+  hiddenEffects: { ...count, description: 'Effects on flags that the caller may not read.' },
+};
+
 const evaluation = strictObject({ enabled: boolean, variant: referTo('PreviewedVariant'), reason: text });
 
 const bucket = strictObject({
@@ -88,15 +106,24 @@ export const changeSchemas = {
     { next: { type: 'string', description: '`after` of the next page; absent on the last one.' } },
   ),
 
-  Plan: strictObject({ documents: listOf(plannedDocument) }),
+  Plan: strictObject({
+    documents: listOf(plannedDocument),
+    ...effects,
+  }),
 
   Definitions: openDefinitions,
 
-  ImportResult: strictObject({
-    dryRun: boolean,
-    changeSets: listOf(strictObject({ id: text, at: timestamp, documents: listOf(text) })),
-    differences: listOf(strictObject({ kind: text, id: text, parts: listOf(difference) })),
-  }),
+  ImportResult: strictObject(
+    {
+      dryRun: boolean,
+      changeSets: listOf(strictObject({ id: text, at: timestamp, documents: listOf(text) })),
+      differences: listOf(strictObject({ kind: text, id: text, parts: listOf(difference) })),
+    },
+    {
+      effects: { ...effects.effects, description: 'As in a plan. Only of a dry run.' },
+      hiddenEffects: effects.hiddenEffects,
+    },
+  ),
 
   Preview: strictObject({ flags: listOf(flagPreview) }),
 
@@ -171,6 +198,8 @@ export const CHANGE_EXAMPLES = {
         events: [exampleEvent],
       },
     ],
+    effects: [{ project: 'default', flag: 'checkout', environment: 'production', before: 'off', after: 'on' }],
+    hiddenEffects: 0,
   },
   Definitions: {
     version: 1,

@@ -10,7 +10,10 @@ export const clientSchemas = {
     {
       version: { type: 'integer', const: 2 },
       features: listOf(referTo('ClientFeature')),
-      query: strictObject({ environment: text }, { project: listOf(text), namePrefix: text }),
+      query: strictObject(
+        { environment: text },
+        { project: listOf(text), namePrefix: text, tag: { ...listOf(listOf(text)), description: 'Type and value.' } },
+      ),
     },
     {
       segments: {
@@ -96,13 +99,14 @@ export const ofrepSchemas = {
   OfrepEvaluation: strictObject(
     {
       key: { type: 'string', description: 'The name of the flag.' },
-      value: {
-        type: ['boolean', 'string', 'number', 'object', 'array'],
-        description: "What the variant's payload holds; where there is none, whether the flag is on.",
-      },
-      reason: { type: 'string', enum: ['STATIC', 'TARGETING_MATCH', 'SPLIT', 'DISABLED', 'DEFAULT'] },
+      reason: { type: 'string', enum: ['STATIC', 'TARGETING_MATCH', 'SPLIT', 'DISABLED', 'UNKNOWN'] },
     },
     {
+      value: {
+        type: ['boolean', 'string', 'number', 'object', 'array'],
+        description:
+          "What the variant's payload holds; where there is none, whether the flag is on. Absent for a flag that is off and whose variants have payloads: use your default.",
+      },
       variant: text,
       metadata: {
         ...strictObject({

@@ -76,6 +76,13 @@ export const flagSchemas = {
     strategies: listOf(referTo('Strategy')),
   }),
 
+  FlagInEnvironment: strictObject({
+    name: { ...text, description: 'The name of the flag.' },
+    environment: text,
+    enabled: boolean,
+    strategies: listOf(referTo('Strategy')),
+  }),
+
   FlagSummary: strictObject(summary),
 
   Feature: strictObject({
@@ -104,7 +111,26 @@ export const flagSchemas = {
       description: 'The largest percentage of one strategy; 100 of one without a percentage, 0 without strategies.',
     },
     hasVariants: { ...boolean, description: 'Of the flag, or of a strategy in this environment.' },
+    audience: {
+      ...listOf(referTo('AudiencePart')),
+      maxItems: 2,
+      description: 'Whom the strategies admit while the flag is enabled. Empty without strategies.',
+    },
+    offBecauseOf: {
+      type: ['string', 'null'],
+      description: 'The parent that switches the flag off here for everybody, although it is enabled.',
+    },
   }),
+
+  AudiencePart: strictObject(
+    { rollout: { type: 'integer', minimum: 0, maximum: 100 } },
+    {
+      segment: { type: 'integer', description: 'The segment that is the only condition.' },
+      list: strictObject({ noun: { type: 'string', enum: ['user', 'address', 'host'] }, count }),
+      field: { type: 'string', description: 'The context field without which the flag is off.' },
+      targeted: { ...boolean, description: 'Other conditions.' },
+    },
+  ),
 
   FeatureList: strictObject({
     version,
@@ -141,6 +167,8 @@ export const variantSchemas = {
 
   Override: strictObject({ contextName: text, values: listOf(text) }),
 
+  VariantList: strictObject({ version: { type: 'string', const: '1' }, variants: listOf(referTo('Variant')) }),
+
   VariantWeight: strictObject({ name: text, weightType, weight }),
 
   VariantWeights: strictObject({
@@ -169,6 +197,8 @@ export function strategySchemas({ constraint }: InputSchemas) {
         variants: listOf(referTo('StrategyVariant')),
       },
     ),
+
+    StrategyList: listOf(referTo('Strategy')),
 
     StrategyVariant: strictObject(variantBase, { payload: referTo('Payload') }),
 

@@ -22,7 +22,7 @@ export function reproducible(): Pick<FlagsOptions, 'now' | 'newId' | 'instanceId
 const SHOP = { project: 'shop' };
 export const CHECKOUT = { ...SHOP, flag: 'checkout' };
 export const ADMIN_SECRET = '*:*.a-secret-that-is-in-the-repository';
-const PATIENT = ['*:*.a-deleted-secret', 'shop:production.an-expired-secret'] as const;
+const PATIENT = ['*:*.a-deleted-secret-in-the-repository', 'shop:production.an-expired-secret'] as const;
 
 /** What release 0.1.0 had: every kind of document, of event and of metrics, tombstones among them. */
 export async function liveIn(flags: Flags): Promise<void> {
@@ -148,7 +148,12 @@ async function fillTokens(flags: Flags): Promise<void> {
     environment: 'production',
     expiresAt: '2026-01-01T00:00:01Z',
   });
-  await flags.createToken({ name: 'web', kind: 'frontend', secret: '*:development.web', environment: 'development' });
+  await flags.createToken({
+    name: 'web',
+    kind: 'frontend',
+    secret: '*:development.a-web-secret-in-the-repository',
+    environment: 'development',
+  });
   await flags.deleteToken({ token: deleted });
 }
 

@@ -1,0 +1,7 @@
+/*
+ * For the admin page and the command line: rules and words that both share. Runs in browsers, without Node. This entry
+ * carries no stability promise to others.
+ */
+
+export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
+export { defaultEnvironment, describeEffects, effectsToReview, isReviewed, type ReviewScope } from './flags/review.js';

@@ -1,0 +1,146 @@
+import type { EffectState } from '../changes/change-set.types.js';
+import { dependenciesOf, environmentOf, type FlagState, inOrder } from './flag.js';
+import type { Constraint, Strategy, StrategyVariant } from './strategy.types.js';
+import type { Variant } from './variant.types.js';
+
+/** What clients of one environment can see of a flag. */
+export type Visibility =
+  | { readonly state: 'absent' }
+  /** `hasPayloads`: the variants have payloads. Then OFREP sends no value. */
+  | { readonly state: 'off'; readonly hasPayloads: boolean }
+  /** The digest of what clients receive. */
+  | { readonly state: 'on'; readonly definition: string };
+
+/** One side of a change: the stored state before it, or after it. */
+export interface StoredSide {
+  /** Returns a flag that is not archived. */
+  flag(name: string): FlagState | undefined;
+  /** Returns the digest of a segment's constraints; null if there is no such segment. */
+  segment(id: number): string | null;
+  /** Returns a text that is equal for equal JSON texts only. */
+  digest(text: string): string;
+}
+
+const ABSENT: Visibility = { state: 'absent' };
+
+/**
+ * Returns a function that decides what clients of an environment can see of a flag, from stored state only: never from
+ * the environments, strategies or snapshots of one node. It decides once per flag, because many flags may share a parent.
+ */
+export function createVisibility(environment: string, side: StoredSide): (flag: string) => Visibility {
+  const known = new Map<string, Visibility>();
+  return function visibilityOf(name) {
+    const visibility = known.get(name) ?? decideVisibility(side.flag(name), { environment, side, visibilityOf });
+    known.set(name, visibility);
+    return visibility;
+  };
+}
+
+interface VisibilityScope {
+  readonly environment: string;
+  readonly side: StoredSide;
+  readonly visibilityOf: (flag: string) => Visibility;
+}
+
+function decideVisibility(
+  flag: FlagState | undefined,
+  { environment, side, visibilityOf }: VisibilityScope,
+): Visibility {
+  if (!flag) return ABSENT;
+  const { enabled, strategies } = environmentOf(flag, environment);
+  // Clients do not receive disabled strategies.
+  const inUse = inOrder(strategies).filter(({ disabled }) => !disabled);
+  if (!enabled || parentThatIsOff(flag, environment, side)) {
+    return { state: 'off', hasPayloads: [flag, ...inUse].some(hasPayloads) };
+  }
+  const definition = {
+    strategies: inUse.map((strategy) => shownStrategy(strategy, side)),
+    // An enabled flag without strategies is on for everybody. With only disabled ones it is off for everybody.
+    isForEverybody: strategies.length === 0,
+    variants: (flag.variants ?? []).map(shownVariant),
+    parents: dependenciesOf(flag).map((dependency) => {
+      const parent = visibilityOf(dependency.flag);
+      return { ...shownDependency(dependency), definition: parent.state === 'on' ? parent.definition : null };
+    }),
+  };
+  return { state: 'on', definition: side.digest(JSON.stringify(definition)) };
+}
+
+/**
+ * Returns the name of the first parent that switches a flag off for everybody: it is absent, has parents itself, or must
+ * be on and is off.
+ */
+export function parentThatIsOff(
+  flag: FlagState,
+  environment: string,
+  { flag: find }: Pick<StoredSide, 'flag'>,
+): string | undefined {
+  return dependenciesOf(flag).find((dependency) => {
+    const parent = find(dependency.flag);
+    if (!parent || dependenciesOf(parent).length > 0) return true;
+    return dependency.enabled !== false && !environmentOf(parent, environment).enabled;
+  })?.flag;
+}
+
+/** Compares both sides. Returns undefined if clients see the same. */
+export function compareVisibility(before: Visibility, after: Visibility): EffectState | undefined {
+  const states = { before: before.state, after: after.state };
+  if (before.state !== after.state) return states;
+  if (before.state === 'on' && after.state === 'on') {
+    return before.definition === after.definition ? undefined : { ...states, changed: true };
+  }
+  if (before.state === 'off' && after.state === 'off' && before.hasPayloads !== after.hasPayloads) return states;
+  return undefined;
+}
+
+function hasPayloads({ variants = [] }: { readonly variants?: readonly { readonly payload?: unknown }[] }): boolean {
+  return variants.some(({ payload }) => payload !== undefined && payload !== null);
+}
+
+function shownStrategy(
+  { name, parameters, constraints, segments = [], variants = [] }: Strategy,
+  { segment }: StoredSide,
+) {
+  return {
+    name,
+    parameters: shownParameters(parameters ?? {}),
+    constraints: shownConstraints(constraints),
+    segments: segments.map(segment),
+    variants: variants.map(shownVariant),
+  };
+}
+
+/** Clients receive texts. Entries, because the order of members has no meaning, and `__proto__` is a name. */
+function shownParameters(parameters: NonNullable<Strategy['parameters']>) {
+  const entries = Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1));
+  return entries.map(([name, value]) => [name, value === null ? null : String(value)]);
+}
+
+/** Returns constraints as clients receive them. */
+export function shownConstraints(constraints: readonly Constraint[] = []) {
+  return constraints.map(
+    ({ contextName, operator, values = [], value = null, inverted = false, caseInsensitive = false }) => {
+      return { contextName, operator, values, value, inverted, caseInsensitive };
+    },
+  );
+}
+
+function shownVariant({
+  name,
+  weight,
+  stickiness = 'default',
+  payload,
+  overrides = [],
+}: StrategyVariant & Partial<Variant>) {
+  return {
+    name,
+    weight,
+    stickiness,
+    payload: payload ? { type: payload.type, value: payload.value } : null,
+    overrides: overrides.map(({ contextName, values }) => ({ contextName, values })),
+  };
+}
+
+function shownDependency({ flag, enabled = true, variants = [] }: ReturnType<typeof dependenciesOf>[number]) {
+  return { flag, enabled, variants };
+}

@@ -1,0 +1,103 @@
+import type { StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
+import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
+import type { FlagConfiguration } from '../evaluation/evaluation.types.js';
+import { isSameJson } from '../validation/json.js';
+
+/**
+ * Why a flag has its value, in the terms of OpenFeature and OFREP. Derived from the flag's configuration, without a
+ * second evaluation.
+ *
+ * - `DISABLED`: the flag is off in this environment.
+ * - `STATIC`: every context gets this answer, variant included. Providers may cache it until a flag changes.
+ * - `SPLIT`: a share decides: a percentage of users, or one of several variants.
+ * - `TARGETING_MATCH`: the context decides: constraints, segments, lists, overrides, or a parent.
+ */
+export type ResolutionReason = 'DISABLED' | 'STATIC' | 'SPLIT' | 'TARGETING_MATCH';
+
+/**
+ * Derives the reason of an answer.
+ *
+ * @param answer the variant that the context got; undefined if only the switch was requested
+ */
+export function reasonFor(
+  flag: FlagConfiguration,
+  answer?: Pick<EvaluatedVariant, 'name' | 'enabled'>,
+): ResolutionReason {
+  if (!flag.enabled) return 'DISABLED';
+  const strategies = flag.strategies.filter(({ disabled }) => !disabled);
+  if (isSameForAll(flag, strategies, answer !== undefined)) return 'STATIC';
+  if (answer?.enabled && isOneOfSeveral(answer.name, flag)) return 'SPLIT';
+  const isShared = !flag.dependencies?.length && strategies.length > 0 && strategies.every(isShare);
+  return isShared && !hasOverrides(flag.variants ?? []) ? 'SPLIT' : 'TARGETING_MATCH';
+}
+
+/** Whether every context gets the same answer from these strategies. */
+function isSameForAll(
+  flag: FlagConfiguration,
+  strategies: readonly StrategyDefinition[],
+  withVariant: boolean,
+): boolean {
+  if (flag.dependencies?.length) return false;
+  // All strategies are disabled: the flag is off for every context.
+  if (strategies.length === 0 && flag.strategies.length > 0) return true;
+  const last = strategies.findIndex(isForEverybody);
+  if (last === -1 && strategies.length > 0) return false;
+  if (!withVariant) return true;
+  const deciding = strategies.slice(0, last + 1);
+  const lists = deciding.length === 0 ? [variantsFor(flag)] : deciding.map((strategy) => variantsFor(flag, strategy));
+  const [first = [], ...others] = lists;
+  return isSingle(first) && others.every((list) => isSingle(list) && isSameJson(chosen(list), chosen(first)));
+}
+
+/** Returns the variants that a context chooses from. A strategy's variants come before the flag's. */
+function variantsFor({ variants }: FlagConfiguration, strategy?: StrategyDefinition): readonly VariantDefinition[] {
+  return [strategy?.variants ?? [], variants ?? []].find((list) => list.some(hasWeight)) ?? [];
+}
+
+/** Whether a list has one variant to choose, or none. */
+function isSingle(variants: readonly VariantDefinition[]): boolean {
+  return variants.filter(hasWeight).length <= 1 && !hasOverrides(variants);
+}
+
+function chosen(variants: readonly VariantDefinition[]): unknown {
+  const variant = variants.find(hasWeight);
+  return variant ? { name: variant.name, payload: variant.payload ?? null } : null;
+}
+
+function isOneOfSeveral(variant: string, { strategies, variants }: FlagConfiguration): boolean {
+  const lists = [...strategies.map((strategy) => strategy.variants ?? []), variants ?? []];
+  const choice = lists.find((list) => list.some(({ name }) => name === variant));
+  return (choice?.filter(hasWeight).length ?? 0) > 1;
+}
+
+function hasWeight({ weight }: VariantDefinition): boolean {
+  return weight > 0;
+}
+
+function hasOverrides(variants: readonly VariantDefinition[]): boolean {
+  return variants.some(({ overrides }) => Boolean(overrides?.length));
+}
+
+function isForEverybody(strategy: StrategyDefinition): boolean {
+  if (isConditional(strategy)) return false;
+  const { rollout, stickiness = 'default' } = strategy.parameters ?? {};
+  if (strategy.name === 'default') return true;
+  // Any other stickiness is off for contexts without that field.
+  const isSticky = stickiness !== 'default' && stickiness !== 'random';
+  return strategy.name === 'flexibleRollout' && Number(rollout) >= 100 && !isSticky;
+}
+
+function isShare(strategy: StrategyDefinition): boolean {
+  return !isConditional(strategy) && SHARES.has(strategy.name);
+}
+
+const SHARES: ReadonlySet<string> = new Set([
+  'flexibleRollout',
+  'gradualRolloutUserId',
+  'gradualRolloutSessionId',
+  'gradualRolloutRandom',
+]);
+
+function isConditional({ constraints, segments }: StrategyDefinition): boolean {
+  return Boolean(constraints?.length) || Boolean(segments?.length);
+}

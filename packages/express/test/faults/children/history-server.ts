@@ -1,0 +1,16 @@
+import { createRequire } from 'node:module';
+import { type SqliteDatabase, sqliteStorage } from '@flags/core/sqlite';
+import { fillHistory } from '../budgets/long-history.js';
+import { serve } from '../budgets/served.js';
+
+/** A database file, which is not flushed: waiting for a disk is not what is measured. */
+serve(
+  async (name) => {
+    const Database = createRequire(__filename)('better-sqlite3') as new (file: string) => SqliteDatabase;
+    const database = new Database(name);
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = OFF');
+    return sqliteStorage({ database });
+  },
+  { fill: fillHistory, furnish: async () => undefined },
+);

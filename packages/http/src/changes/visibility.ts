@@ -1,0 +1,91 @@
+import type { EventType, FlagsEvent, HistoryEntry } from '@flags/core';
+import { projectsOf } from '@flags/core/integration';
+
+/** Resolves to whether the caller may read a project; null stands for the instance. */
+export type ProjectFilter = (project: string | null) => Promise<boolean>;
+
+/** The projects that some events are about, and the change sets whose reason they show. Keeps none of the events. */
+interface Subjects {
+  readonly projects: ReadonlySet<string | null>;
+  readonly reasons: ReadonlySet<string>;
+}
+
+/** Returns what `visibilityOf` has to ask about. */
+export function subjectsOf(events: Iterable<FlagsEvent>): Subjects {
+  const reasons = new Set<string>();
+  const all = [...events];
+  for (const { reason, changeSet } of all) if (reason !== null && changeSet !== null) reasons.add(changeSet);
+  return { projects: projectsOf(all), reasons };
+}
+
+/** What a caller may see. Streams, lists of events and histories all ask it. */
+export interface Visibility {
+  /** Returns an event as the caller may see it; undefined if it is about a project that the caller may not read. */
+  show(event: FlagsEvent): FlagsEvent | undefined;
+  /** Returns a change set as the caller may see it; undefined if one of its events is hidden. */
+  showSet(set: HistoryEntry): HistoryEntry | undefined;
+}
+
+interface VisibilityQuestions {
+  /** Resolves to all projects that a change set is about. */
+  readonly projectsOfSet: (id: string) => Promise<readonly (string | null)[]>;
+  readonly maySee: ProjectFilter;
+}
+
+/**
+ * Asks what the caller may see of events: an event, if the caller may read every project that the event is about; the
+ * reason of a change set, if the caller may read every project that the set is about. Other reasons are null.
+ */
+export async function visibilityOf(
+  { projects, reasons }: Subjects,
+  { projectsOfSet, maySee }: VisibilityQuestions,
+): Promise<Visibility> {
+  const answers = new Map<string | null, boolean>();
+  const mayRead = async (project: string | null) => {
+    const known = answers.get(project) ?? (await maySee(project));
+    answers.set(project, known);
+    return known;
+  };
+  const shownReasons = new Set<string>();
+  for (const project of projects) await mayRead(project);
+  for (const id of reasons) if (await areAll(await projectsOfSet(id), mayRead)) shownReasons.add(id);
+
+  function show(event: FlagsEvent): FlagsEvent | undefined {
+    for (const project of projectsOf([event])) if (!answers.get(project)) return undefined;
+    const { changeSet, reason } = event;
+    return reason === null || shownReasons.has(`${changeSet}`) ? event : { ...event, reason: null };
+  }
+
+  return {
+    show,
+    showSet(set) {
+      const events = set.events.map(show).filter((event) => event !== undefined);
+      return events.length < set.events.length ? undefined : { ...set, reason: events[0]?.reason ?? null, events };
+    },
+  };
+}
+
+export async function areAll(projects: Iterable<string | null>, maySee: ProjectFilter): Promise<boolean> {
+  for (const project of projects) if (!(await maySee(project))) return false;
+  return true;
+}
+
+const ACCESS_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
+  'token-created',
+  'token-updated',
+  'token-deleted',
+  'member-added',
+  'member-role-changed',
+  'member-removed',
+]);
+
+/** Whether an event tells of tokens or members. A history shows it to callers who may read the event log. */
+export function isAboutAccess({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>): boolean {
+  return ACCESS_EVENTS.has(type) || hasMembers(data) || hasMembers(before);
+}
+
+/** Whether the state of a project holds members. */
+export function hasMembers(state: unknown): boolean {
+  const { members } = Object(state) as { readonly members?: unknown };
+  return Array.isArray(members) && members.length > 0;
+}

@@ -1,0 +1,374 @@
+import { once } from 'node:events';
+import { type ClientRequest, createServer, type RequestListener, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import express from 'express';
+import { processorTime } from '../../../test/processor-time.js';
+import { until } from '../../../test/until.js';
+import { createFlagsRouter } from '../../express/src/index.js';
+import { leaveAfter } from '../src/gate.js';
+import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
+import { toFlagsReply } from '../src/reply.js';
+
+const ENVIRONMENT = { project: 'default', flag: 'checkout', environment: 'production' };
+const PREVIEW = '/api/admin/changes/preview';
+const IMPORT = '/api/admin/import';
+const CHANGES = '/api/admin/changes';
+const ENABLING = { changes: [{ op: 'enable', ref: ENVIRONMENT }] };
+const previewOf = (contexts: number) => ({
+  changes: [{ op: 'addStrategy', ref: ENVIRONMENT, input: { name: 'slow' } }],
+  environment: 'production',
+  contexts: Array.from({ length: contexts }, (_, n) => ({ userId: `${n}` })),
+});
+
+let flags: Flags;
+/** Contexts that the slow strategy was evaluated for. */
+let evaluations: number;
+
+beforeEach(async () => {
+  evaluations = 0;
+  const slow = {
+    name: 'slow',
+    isEnabled() {
+      evaluations++;
+      const end = performance.now() + 1;
+      while (performance.now() < end);
+      return false;
+    },
+  };
+  flags = await createFlags({ storage: memoryStorage(), strategies: [slow] });
+  await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+  await flags.addStrategy(ENVIRONMENT, { name: 'slow' });
+  await flags.enable(ENVIRONMENT);
+});
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await flags.close();
+});
+
+/** A permission check that waits. The handler of a change set asks for it, so its request has a place. */
+interface Held {
+  readonly actor: string;
+  release(): void;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly retryAfter: string | undefined;
+  readonly code: string | undefined;
+}
+
+interface Sent {
+  readonly request: ClientRequest;
+  readonly answer: Promise<Answer>;
+}
+
+interface Server {
+  readonly port: number;
+  /** Responses whose connection has closed. */
+  closed(): number;
+}
+
+async function listen(listener: RequestListener): Promise<Server> {
+  let closed = 0;
+  const server = createServer((request, response) => {
+    response.on('close', () => closed++);
+    listener(request, response);
+  }).listen(0);
+  await once(server, 'listening');
+  closing.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  return { port: (server.address() as AddressInfo).port, closed: () => closed };
+}
+
+/** Serves the API. Permission checks of heavy requests wait until the test releases them. */
+async function listenHeld() {
+  const held: Held[] = [];
+  const api = createFlagsApi<{ readonly name: string }, { readonly headers: NodeJS.Dict<string | string[]> }>(flags, {
+    auth: ({ headers }) => ({ name: String(headers['x-actor']) }),
+    authorize({ name: actor }, action) {
+      if (action !== 'previewChanges' && action !== 'importDefinitions') return true;
+      return new Promise<boolean>((resolve) => {
+        const entry = {
+          actor,
+          release() {
+            held.splice(held.indexOf(entry), 1);
+            resolve(false);
+          },
+        };
+        held.push(entry);
+      });
+    },
+  });
+  const server = await listen(toNodeHandler(api));
+  return { ...server, held, actors: () => held.map(({ actor }) => actor).sort() };
+}
+
+function post(port: number, path: string, { actor = 'ada', body }: { readonly actor?: string; readonly body: object }) {
+  const text = JSON.stringify(body);
+  const headers = { 'content-type': 'application/json', 'content-length': `${text.length}`, 'x-actor': actor };
+  const request = send({ port, path, method: 'POST', headers, agent: false });
+  const answer = new Promise<Answer>((resolve) => {
+    request.on('response', async (response) => {
+      let content = '';
+      for await (const chunk of response) content += chunk;
+      const { code } = content === '' ? { code: undefined } : JSON.parse(content);
+      resolve({ status: response.statusCode, retryAfter: response.headers['retry-after'], code });
+    });
+    request.on('error', () => resolve({ status: undefined, retryAfter: undefined, code: undefined }));
+  });
+  request.end(text);
+  return { request, answer } satisfies Sent;
+}
+
+/** Collects the answers that have arrived. */
+function collect(sent: readonly Sent[]): Answer[] {
+  const answers: Answer[] = [];
+  for (const { answer } of sent) void answer.then((one) => answers.push(one));
+  return answers;
+}
+
+const OVERLOADED = { status: 503, retryAfter: '1', code: 'overloaded' };
+const preview = (port: number, actor: string) => post(port, PREVIEW, { actor, body: previewOf(1) });
+const plan = (port: number, actor: string) => post(port, IMPORT, { actor, body: { definitions: {}, dryRun: true } });
+
+describe('the gate', () => {
+  it('admits two reads and one change at a time, lets eight requests wait, and answers the others 503', async () => {
+    const { port, held } = await listenHeld();
+    const changes = [plan(port, 'grace')];
+    await until(() => held.length === 1);
+    const reads = Array.from({ length: 11 }, (_, n) => preview(port, `reader ${n}`));
+    const answers = collect(reads);
+    await until(() => answers.length === 1);
+    expect(answers).toEqual([OVERLOADED]);
+
+    for (let left = 10; left > 0; left--) {
+      await until(() => held.length === Math.min(2, left) + 1);
+      held.find(({ actor }) => actor !== 'grace')?.release();
+      await until(() => answers.length === 12 - left);
+    }
+    expect(answers.slice(1).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 403));
+    held[0]?.release();
+    expect(await changes[0]?.answer).toMatchObject({ status: 403 });
+  });
+
+  it('has one place for each actor, and half of the queue', async () => {
+    const { port, held, actors } = await listenHeld();
+    const own = Array.from({ length: 6 }, () => preview(port, 'ada'));
+    const answers = collect(own);
+    await until(() => answers.length === 1);
+    expect(answers).toEqual([OVERLOADED]);
+    expect(actors()).toEqual(['ada']);
+    const other = preview(port, 'grace');
+    await until(() => held.length === 2);
+    expect(actors()).toEqual(['ada', 'grace']);
+    while (held.length > 0) {
+      held[0]?.release();
+      await until(() => held.length > 0 || answers.length === 6);
+    }
+    expect((await other.answer).status).toBe(403);
+  });
+
+  it('frees the place in the queue of a client that has gone', async () => {
+    const { port, held, closed } = await listenHeld();
+    const reads = Array.from({ length: 11 }, (_, n) => preview(port, `reader ${n}`));
+    const answers = collect(reads);
+    await until(() => answers.length === 1 && held.length === 2);
+    const inside = held.map(({ actor }) => actor);
+    const statuses = new Map<number, number | undefined>();
+    for (const [n, { answer }] of reads.entries()) void answer.then(({ status }) => statuses.set(n, status));
+    await until(() => statuses.size === 1);
+    const waiting = reads.find((_, n) => !statuses.has(n) && !inside.includes(`reader ${n}`));
+    const before = closed();
+    waiting?.request.destroy();
+    await until(() => closed() === before + 1);
+
+    const later = [preview(port, 'later 1'), preview(port, 'later 2')];
+    const laterAnswers = collect(later);
+    await until(() => laterAnswers.length === 1);
+    expect(laterAnswers).toEqual([OVERLOADED]);
+    for (let count = 0; count < 10; count++) {
+      await until(() => held.length > 0);
+      held[0]?.release();
+    }
+  });
+
+  it('never holds up what switches a flag off', async () => {
+    const { port, held } = await listenHeld();
+    const changes = ['one', 'two'].map((actor) => plan(port, actor));
+    const reads = Array.from({ length: 10 }, (_, n) => preview(port, `reader ${n}`));
+    const answers = collect([...changes, ...reads]);
+    // The queue is full: one of the requests is refused.
+    await until(() => answers.length === 1);
+    const disabling = Array.from({ length: 50 }, () => ({ op: 'disable', ref: ENVIRONMENT }));
+    expect(await post(port, CHANGES, { body: { changes: disabling } }).answer).toMatchObject({ status: 200 });
+    expect((await flags.getFlag(ENVIRONMENT)).environments).toContainEqual(
+      expect.objectContaining({ name: 'production', enabled: false }),
+    );
+    const off = `/api/admin/projects/default/features/checkout/environments/production/off`;
+    expect(await post(port, off, { body: {} }).answer).toMatchObject({ status: 200 });
+    expect(await post(port, CHANGES, { body: ENABLING }).answer).toMatchObject({ status: 200 });
+    const enabling = Array.from({ length: 50 }, () => ENABLING.changes[0]);
+    expect(await post(port, CHANGES, { body: { changes: enabling } }).answer).toEqual(OVERLOADED);
+    while (answers.length < 12) {
+      await until(() => held.length > 0 || answers.length === 12);
+      held[0]?.release();
+    }
+  });
+});
+
+/** What a client sends whose request evaluates very much. */
+const LONG: readonly (readonly [name: string, path: string, body: object])[] = [
+  ['a preview', PREVIEW, previewOf(1000)],
+  ['the playground', '/api/admin/playground', { environment: 'production', context: { userId: '7' } }],
+  ['a frontend evaluation', '/api/frontend', { context: { userId: '7' } }],
+  ['a bulk evaluation over OFREP', '/ofrep/v1/evaluate/flags', { context: { targetingKey: '7' } }],
+];
+
+/** Sends a request to an adapter, and leaves. */
+type Leave = (path: string, body: object, isTime: () => boolean) => Promise<void>;
+
+async function leaveServer(listener: RequestListener, ...[path, body, isTime]: Parameters<Leave>): Promise<void> {
+  const { port } = await listen(listener);
+  const { request } = post(port, path, { body });
+  await until(isTime);
+  request.destroy();
+}
+
+const ADAPTERS: readonly (readonly [name: string, leave: Leave])[] = [
+  ['toNodeHandler', (...sent) => leaveServer(toNodeHandler(createFlagsApi(flags, { auth: 'none' })), ...sent)],
+  ['createFlagsRouter', (...sent) => leaveServer(express().use(createFlagsRouter(flags, { auth: 'none' })), ...sent)],
+  [
+    'toFetchHandler',
+    async (path, body, isTime) => {
+      const client = new AbortController();
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));
+      const handled = handler(new Request(`http://localhost${path}`, { ...init, signal: client.signal }));
+      await until(isTime);
+      client.abort();
+      expect((await handled).status).toBe(499);
+    },
+  ],
+];
+
+describe.each(ADAPTERS)('%s', (_, leave) => {
+  it.each(LONG)('ends %s when the client has gone', async (_, path, body) => {
+    const names = Array.from({ length: 300 }, (_, n) => `slow-${n}`);
+    for (const flag of names) {
+      await flags.createFlag({ project: 'default' }, { name: flag });
+      await flags.addStrategy({ ...ENVIRONMENT, flag }, { name: 'slow' });
+      await flags.enable({ ...ENVIRONMENT, flag });
+    }
+    await leave(path, body, () => evaluations > 0);
+    let known = -1;
+    await until(() => {
+      const isOver = evaluations === known;
+      known = evaluations;
+      return isOver;
+    });
+    expect(evaluations).toBeLessThan(250);
+  });
+});
+
+describe('an evaluation of all flags', () => {
+  /** Segments share one compiled form, so that a test can afford flags that cost very much together. */
+  async function createCostly(count: number): Promise<void> {
+    const values = Array.from({ length: 400 }, (_, n) => `${n}`.padStart(65, '-'));
+    const constraints = [{ contextName: 'userId', operator: 'STR_CONTAINS', values, inverted: false } as const];
+    const strategies = [{ name: 'default', parameters: {}, constraints: [], segments: ['costly'] }];
+    await flags.importDefinitions({
+      version: 1,
+      segments: [{ name: 'costly', project: null, constraints }],
+      flags: Array.from({ length: count }, (_, n) => ({
+        name: `costly-${n}`,
+        project: 'default',
+        environments: { production: { enabled: true, strategies } },
+      })),
+    });
+  }
+
+  it('is refused at once when the slowest context would need minutes, and stays possible for a part', async () => {
+    await flags.createProject({ id: 'small', name: 'Small' });
+    await flags.createFlag({ project: 'small' }, { name: 'cheap' });
+    await createCostly(3100);
+    const scope = { kind: 'frontend', environment: 'production' } as const;
+    const all = (await flags.createToken({ ...scope, name: 'all' })).secret;
+    const part = (await flags.createToken({ ...scope, name: 'part', projects: ['small'] })).secret;
+    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'token' }));
+    const ask = async (path: string, authorization: string) => {
+      const headers = { authorization, 'content-type': 'application/json' };
+      const body = JSON.stringify({ context: { userId: '7', targetingKey: '7' } });
+      const response = await handler(new Request(`http://localhost${path}`, { method: 'POST', headers, body }));
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const before = processorTime();
+    expect(await ask('/api/frontend', all)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', message: expect.stringMatching(/these 3102 flags could take too long/) },
+    });
+    expect(await ask('/ofrep/v1/evaluate/flags', all)).toMatchObject({
+      status: 400,
+      body: { errorDetails: expect.stringMatching(/these 3102 flags could take too long/) },
+    });
+    expect(processorTime() - before).toBeLessThan(2000);
+    expect(await ask('/api/frontend', part)).toMatchObject({ status: 200 });
+    expect(await ask('/ofrep/v1/evaluate/flags', part)).toMatchObject({
+      status: 200,
+      body: { flags: [{ key: 'cheap' }] },
+    });
+  });
+});
+
+describe('a long reply', () => {
+  const repliesOf = () => {
+    const left = jest.fn();
+    const closed = jest.fn();
+    async function* rest(): AsyncGenerator<string, void, void> {
+      try {
+        yield 'slice';
+      } finally {
+        closed();
+      }
+    }
+    const slices = { first: ['slice'], rest: rest() };
+    return { left, closed, reply: leaveAfter({ status: 200, headers: {}, slices }, left) };
+  };
+
+  it('keeps its place until it is written or discarded', async () => {
+    const { left, reply } = repliesOf();
+    for await (const _ of reply.slices?.rest ?? []) expect(left).not.toHaveBeenCalled();
+    await reply.slices?.rest.return();
+    expect(left).toHaveBeenCalledTimes(1);
+    expect(reply.expiry?.aborted).toBe(false);
+  });
+
+  it('loses its client when that takes more than two minutes', () => {
+    jest.useFakeTimers();
+    try {
+      const { reply } = repliesOf();
+      const sink = {
+        destroyed: false,
+        write: () => false,
+        end: () => undefined,
+        destroy: jest.fn(),
+        on: () => undefined,
+      };
+      void toFlagsReply(reply, { request: { method: 'GET' }, headers: {}, onLateError: fail }).stream?.(sink);
+      jest.advanceTimersByTime(119_999);
+      expect(sink.destroy).not.toHaveBeenCalled();
+      jest.advanceTimersByTime(1);
+      expect(sink.destroy).toHaveBeenCalledTimes(1);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+function fail(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,78 @@
+import type { DocumentDifference, FlagEnvironment, Strategy, Variant, WireEvent } from '../api/types.js';
+import { describeConstraint, describeStrategy, segmentName, strategyTitle } from './describe.js';
+import { type Difference, describeVariant, percent } from './differences.js';
+
+type Roles = readonly { readonly id: number; readonly name: string }[];
+type StrategyNames = ReadonlyMap<string, string>;
+
+/** Names strategies by id: as the flag has them now, or else as the events had them. */
+export function strategyNames(
+  events: readonly Pick<WireEvent, 'data' | 'preData'>[],
+  environments: readonly FlagEnvironment[],
+): StrategyNames {
+  const former = events.flatMap(({ data, preData }) => [preData, data]).filter(isStrategy);
+  const current = environments.flatMap(({ strategies }) => strategies.map((strategy, index) => ({ strategy, index })));
+  return new Map([
+    ...former.map((strategy) => [strategy.id ?? '', strategyTitle(strategy)] as const),
+    ...current.map(({ strategy, index }) => [strategy.id ?? '', strategyTitle(strategy, index + 1)] as const),
+  ]);
+}
+
+function isStrategy(state: unknown): state is Strategy {
+  return (
+    typeof state === 'object' && state !== null && 'id' in state && 'constraints' in state && 'parameters' in state
+  );
+}
+
+/** Lists what differs in one document, in words. */
+export function partsOf(
+  { kind, id, parts }: DocumentDifference,
+  names: StrategyNames,
+  roles: Roles = [],
+): readonly Difference[] {
+  const place = kind === 'flag' ? '' : kind === 'segment' ? segmentName(Number(id)) : `${kind} ${id}`;
+  return parts
+    .filter(({ path }) => path !== '' && path !== '/archivedAt')
+    .map(({ path, before, after }) => ({
+      place,
+      what: wordsOf(path, names),
+      before: valueText(path, before, roles),
+      after: valueText(path, after, roles),
+    }));
+}
+
+/** Members that only hold others. */
+const CONTAINERS = new Set(['environments', 'strategies', 'parameters']);
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+/** Says a JSON Pointer in words: "production · strategy 2, User IDs · userIds". */
+export function wordsOf(pointer: string, names: StrategyNames = new Map()): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .filter((part) => !CONTAINERS.has(part))
+    .map((part) => names.get(part) ?? (UUID.test(part) ? 'a strategy' : part))
+    .join(' · ');
+}
+
+/** Says a value at a JSON Pointer. Undefined for what does not exist. */
+export function valueText(pointer: string, value: unknown, roles: Roles = []): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number' && pointer.endsWith('/weight')) return percent(value);
+  if (Array.isArray(value) && pointer.endsWith('/segments')) return value.map(segmentName).join(', ') || 'empty';
+  return (typeof value === 'object' ? objectText(value, roles) : String(value)) || 'empty';
+}
+
+function objectText(value: object, roles: Roles): string {
+  if ('constraints' in value && 'parameters' in value) return describeStrategy(value as Strategy);
+  if ('roleId' in value) return roles.find(({ id }) => id === value.roleId)?.name ?? `role ${value.roleId}`;
+  if ('weight' in value) return describeVariant(value as Variant);
+  if ('flag' in value && 'enabled' in value) return value.enabled ? 'on' : 'off';
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ');
+  if (Array.isArray(value) && value.every((item) => 'contextName' in item)) {
+    return value.map((constraint) => `${constraint.contextName} ${describeConstraint(constraint)}`).join(' and ');
+  }
+  return JSON.stringify(value);
+}
