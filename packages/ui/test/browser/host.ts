@@ -33,11 +33,13 @@ export interface HostOptions {
   readonly router?: FlagsRouterOptions | SessionRouterOptions;
   readonly ui?: FlagsUiOptions;
   readonly recentContexts?: number;
+  readonly now?: () => Date;
 }
 
 export async function startHost(options: HostOptions = {}): Promise<Host> {
   const { framework = 'express5', mount = '', gateway, router: routerOptions = { auth: 'none' }, ui = {} } = options;
-  const flags = await createFlags({ storage: memoryStorage(), recentContexts: options.recentContexts ?? 0 });
+  const { recentContexts = 0, now = () => new Date() } = options;
+  const flags = await createFlags({ storage: memoryStorage(), recentContexts, now });
   const router = createFlagsRouter(flags, routerOptions as FlagsRouterOptions);
   const app = (framework === 'express4' ? jest.requireActual<typeof express>('express4') : express)();
   if (LATENCY > 0) app.use((_request, _response, next) => void setTimeout(next, random() * LATENCY));
