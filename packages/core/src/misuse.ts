@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein';
+
 /** A name at a larger edit distance is a different word, not a misspelling. */
 const MAX_EDITS = 3;
 
@@ -60,22 +62,8 @@ function closestTo(name: string, known: readonly string[]): string | undefined {
 /** Returns the known names that a misspelt name may mean, the closest one first. */
 export function closestNames(name: string, known: readonly string[]): readonly string[] {
   return known
-    .map((option) => ({ option, edits: editsBetween(name.toLowerCase().slice(0, 50), option.toLowerCase()) }))
+    .map((option) => ({ option, edits: distance(name.toLowerCase().slice(0, 50), option.toLowerCase()) }))
     .filter(({ option, edits }) => edits <= Math.min(MAX_EDITS, option.length / 2))
     .sort((one, other) => one.edits - other.edits)
     .map(({ option }) => option);
-}
-
-/** The Levenshtein distance, computed row by row. */
-function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + Number(from[i - 1] !== to[j - 1]);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }

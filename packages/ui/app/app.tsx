@@ -1,4 +1,5 @@
 import { isSignedOut } from './api/credentials.js';
+import { useResource } from './api/resource.js';
 import { Heading } from './parts/heading.js';
 import { Layout } from './parts/layout.js';
 import { Fault, Loading } from './parts/states.js';
@@ -39,7 +40,7 @@ function Screen() {
 function Route({ segments }: { readonly segments: readonly string[] }) {
   const [first, second, third, fourth, fifth, ...rest] = segments;
   if (rest.length > 0) return <NotFound />;
-  if (first === undefined) return <FlagsScreen project="default" />;
+  if (first === undefined) return <ProjectRoute project="default" />;
   if (first === 'tokens' && second === undefined) return <TokensScreen />;
   if (first === 'why' && second === undefined) return <WhyScreen />;
   if (first === 'events' && third === undefined) {
@@ -51,12 +52,26 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   if (first === 'flags' && second !== undefined && third === undefined)
     return <FlagByName key={second} flag={second} />;
   if (first === 'segments' && fourth === undefined) return <SegmentRoute id={second} page={third} />;
-  if (first !== 'projects' || second === undefined) return <NotFound />;
-  if (third === undefined) return <FlagsScreen key={second} project={second} />;
+  if (first !== 'projects') return <NotFound />;
+  if (second === undefined) return <FlagsScreen key="" project="" />;
+  if (third === undefined) return <ProjectRoute key={second} project={second} />;
   if (third === 'members' && fourth === undefined) return <MembersScreen key={second} project={second} />;
   if (third !== 'flags' || fourth === undefined) return <NotFound />;
   if (fifth === undefined) return <FlagScreen key={fourth} project={second} flag={fourth} />;
   return <EditorScreen key={`${fourth} ${fifth}`} project={second} flag={fourth} environment={fifth} />;
+}
+
+function ProjectRoute({ project }: { readonly project: string }) {
+  const { data } = useResource('listProjects', {});
+  if (!data || data.projects.some(({ id }) => id === project)) return <FlagsScreen project={project} />;
+  return (
+    <section class="narrow">
+      <Heading title={`There is no project ${project}`} />
+      <p>
+        It was deleted, or you may not see it. <a href={href(['projects'])}>Show all projects</a>
+      </p>
+    </section>
+  );
 }
 
 function SegmentRoute({ id, page }: { readonly id: string | undefined; readonly page: string | undefined }) {

@@ -18,8 +18,13 @@ let lastProject = 'default';
 /** The project of the address, or the last one. */
 export function currentProject(): string {
   const [first, project = 'default'] = path.value;
-  if (first === 'projects') lastProject = project;
+  if (first === 'projects' && !isAllProjects()) lastProject = project;
   return lastProject;
+}
+
+/** Whether the address shows all projects at once. */
+export function isAllProjects(): boolean {
+  return path.value[0] === 'projects' && path.value.length === 1;
 }
 
 function decode(text: string): string {

@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto';
 import type { Awaitable, ChangeContext } from '../common.types.js';
 import type { Feed } from '../events/feed.js';
 import type { Settings } from '../flags.js';
@@ -198,44 +197,4 @@ export function assertArguments(method: string, ref: readonly string[] | undefin
 export function assertOptions(method: string, given: unknown): void {
   if (given === undefined || (typeof given === 'object' && given !== null)) return;
   throw invalidInput([{ message: `the options of ${method} must be an object`, path: '' }]);
-}
-
-const BYTES = 16;
-const TIME_BYTES = 6;
-const random = Buffer.allocUnsafeSlow(BYTES * 256);
-let used = random.length;
-
-const DIGITS = Buffer.from('0123456789abcdef', 'latin1');
-const HYPHEN = '-'.charCodeAt(0);
-const text = Buffer.allocUnsafeSlow(36);
-
-/**
- * Returns an id for a change set: a UUID of version 7. Such ids grow with time, so that the database changes one page of
- * their index again and again; random ids would change another page with every commit.
- *
- * The strings of `uuid` and `randomUUID` consist of many parts, which every stored event would keep in memory. A flat copy
- * of them makes a small change some percent slower than this function does.
- *
- * @param time milliseconds since 1970
- */
-export function newSetId(time: number): string {
-  if (used === random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  random.writeUIntBE(Math.max(0, time), used, TIME_BYTES);
-  let at = 0;
-  for (let index = 0; index < BYTES; index++) {
-    const byte = withVersion(random[used++] ?? 0, index);
-    if (index === 4 || index === 6 || index === 8 || index === 10) text[at++] = HYPHEN;
-    text[at++] = DIGITS[byte >> 4] ?? 0;
-    text[at++] = DIGITS[byte & 15] ?? 0;
-  }
-  return text.toString('latin1');
-}
-
-/** Sets the bits of the version and of the variant. */
-function withVersion(byte: number, index: number): number {
-  if (index === 6) return (byte & 0x0f) | 0x70;
-  return index === 8 ? (byte & 0x3f) | 0x80 : byte;
 }

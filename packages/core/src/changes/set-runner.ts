@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
+import { v7 as timeOrderedId } from 'uuid';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
 import { hasHistory } from '../history/event-log.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
 import { type KeyedUpdate, nameOf, shareDocuments, type Versioned, withCheckpoints } from './documents.js';
-import { type CommittedSet, type DecidedSet, newSetId, type PreparedChange, type SetContext } from './engine.js';
+import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './engine.js';
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
 import { assertDocumentSize, isLarge, type StateSize } from './size-limits.js';
@@ -61,7 +62,9 @@ export function createSetRunner(environment: ChangeEnvironment): SetRunner {
 
   async function run(changes: readonly PreparedChange[], context: SetContext): Promise<CommittedSet> {
     const now = environment.now();
-    const set = { changes, context, id: context.id ?? newSetId(now.getTime()), at: now.toISOString() };
+    // Ids that grow with time change the same page of the database's index again and again. A clock may be before 1970.
+    const id = context.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
+    const set = { changes, context, id, at: now.toISOString() };
     const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
     if (firstOutcome !== 'lost') return firstOutcome;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {

@@ -47,7 +47,7 @@ describe('authorize', () => {
     const ada = flags.as('ada', { authorize: () => Promise.reject(new Error('asked')) });
     await ada.disable(PRODUCTION);
     expect(await ada.apply([{ op: 'reviveFlag', ref: { flag: 'checkout' } }])).toMatchObject({ id: null });
-    expect(await ada.plan([])).toEqual({ documents: [] });
+    expect(await ada.plan([])).toEqual({ documents: [], effects: [] });
     expect(await ada.importDefinitions({ version: 1 })).toMatchObject({ changeSets: [] });
   });
 

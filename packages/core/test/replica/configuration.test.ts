@@ -37,7 +37,7 @@ onEveryStorage((start) => {
       expect(both).toEqual([
         {
           ...{ name: 'checkout', project: 'default', type: 'release', description: '', stale: false, enabled: true },
-          ...{ impressionData: false, variants: [] },
+          ...{ impressionData: false, labels: [], variants: [] },
           strategies: [{ id: expect.any(String), name: 'default', parameters: {}, constraints: [] }],
           dependencies: [{ feature: 'other', enabled: true, variants: ['blue'] }],
         },

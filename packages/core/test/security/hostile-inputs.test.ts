@@ -103,7 +103,7 @@ describe('the operations that are tried', () => {
   it('are all that take input', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const withoutInput =
-      /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|configuration|recentContexts|loadConfiguration|projectOf|status|refresh|get\w+|list\w+|count\w+|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyToken|changeMemberRole|asOf)$/;
+      /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|configuration|recentContexts|loadConfiguration|projectOf|planUndo|status|refresh|get\w+|list\w+|count\w+|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyToken|changeMemberRole|asOf)$/;
     const operations = Object.keys(flags).filter((name) => !withoutInput.test(name));
     expect(operations.filter((name) => !(name in TAKERS))).toEqual([]);
     await flags.close();

@@ -47,13 +47,16 @@ function post(path: string, body: object): Sent {
 const pastOf = (flag: string) =>
   post('playground', { environment: 'production', context: { userId: '7' }, flag, asOf: new Date().toISOString() });
 
-/** Sends requests at the same time, and expects the promise to hold. */
+/** Sends requests at the same time, and expects the promise to hold. Of several, the gate may refuse the last ones. */
 async function expectBudget(...sent: readonly Sent[]): Promise<readonly Answer[]> {
   let answers: readonly Answer[] = [];
   const figures = await server.measure(async () => {
     answers = await Promise.all(sent.map((one) => server.ask(one)));
   });
-  expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 200));
+  const refused = answers.filter(({ status, isRetryable }) => sent.length > 1 && status === 503 && isRetryable);
+  const granted = answers.filter(({ status }) => status === 200);
+  expect(granted.length).toBeGreaterThan(0);
+  expect(granted.length + refused.length).toBe(sent.length);
   expect({ figures, isWithin: isWithinPromise(figures) }).toMatchObject({ isWithin: true });
   return answers;
 }

@@ -169,7 +169,7 @@ async function explainAll(
       break;
     }
     const explanation = await explain(flag.name);
-    if (timeSlice.isOver()) await timeSlice.next();
+    if (timeSlice.isOver()) await timeSlice.next(signal);
     // It did not exist at that time, or was archived.
     if (explanation.reason === 'unknown_flag') continue;
     const part = JSON.stringify(explanationToWire(flag, explanation));

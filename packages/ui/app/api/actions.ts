@@ -30,6 +30,7 @@ const FLAG = `${PROJECT}/features/:flag`;
 export const ACTIONS = {
   getSession: ['GET', '/api/admin/session'],
   listProjects: ['GET', '/api/admin/projects'],
+  getProject: ['GET', PROJECT],
   listAllFlags: ['GET', '/api/admin/features'],
   getFlag: ['GET', FLAG],
   listProjectArchivedFlags: ['GET', '/api/admin/archive/features/:project'],
@@ -68,6 +69,7 @@ export type ActionName = keyof typeof ACTIONS;
 export interface Replies {
   getSession: Session;
   listProjects: { readonly projects: readonly Project[] };
+  getProject: unknown;
   listAllFlags: FlagPage;
   getFlag: FlagDetail;
   listProjectArchivedFlags: { readonly features: readonly (ListedFlag & { readonly archivedAt: string | null })[] };

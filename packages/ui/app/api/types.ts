@@ -28,6 +28,7 @@ export interface Session {
 
 export interface Project extends Pick<core.Project, 'id' | 'name' | 'description'> {
   readonly featureCount: number;
+  readonly health: number;
 }
 
 /** A flag in the list. */
@@ -168,6 +169,8 @@ export interface Playground {
 
 export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'variants'> {
   readonly feature: string;
+  /** Evaluations by variant, without zeros. */
+  readonly variants?: Readonly<Record<string, number>>;
 }
 
 export type ApplicationSummary = Pick<Application, 'appName' | 'strategies' | 'createdAt'>;

@@ -58,7 +58,7 @@ export function missingConstraint(constraints: readonly Constraint[], owner = ''
 }
 
 /** Values that a summary shows. */
-const SHOWN = 3;
+export const SHOWN_VALUES = 3;
 
 export function takesValues(operator: string): boolean {
   return OPERATORS[operator]?.takes !== 'value';
@@ -72,9 +72,9 @@ export function describeConstraint({ operator, values = [], value, inverted, cas
   return `${verb} ${operand}${caseInsensitive ? ' (any case)' : ''}`;
 }
 
-export function listOf(values: readonly string[]): string {
-  const shown = values.slice(0, SHOWN).join(', ');
-  return values.length > SHOWN ? `${shown} and ${(values.length - SHOWN).toLocaleString()} more` : shown;
+export function listOf(values: readonly string[], most = SHOWN_VALUES): string {
+  const shown = values.slice(0, most).join(', ');
+  return values.length > most ? `${shown} and ${(values.length - most).toLocaleString()} more` : shown;
 }
 
 /** A map, because a strategy may be called `__proto__`. */

@@ -1,6 +1,6 @@
 import type { Constraint, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
-import { describeConstraint, describeStrategy, segmentName, strategyTitle } from './describe.js';
-import { memberOf } from './merge.js';
+import { describeConstraint, describeStrategy, listOf, SHOWN_VALUES, segmentName, strategyTitle } from './describe.js';
+import { isEqual, memberOf } from './merge.js';
 
 /** One thing that differs, in words. */
 export interface Difference {
@@ -70,9 +70,11 @@ function environmentDifferences(before: FlagEnvironment, after: FlagEnvironment)
 function strategyDifferences(place: string, before: Strategy, after: Strategy): readonly Difference[] {
   const names = new Set([...Object.keys(before.parameters ?? {}), ...Object.keys(after.parameters ?? {})]);
   return [
-    ...[...names].flatMap((name) =>
-      different(place, name, textOf(memberOf(before.parameters, name)), textOf(memberOf(after.parameters, name))),
-    ),
+    ...[...names].flatMap((name) => {
+      const [was, is] = [before, after].map(({ parameters }) => textOf(memberOf(parameters, name)));
+      const [former, latter] = [was, is].map((text = '') => text.split(/\s*,\s*/).filter(Boolean));
+      return valueDifferences(place, name, former, latter) ?? different(place, name, was, is);
+    }),
     ...different(place, 'strategy', before.name, after.name),
     ...different(place, 'title', textOf(before.title), textOf(after.title)),
     ...different(place, 'disabled', textOf(before.disabled), textOf(after.disabled)),
@@ -90,19 +92,48 @@ function segmentsOf({ segments = [] }: Strategy): string {
 }
 
 /** Constraints have no id: those on the same field are compared in their order. */
-function constraintDifferences(
+export function constraintDifferences(
   place: string,
   before: readonly Constraint[],
   after: readonly Constraint[],
 ): readonly Difference[] {
   const fields = new Set([...before, ...after].map(({ contextName }) => contextName));
   return [...fields].flatMap((field) => {
-    const [former, latter] = [before, after].map((list) =>
-      list.filter(({ contextName }) => contextName === field).map(describeConstraint),
+    const [former = [], latter = []] = [before, after].map((list) =>
+      list.filter(({ contextName }) => contextName === field),
     );
-    return different(place, field, former?.join(' and ') || undefined, latter?.join(' and ') || undefined);
+    if (former.length !== latter.length) {
+      const [was, is] = [former, latter].map((list) => list.map(describeConstraint).join(' and ') || undefined);
+      return different(place, field, was, is);
+    }
+    return latter.flatMap((is, index) => {
+      const was = former[index] ?? is;
+      const rule = `${field} ${describeConstraint({ ...is, values: [] })}`.trim();
+      const values = valueDifferences(place, rule, was.values, is.values);
+      if (values && isEqual({ ...was, values: [] }, { ...is, values: [] })) return values;
+      return [...different(place, field, describeConstraint(was), describeConstraint(is)), ...(values ?? [])];
+    });
   });
 }
+
+/** Says which values of a long list went and which came; undefined for short lists, and if only the order differs. */
+function valueDifferences(
+  place: string,
+  what: string,
+  before: readonly string[] = [],
+  after: readonly string[] = [],
+): readonly Difference[] | undefined {
+  if (Math.max(before.length, after.length) <= SHOWN_VALUES) return undefined;
+  const [was, is] = [new Set(before), new Set(after)];
+  const went = before.filter((value) => !is.has(value));
+  const came = after.filter((value) => !was.has(value));
+  const say = (sign: string, values: readonly string[]) =>
+    values.length === 0 ? undefined : `${sign} ${listOf(values, NAMED)}`;
+  return went.length + came.length === 0 ? undefined : different(place, what, say('−', went), say('+', came));
+}
+
+/** Values that went or came, by name. */
+const NAMED = 20;
 
 interface ListRules<T> {
   readonly keyOf: (item: T) => string;

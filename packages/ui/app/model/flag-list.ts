@@ -1,4 +1,5 @@
-import type { ListedFlag } from '../api/types.js';
+import type { ListedFlag, Session } from '../api/types.js';
+import { outlivedDays, unusedDays } from './aging.js';
 
 /** What the list shows, as the query of the address says it. */
 export interface FlagFilter {
@@ -6,7 +7,8 @@ export interface FlagFilter {
   readonly type: string | undefined;
   /** `on`, `off`, or `on:production` and `off:production` for one environment. */
   readonly state: string | undefined;
-  readonly stale: boolean | undefined;
+  /** `true`, `false`, `potentially` or `unused`. */
+  readonly stale: string | undefined;
   readonly label: string | undefined;
   readonly owner: string | undefined;
   readonly sort: SortKey;
@@ -23,7 +25,7 @@ export function filterFromQuery(query: URLSearchParams): FlagFilter {
     text: query.get('q') ?? '',
     type: query.get('type') ?? undefined,
     state: query.get('state') ?? undefined,
-    stale: query.has('stale') ? query.get('stale') === 'true' : undefined,
+    stale: query.get('stale') ?? undefined,
     label: query.get('label') ?? undefined,
     owner: query.get('owner') ?? undefined,
     sort: SORT_KEYS.includes(key) ? key : 'name',
@@ -44,11 +46,17 @@ function textOf(flag: ListedFlag): string {
 }
 
 /** Returns the flags that match every word of the search and every filter, in the chosen order. */
-export function selectFlags(flags: readonly ListedFlag[], filter: FlagFilter): readonly ListedFlag[] {
+export function selectFlags(
+  flags: readonly ListedFlag[],
+  filter: FlagFilter,
+  types: NonNullable<Session['types']> = [],
+): readonly ListedFlag[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   const selected = flags.filter((flag) => {
     if (filter.type !== undefined && flag.type !== filter.type) return false;
-    if (filter.stale !== undefined && flag.stale !== filter.stale) return false;
+    if (filter.stale === 'potentially' && outlivedDays(flag, types) === undefined) return false;
+    if (filter.stale === 'unused' && unusedDays(flag) === undefined) return false;
+    if (/^(true|false)$/.test(filter.stale ?? '') && String(flag.stale) !== filter.stale) return false;
     if (filter.label !== undefined && !flag.labels.includes(filter.label)) return false;
     if (filter.owner !== undefined && flag.owner !== filter.owner) return false;
     if (filter.state !== undefined && !hasState(flag, filter.state)) return false;

@@ -5,12 +5,13 @@ import type { Explained, ListedFlag } from '../api/types.js';
 import { findSegmentName } from '../model/describe.js';
 import type { FlagFilter, SortKey } from '../model/flag-list.js';
 import { type RowWindow, rowWindow } from '../model/window.js';
-import { href, setQuery } from '../router.js';
+import { href, isAllProjects, setQuery } from '../router.js';
 import { version } from '../state/changes.js';
 import { useSegments } from '../state/segments.js';
 import { environments, offers } from '../state/session.js';
 import { explanationsFor, viewAs, viewIn } from '../state/view-as.js';
 import { ago, answer, flagType, why } from '../words.js';
+import { AgingTags } from './aging-tags.js';
 import { ArchivedActions } from './archived-actions.js';
 import { Sparkline } from './sparkline.js';
 import { FlagSwitch } from './switch.js';
@@ -175,6 +176,7 @@ function Gap({ height }: { readonly height: number }) {
 }
 
 function NameCell({ flag }: { readonly flag: ListedFlag }) {
+  const text = [isAllProjects() && flag.project, flag.description].filter(Boolean).join(' · ');
   return (
     <th scope="row" class="name">
       <span class="name-line">
@@ -182,13 +184,14 @@ function NameCell({ flag }: { readonly flag: ListedFlag }) {
           {flag.name}
         </a>
         {flag.stale && <span class="tag warning">stale</span>}
+        <AgingTags flag={flag} isShort />
         {(flag.labels ?? []).slice(0, 3).map((label) => (
           <span key={label} class="tag" title={label}>
             {label}
           </span>
         ))}
       </span>
-      {flag.description && <small title={flag.description}>{flag.description}</small>}
+      {text && <small title={text}>{text}</small>}
     </th>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { forgetToken, hasToken } from '../api/credentials.js';
 import { useResource } from '../api/resource.js';
 import { heardAt, liveness } from '../api/stream.js';
-import { currentProject, href, navigate, path } from '../router.js';
+import { currentProject, href, isAllProjects, navigate, path } from '../router.js';
 import { settings } from '../settings.js';
 import { isMac, overlay } from '../state/keys.js';
 import { isLetIn, offers, session } from '../state/session.js';
@@ -80,13 +80,14 @@ function Banners() {
 
 function ProjectPicker() {
   const { data } = useResource('listProjects', {});
-  const current = currentProject();
+  const current = isAllProjects() ? '' : currentProject();
   const projects = data?.projects ?? [];
   return (
     <label class="project-picker">
       <span class="hidden">Project</span>
       <select value={current} onChange={({ currentTarget }) => navigate(href(['projects', currentTarget.value]))}>
-        {projects.every(({ id }) => id !== current) && <option value={current}>{current}</option>}
+        <option value="">All projects</option>
+        {current !== '' && projects.every(({ id }) => id !== current) && <option value={current}>{current}</option>}
         {projects.map(({ id, name }) => (
           <option key={id} value={id}>
             {name}

@@ -2,11 +2,10 @@ import type { Change, PreviewedFlag, Strategy } from '../api/types.js';
 import { rolloutOf } from '../model/describe.js';
 import { version } from '../state/changes.js';
 import { usePreview } from '../state/preview.js';
-import { hasPastedSamples } from '../state/samples.js';
 import { explanationsFor, viewAs } from '../state/view-as.js';
 import { answer, bucketText, number, reason, why } from '../words.js';
 import { DraftAnswer } from './draft-answer.js';
-import { Counts, isChanged, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
+import { Counts, isChanged, OtherUsers, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
 import { Fault } from './states.js';
 
 interface PreviewPanelProps {
@@ -35,14 +34,12 @@ export function PreviewPanel({ project, flag, environment, changes, strategies, 
         {own && <Counts previewed={own} />}
         {changes.length > 0 && flags && own === undefined && <p>Nobody changes in {environment}.</p>}
         {others
-          .filter(({ contexts }) => contexts.some(isChanged))
-          .map(({ flag: child, before, after }) => (
-            <p key={child} class="child">
-              {child} depends on it: {number(before.enabled)} → {number(after.enabled)}
-            </p>
+          .filter(({ contexts, missing }) => missing.size > 0 || contexts.some(isChanged))
+          .map((child) => (
+            <Counts key={child.flag} previewed={child} name={`${child.flag}, which depends on it`} />
           ))}
       </div>
-      {own && <Unknown strategies={strategies} />}
+      {flags && <OtherUsers flags={flags} />}
       {own && <Buckets previewed={own} strategies={strategies} />}
       {own && <People previewed={own} />}
       <Viewed project={project} flag={flag} environment={environment} />
@@ -50,18 +47,6 @@ export function PreviewPanel({ project, flag, environment, changes, strategies, 
     </PreviewFrame>
   );
 }
-
-/** What made-up users lack. Without it, a constraint on a country would seem to keep everybody out. */
-function Unknown({ strategies }: Pick<PreviewPanelProps, 'strategies'>) {
-  if (hasPastedSamples.value) return null;
-  const fields = strategies.flatMap(({ constraints }) => constraints.map(({ contextName }) => contextName));
-  const unknown = [...new Set(fields)].filter((field) => !KNOWN_FIELDS.includes(field));
-  if (unknown.length === 0) return null;
-  return <p class="muted">Made-up users have no {unknown.join(', ')}. Edit the list to count over users who have.</p>;
-}
-
-/** The fields that do not depend on who asks, and those of made-up users. */
-const KNOWN_FIELDS = ['userId', 'sessionId', 'currentTime', 'environment'];
 
 /** The buckets came with the preview: the slider compares numbers, without another request. */
 function Buckets({

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { call } from '../api/call.js';
-import type { Context, PreviewedFlag } from '../api/types.js';
+import { useState } from 'preact/hooks';
+import { useResource } from '../api/resource.js';
+import type { PreviewedFlag } from '../api/types.js';
+import { usersWith } from '../model/context-fields.js';
 import { currentProject } from '../router.js';
-import { countPreview } from '../state/preview.js';
-import { hasPastedSamples, keepSamples, MAX_SAMPLES, samples, sampleText } from '../state/samples.js';
+import { countPreview, type Previewed } from '../state/preview.js';
+import { keepSamples, MAX_SAMPLES, sampleNoun, samples, sampleText } from '../state/samples.js';
 import { offers } from '../state/session.js';
 import { answer, number, plural } from '../words.js';
 import { FormDialog } from './dialog.js';
@@ -12,7 +13,7 @@ import { Field } from './field.js';
 
 /** Returns over whom a preview counts: "20 made-up users". */
 export function sampleCount(): string {
-  return plural(samples.value.length, hasPastedSamples.value ? 'pasted user' : 'made-up user');
+  return `${number(samples.value.length)} ${sampleNoun.value}`;
 }
 
 /** The frame of a preview: over whom it counts, and the way to change that. */
@@ -34,25 +35,53 @@ export function PreviewFrame({ children }: { readonly children: ComponentChildre
   );
 }
 
-/** How many users have a flag now and then, and how many of them change. */
-export function Counts({ previewed, name }: { readonly previewed: PreviewedFlag; readonly name?: string }) {
+/** How many users have a flag now and then, and how many of them change. Without fields that decide, no zero is sure. */
+export function Counts({ previewed, name }: { readonly previewed: Previewed; readonly name?: string }) {
   const { before, after, becomeOn, becomeOff, otherVariant } = countPreview(previewed);
+  const isKnown = previewed.missing.size === 0;
   return (
     <div class="flag-counts">
       <p class="counts">
-        {name && (
+        {name && <strong>{name}: </strong>}
+        {isKnown ? (
           <>
-            <strong>{name}</strong>:{' '}
+            now on for <b>{number(before)}</b> <span class="arrow">→</span> then for <b>{number(after)}</b>
           </>
+        ) : (
+          `Cannot tell: the ${sampleNoun.value} have no ${[...previewed.missing.keys()].join(' and no ')}.`
         )}
-        now on for <b>{number(before)}</b> <span class="arrow">→</span> then for <b>{number(after)}</b>
       </p>
       <ul class="flips">
-        <li class={becomeOn > 0 ? 'gain' : 'muted'}>+ {number(becomeOn)} become on</li>
-        <li class={becomeOff > 0 ? 'loss' : 'muted'}>− {number(becomeOff)} become off</li>
+        {(isKnown || becomeOn > 0) && <li class={becomeOn > 0 ? 'gain' : 'muted'}>+ {number(becomeOn)} become on</li>}
+        {(isKnown || becomeOff > 0) && (
+          <li class={becomeOff > 0 ? 'loss' : 'muted'}>− {number(becomeOff)} become off</li>
+        )}
         {otherVariant > 0 && <li>~ {number(otherVariant)} get another variant</li>}
       </ul>
     </div>
+  );
+}
+
+/** Offers users who have the fields that a preview misses. */
+export function OtherUsers({ flags }: { readonly flags: readonly Previewed[] }) {
+  const [isEditing, setEditing] = useState(false);
+  const fields = new Map(flags.flatMap(({ missing }) => [...missing]));
+  const made = usersWith(fields);
+  if (fields.size === 0) return null;
+  return (
+    <p class="other-users">
+      Count over others:
+      {made && (
+        <button type="button" onClick={() => keepSamples(made.text)}>
+          {made.label}
+        </button>
+      )}
+      <RecentUsers onChoose={keepSamples} />
+      <button type="button" onClick={() => setEditing(true)}>
+        Paste users…
+      </button>
+      {isEditing && <SamplesDialog onClose={() => setEditing(false)} />}
+    </p>
   );
 }
 
@@ -111,26 +140,20 @@ export function UserTable<User extends PreviewedUser>({ label, users, column, ce
   );
 }
 
-/** The contexts that the process has kept. None unless the host keeps them, and lets the caller see them. */
-function useRecentContexts(): readonly Context[] {
-  const [contexts, setContexts] = useState<readonly Context[]>([]);
+/** Offers the contexts that the process has kept. None unless the host keeps them, and lets the caller see them. */
+function RecentUsers({ onChoose }: { readonly onChoose: (text: string) => void }) {
   const isOffered = offers('listRecentContexts', currentProject());
-  useEffect(() => {
-    if (!isOffered) return;
-    const reading = new AbortController();
-    call('listRecentContexts', { signal: reading.signal }).then(
-      ({ data }) => setContexts(data.contexts),
-      // Users can still be pasted.
-      () => setContexts([]),
-    );
-    return () => reading.abort();
-  }, [isOffered]);
-  return contexts;
+  const contexts = useResource('listRecentContexts', isOffered ? {} : undefined).data?.contexts ?? [];
+  if (contexts.length === 0) return null;
+  return (
+    <button type="button" onClick={() => onChoose(contexts.map((context) => JSON.stringify(context)).join('\n'))}>
+      {plural(contexts.length, 'recently seen user')}
+    </button>
+  );
 }
 
 function SamplesDialog({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState(sampleText.value);
-  const recent = useRecentContexts();
   const keep = () => {
     keepSamples(text.trim());
     onClose();
@@ -151,11 +174,7 @@ function SamplesDialog({ onClose }: { readonly onClose: () => void }) {
           />
         )}
       </Field>
-      {recent.length > 0 && (
-        <button type="button" onClick={() => setText(recent.map((context) => JSON.stringify(context)).join('\n'))}>
-          Fill in {plural(recent.length, 'recently seen user')}
-        </button>
-      )}
+      <RecentUsers onChoose={setText} />
     </FormDialog>
   );
 }

@@ -5,14 +5,14 @@ import type { Change } from '../api/types.js';
 import { asCurl, asTypeScript } from '../model/as-code.js';
 import { plannedDifferences } from '../model/history.js';
 import { carryOut, needsReview, type Reviewed, reviewed } from '../state/changes.js';
-import { countPreview, usePreview } from '../state/preview.js';
+import { usePreview } from '../state/preview.js';
 import { session } from '../state/session.js';
-import { number, plural } from '../words.js';
+import { plural } from '../words.js';
 import { Dialog } from './dialog.js';
 import { Differences } from './differences.js';
 import { ReasonField } from './field.js';
 import { Icon } from './icons.js';
-import { sampleCount } from './preview-parts.js';
+import { Counts, OtherUsers, sampleCount } from './preview-parts.js';
 import { Fault } from './states.js';
 
 /** The review of a proposal, while there is one. */
@@ -90,17 +90,11 @@ function Effect({ changes, environment }: { readonly changes: readonly Change[];
   return (
     <div class="effect" role="status">
       {flags.length === 0 && <p>Nobody changes in {environment}.</p>}
-      {flags.map((flag) => {
-        const { becomeOn, becomeOff, otherVariant } = countPreview(flag);
-        return (
-          <p key={flag.flag}>
-            <strong>{flag.flag}</strong> in {environment}: of {sampleCount()},{' '}
-            <b class={becomeOn > 0 ? 'gain' : ''}>{number(becomeOn)}</b> become on,{' '}
-            <b class={becomeOff > 0 ? 'loss' : ''}>{number(becomeOff)}</b> become off
-            {otherVariant > 0 && <>, {number(otherVariant)} get another variant</>}.
-          </p>
-        );
-      })}
+      {flags.map((flag) => (
+        <Counts key={flag.flag} previewed={flag} name={`${flag.flag} in ${environment}`} />
+      ))}
+      {flags.some(({ missing }) => missing.size === 0) && <p class="muted">Counted over {sampleCount()}.</p>}
+      <OtherUsers flags={flags} />
     </div>
   );
 }

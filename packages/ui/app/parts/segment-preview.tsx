@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Change, PreviewedFlag, SegmentUse } from '../api/types.js';
 import { usePreview } from '../state/preview.js';
 import { defaultEnvironment } from '../state/session.js';
-import { Counts, isChanged, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
+import { Counts, isChanged, OtherUsers, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
 import { Fault } from './states.js';
 
 interface SegmentPreviewProps {
@@ -43,6 +43,7 @@ export function SegmentPreview({ changes, uses, missing }: SegmentPreviewProps) 
           changes.length > 0 &&
           flags?.map((previewed) => <Counts key={previewed.flag} previewed={previewed} name={previewed.flag} />)}
       </div>
+      {isAsked && flags && <OtherUsers flags={flags} />}
       {isAsked && flags && <ChangedUsers flags={flags} />}
     </PreviewFrame>
   );

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import { sumByHour } from '../model/usage.js';
+import { sumByPeriod } from '../model/usage.js';
 import { offers } from '../state/session.js';
 import { USAGE_HOURS as HOURS, usageOf } from '../state/usage.js';
 import { compact, plural } from '../words.js';
@@ -20,7 +20,7 @@ export function Sparkline({ project, flag }: { readonly project: string; readonl
   const single = useResource('listFlagUsage', isAsked ? { params: { flag }, query: { hours: HOURS } } : undefined);
   const rows = typeof known === 'string' ? single.data?.usage : known;
   if (rows === undefined) return <span class="sparkline" />;
-  const sums = sumByHour(rows, HOURS, Date.now());
+  const sums = sumByPeriod(rows, HOURS, Date.now());
   const total = sums.reduce((sum, { yes, no }) => sum + yes + no, 0);
   const most = Math.max(1, ...sums.map(({ yes, no }) => yes + no));
   return (

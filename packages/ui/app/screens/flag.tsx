@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment } from '../api/types.js';
 import { changesBetween } from '../model/flag-changes.js';
+import { AgingTags } from '../parts/aging-tags.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
 import { DependenciesSection } from '../parts/dependencies-section.js';
 import { DraftAnswer } from '../parts/draft-answer.js';
@@ -115,6 +116,7 @@ function FlagHead({ detail, revision }: Omit<FlagPageProps, 'segments'>) {
         <Heading title={name} />
         <span class="tag">{flagType(type)}</span>
         {stale && <span class="tag warning">stale</span>}
+        <AgingTags flag={detail} />
         {impressionData && <span class="tag">impression data</span>}
         <span class="stretch" />
         <FlagActions detail={detail} revision={revision} />

@@ -1,7 +1,9 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { addressOf } from '../api/call.js';
-import type { ListedFlag } from '../api/types.js';
+import { useResource } from '../api/resource.js';
+import type { ListedFlag, Session } from '../api/types.js';
+import { outlivedDays, UNUSED_DAYS } from '../model/aging.js';
 import { type FlagFilter, filterFromQuery, selectFlags } from '../model/flag-list.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { BulkBar } from '../parts/bulk-bar.js';
@@ -10,11 +12,12 @@ import { FlagTable } from '../parts/flag-table.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
-import { query, setQuery } from '../router.js';
+import { href, query, setQuery } from '../router.js';
 import { flagList, openFlagList } from '../state/flag-list.js';
-import { environments, offers } from '../state/session.js';
+import { environments, offers, session } from '../state/session.js';
 import { loadUsage } from '../state/usage.js';
 import { flagType, number, plural } from '../words.js';
+import { Projects } from './projects.js';
 
 /** All flags of a project. Filters and sort are in the address. */
 export function FlagsScreen({ project }: { readonly project: string }) {
@@ -33,32 +36,56 @@ export function FlagsScreen({ project }: { readonly project: string }) {
   const list = flagList.value;
   const isShown = list?.project === project && list.archived === archived;
   const flags = isShown ? list.flags : NONE;
-  const selected = useMemo(() => selectFlags(flags, filter), [flags, filter]);
+  const types = session.value?.types ?? NO_TYPES;
+  const selected = useMemo(() => selectFlags(flags, filter, types), [flags, filter, types]);
+  const potentiallyStale = useMemo(
+    () => flags.filter((flag) => outlivedDays(flag, types) !== undefined).length,
+    [flags, types],
+  );
+  const health = useResource('listProjects', {}).data?.projects.find(({ id }) => id === project)?.health;
   return (
     <section>
-      <div class="screen-head">
-        <Heading title="Flags" />
-        <span class="stretch" />
-        <AllowedButton
-          class="primary"
-          needs={['createFlag']}
-          project={project}
-          onClick={() => {
-            isCreating.value = true;
-          }}
-        >
-          <Icon name="plus" /> New flag
-        </AllowedButton>
-      </div>
+      {project === '' ? (
+        <>
+          <Projects />
+          <h2>Flags</h2>
+        </>
+      ) : (
+        <div class="screen-head">
+          <Heading title="Flags" />
+          <span class="stretch" />
+          <AllowedButton
+            class="primary"
+            needs={['createFlag']}
+            project={project}
+            onClick={() => {
+              isCreating.value = true;
+            }}
+          >
+            <Icon name="plus" /> New flag
+          </AllowedButton>
+        </div>
+      )}
       <Filters filter={filter} flags={flags} />
       {isShown && list.error && <Fault error={list.error} />}
       {!isShown && <Loading rows={12} />}
       {isShown && (
-        <p class="count" role="status">
-          {selected.length === list.total
-            ? plural(list.total, 'flag')
-            : `${number(selected.length)} of ${plural(list.total, 'flag')}`}
-          {!list.isComplete && list.error === undefined && ' · loading…'}
+        <p class="count">
+          <span role="status">
+            {selected.length === list.total
+              ? plural(list.total, 'flag')
+              : `${number(selected.length)} of ${plural(list.total, 'flag')}`}
+            {!list.isComplete && list.error === undefined && ' · loading…'}
+          </span>
+          {potentiallyStale > 0 && !archived && (
+            <>
+              {' · '}
+              <a href={href(project ? ['projects', project] : ['projects'], { stale: 'potentially' })}>
+                {number(potentiallyStale)} potentially stale
+              </a>
+            </>
+          )}
+          {health !== undefined && !archived && ` · health ${health} %`}
         </p>
       )}
       <BulkBar flags={flags} chosen={chosen} isArchive={archived} />
@@ -89,10 +116,11 @@ export function FlagsScreen({ project }: { readonly project: string }) {
 }
 
 const NONE: readonly ListedFlag[] = [];
+const NO_TYPES: NonNullable<Session['types']> = [];
 
 function NoFlags({ project, archived }: { readonly project: string; readonly archived: boolean }) {
   if (archived) return <Empty title="The archive is empty">Archived flags can be revived here.</Empty>;
-  const address = addressOf('getFlag', { params: { project, flag: '' } }).href.replace(/\/$/, '');
+  const address = addressOf('getFlag', { params: { project: project || 'default', flag: '' } }).href.replace(/\/$/, '');
   return (
     <Empty title="No flags yet">
       <p>
@@ -155,10 +183,12 @@ function Filters({ filter, flags }: FiltersProps) {
       <Choice
         label="Stale"
         name="stale"
-        value={filter.stale === undefined ? undefined : String(filter.stale)}
+        value={filter.stale}
         options={[
           ['true', 'Stale'],
           ['false', 'Not stale'],
+          ['potentially', 'Potentially stale'],
+          ['unused', `Unused for ${UNUSED_DAYS} days`],
         ]}
         all="Stale or not"
       />

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import { useResource } from '../api/resource.js';
-import type { Change, Constraint, Segment, SegmentUse } from '../api/types.js';
-import { describeConstraint, missingConstraint } from '../model/describe.js';
-import type { Difference } from '../model/differences.js';
+import type { Change, Segment, SegmentUse } from '../api/types.js';
+import { missingConstraint } from '../model/describe.js';
+import { constraintDifferences, type Difference } from '../model/differences.js';
 import { isEqual } from '../model/merge.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { ConflictTable } from '../parts/conflict-table.js';
@@ -191,20 +191,19 @@ function differencesOf(before: SegmentInput, after: SegmentInput): readonly Diff
     name,
     description,
     project: project ?? 'all',
-    constraints: constraints.map(constraintText).join(' and ') || 'everybody',
+    'who is in it': constraints.length === 0 ? 'everybody' : '',
   });
   const [former, latter] = [describe(before), describe(after)];
-  return Object.entries(latter).flatMap(([what, text]) =>
-    former[what] === text && isEqual(before[what as keyof SegmentInput], after[what as keyof SegmentInput])
-      ? []
-      : [{ place: 'segment', what, before: former[what] || undefined, after: text || undefined }],
-  );
-}
-
-function constraintText(constraint: Constraint): string {
-  const { contextName, values = [] } = constraint;
-  const count = values.length > 3 ? ` (${plural(values.length, 'value')})` : '';
-  return `${contextName} ${describeConstraint(constraint)}${count}`;
+  const members = Object.entries(latter).filter(([what, text]) => former[what] !== text);
+  return [
+    ...members.map(([what, text]) => ({
+      place: 'segment',
+      what,
+      before: former[what] || undefined,
+      after: text || undefined,
+    })),
+    ...constraintDifferences('segment', before.constraints, after.constraints),
+  ];
 }
 
 interface SegmentFormProps {

@@ -4,7 +4,7 @@ import type { Hint } from '../api/stream.js';
 import type { FlagPage, ListedFlag } from '../api/types.js';
 import { isLetIn } from './session.js';
 
-/** The flags of one project. The first page is shown while the rest arrives by thousands. */
+/** The flags of one project, or of all: `''`. The first page is shown while the rest arrives by thousands. */
 interface FlagList {
   readonly project: string;
   readonly archived: boolean;
@@ -41,12 +41,13 @@ async function load(project: string, archived: boolean): Promise<void> {
   const former = flagList.peek();
   const flags: ListedFlag[] = [];
   try {
-    let query: Record<string, string | number | boolean> | undefined = { project, archived, limit: FIRST_PAGE };
+    const scope = { archived, ...(project && { project }) };
+    let query: Record<string, string | number | boolean> | undefined = { ...scope, limit: FIRST_PAGE };
     while (query !== undefined) {
       const { data, next }: Reply<FlagPage> = await call('listAllFlags', { query, signal: stop });
       flags.push(...data.features);
       const after: string | null | undefined = next?.get('after');
-      query = after ? { project, archived, limit: PAGE, after } : undefined;
+      query = after ? { ...scope, limit: PAGE, after } : undefined;
       // A list that is known already stays until its new state is complete.
       if (former === undefined || query === undefined) {
         const isComplete = query === undefined;
@@ -73,7 +74,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Reads flags again after an event: the one of the hint, or all. */
 export function applyHint(hint: Hint): void {
   const current = flagList.peek();
-  if (hint.project != null && current !== undefined && hint.project !== current.project) return;
+  if (hint.project != null && current?.project && hint.project !== current.project) return;
   if (hint.featureName == null) pending = undefined;
   else pending?.add(hint.featureName);
   clearTimeout(timer);
@@ -100,7 +101,8 @@ export async function readFlags(names: readonly string[]): Promise<void> {
   try {
     for (const name of names) {
       // Of all names that begin so, the name itself is the first.
-      const { data } = await call('listAllFlags', { query: { project, archived, namePrefix: name, limit: 1 } });
+      const query = { archived, ...(project && { project }), namePrefix: name, limit: 1 };
+      const { data } = await call('listAllFlags', { query });
       const found = data.features.find((flag) => flag.name === name);
       replace(name, found);
     }

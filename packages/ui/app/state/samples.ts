@@ -27,7 +27,8 @@ export const samples = computed<readonly Sample[]>(() => {
   return pasted.length > 0 ? pasted : MADE_UP;
 });
 
-export const hasPastedSamples = computed(() => samples.value !== MADE_UP);
+/** Says whose evaluations a preview counts. */
+export const sampleNoun = computed(() => (samples.value === MADE_UP ? 'made-up users' : 'users of the list'));
 
 const MADE_UP: readonly Sample[] = Array.from({ length: MAX_SAMPLES }, (_, index) => {
   const userId = String(index + 1);

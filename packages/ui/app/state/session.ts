@@ -3,6 +3,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { type ApiError, call } from '../api/call.js';
 import { hasToken, isSignedOut } from '../api/credentials.js';
 import type { Session } from '../api/types.js';
+import { currentProject } from '../router.js';
 import { settings } from '../settings.js';
 
 /** What the API says about the caller; undefined until it has answered. */
@@ -37,8 +38,12 @@ async function loadSession(): Promise<void> {
 const allowed = signal<ReadonlyMap<string, ReadonlySet<string>>>(new Map());
 const requested = new Set<string>();
 
-/** Returns whether the caller may perform an action. Until the API has answered, and where it does not tell, yes. */
-export function may(action: string, project: string): boolean {
+/**
+ * Returns whether the caller may perform an action. Until the API has answered, and where it does not tell, yes. For
+ * all projects (`''`) the last one answers: actions on a flag ask again with the project of the flag.
+ */
+export function may(action: string, place: string): boolean {
+  const project = place || currentProject();
   if (!requested.has(project)) {
     requested.add(project);
     queueMicrotask(() => void loadPermissions(project));
@@ -48,7 +53,7 @@ export function may(action: string, project: string): boolean {
 
 /** Returns whether the API has an action and the caller may perform it. Until it has answered, no. */
 export function offers(action: string, project: string): boolean {
-  return may(action, project) && (allowed.value.get(project)?.has(action) ?? false);
+  return may(action, project) && allowed.value.has(project || currentProject());
 }
 
 async function loadPermissions(project: string): Promise<void> {

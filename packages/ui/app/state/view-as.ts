@@ -97,7 +97,8 @@ async function explain(request: {
   const explanations = new Map<string, Explained>();
   try {
     for (let from: string | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
-      const { data } = await call('explainFlags', { body: { ...body, ...(from !== undefined && { from }) } });
+      const scope = { project: body.project || undefined };
+      const { data } = await call('explainFlags', { body: { ...body, ...scope, ...(from !== undefined && { from }) } });
       for (const explained of data.features) explanations.set(explained.name, explained);
       from = data.next;
     }

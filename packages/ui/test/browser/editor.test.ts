@@ -70,14 +70,35 @@ describeInBrowser('the editor', () => {
       host.flags.isEnabled('checkout', { userId: `user-${id}`, properties: { country: id <= 10 ? 'DE' : 'FR' } });
     }
     await page.getByRole('button', { name: 'Edit the list' }).click();
-    await page.getByRole('button', { name: 'Fill in 40 recently seen users' }).click();
+    await page.getByRole('button', { name: '40 recently seen users' }).click();
     expect(await page.getByLabel('Users', { exact: true }).inputValue()).toMatch(/^{"userId":"user-40",/);
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Use this list' }).click();
-    await page.getByText('40 pasted users').waitFor();
+    await page.getByText('40 users of the list').waitFor();
     await page.getByLabel('Rollout of strategy 1 in percent').fill('100');
     await page.getByText('then for 40').waitFor();
   });
+
+  inFull(
+    'cannot tell about a flag whose parent reads a field that nobody has, and asks recent users instead',
+    async () => {
+      const page = await open('', { recentContexts: 100 });
+      const [strategy] = await strategies();
+      await host.flags.updateStrategy(
+        { ...production, strategy: strategy?.id ?? '' },
+        { name: 'default', parameters: {}, constraints: [{ contextName: 'plan', operator: 'REGEX', value: '^pro' }] },
+      );
+      await host.flags.addDependency({ project: 'default', flag: 'dark-mode' }, { flag: 'checkout' });
+      await host.flags.enable({ ...production, flag: 'dark-mode' });
+      host.flags.isEnabled('checkout', { userId: '7', properties: { plan: 'pro' } });
+      await page.goto(`${host.page}projects/default/flags/dark-mode/production`);
+      await page.getByLabel('Rollout of strategy 1 in percent').fill('100');
+      await page.getByText('Cannot tell: the made-up users have no plan.').waitFor();
+      expect(await page.getByRole('button', { name: /200 with/ }).count()).toBe(0);
+      await page.getByRole('button', { name: '1 recently seen user' }).click();
+      await page.getByText('then for 1').waitFor();
+    },
+  );
 
   inFull('offers no recently seen users where the host keeps none', async () => {
     const page = await open('/production');
@@ -95,7 +116,8 @@ describeInBrowser('the editor', () => {
     await page.getByLabel('Constraint 1: field').last().fill('country');
     await page.getByLabel('Constraint 1: add a value').last().fill('DE, AT');
     await page.getByLabel('Constraint 1: add a value').last().press('Enter');
-    await page.getByText('Made-up users have no country.').waitFor();
+    await page.getByText('Cannot tell: the made-up users have no country.').waitFor();
+    expect(await page.getByText('0 become').count()).toBe(0);
     await page.getByLabel('any case').last().check();
     await page.getByRole('button', { name: 'Move strategy 2 up' }).click();
     await page.getByRole('button', { name: 'Review changes' }).click();
@@ -160,7 +182,7 @@ describeInBrowser('the editor', () => {
     await page.getByRole('textbox', { name: 'Users' }).fill('7\nuserId=10, country=DE\n{"userId":"42"}');
     await page.getByRole('button', { name: 'Use this list' }).click();
     await page.getByLabel('Rollout of strategy 1', { exact: true }).fill('100');
-    await page.getByText('3 pasted users').waitFor();
+    await page.getByText('3 users of the list').waitFor();
     await page.getByRole('rowheader', { name: '42' }).waitFor();
     expect(await page.getByRole('region', { name: 'Users' }).getByRole('row').count()).toBe(4);
   });

@@ -34,14 +34,17 @@ export interface HostOptions {
   readonly ui?: FlagsUiOptions;
   readonly recentContexts?: number;
   readonly environments?: NonNullable<FlagsOptions['environments']>;
+  readonly now?: () => Date;
 }
 
 export async function startHost(options: HostOptions = {}): Promise<Host> {
   const { framework = 'express5', mount = '', gateway, router: routerOptions = { auth: 'none' }, ui = {} } = options;
+  const { recentContexts = 0, now = () => new Date(), environments } = options;
   const flags = await createFlags({
     storage: memoryStorage(),
-    recentContexts: options.recentContexts ?? 0,
-    ...(options.environments && { environments: options.environments }),
+    recentContexts,
+    now,
+    ...(environments && { environments }),
   });
   const router = createFlagsRouter(flags, routerOptions as FlagsRouterOptions);
   const app = (framework === 'express4' ? jest.requireActual<typeof express>('express4') : express)();

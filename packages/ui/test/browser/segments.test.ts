@@ -101,6 +101,30 @@ describeInBrowser('segments', () => {
     });
   });
 
+  it('says in the preview and the review which fields the made-up users lack, and counts over users who have them', async () => {
+    const id = await usedSegment('countries');
+    const countries = ['DE', 'AT', 'FR', 'NL'];
+    await host.flags.updateSegment(
+      { segment: id },
+      { constraints: [{ contextName: 'country', operator: 'IN', values: countries }] },
+    );
+    const page = await open(`segments/${id}/edit`);
+    await page.getByRole('button', { name: 'Remove NL' }).click();
+    const unknown = 'Cannot tell: the made-up users have no country.';
+    await page.getByText(unknown).waitFor();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(unknown).waitFor();
+    await dialog.getByText('− NL', { exact: true }).waitFor();
+    expect(await page.getByText(/\d become/).count()).toBe(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: /^200 with country NL, 200 with country DE, .*200 without$/ }).click();
+    await dialog.getByText('− 200 become off').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('now on for 800 → then for 600').waitFor();
+    await page.getByText('1,000 users of the list').waitFor();
+  });
+
   inFull('shows who uses a segment instead of deleting it', async () => {
     const id = await usedSegment('used');
     const page = await open(`segments/${id}`);

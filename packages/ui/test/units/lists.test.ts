@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { processorTime } from '../../../../test/processor-time.js';
 import type { ListedFlag } from '../../app/api/types.js';
+import { agingOf } from '../../app/model/aging.js';
 import { filterFromQuery, selectFlags } from '../../app/model/flag-list.js';
 import { rowWindow } from '../../app/model/window.js';
 
@@ -90,4 +91,32 @@ it('renders every row in view, and few others', () => {
       }
     }),
   );
+});
+
+it('says which flags may be due for removal, and selects them', () => {
+  const day = 86_400_000;
+  const ago = (days: number) => new Date(Date.now() - days * day - 60_000).toISOString();
+  const types = [
+    { name: 'release', lifetimeDays: 40 },
+    { name: 'permission', lifetimeDays: null },
+  ];
+  const old = flag('old', { createdAt: ago(41), lastSeenAt: ago(0) });
+  const unused = flag('unused', { type: 'permission', createdAt: ago(400), lastSeenAt: ago(60) });
+  const stale = flag('stale', { createdAt: ago(41), stale: true });
+  const fresh = flag('fresh', { createdAt: ago(39) });
+  expect([old, unused, stale, fresh].map((one) => agingOf(one, types))).toEqual([
+    ['potentially stale: older than 40 days'],
+    ['unused for 60 days'],
+    [],
+    [],
+  ]);
+  for (const [query, name] of [
+    ['stale=potentially', 'old'],
+    ['stale=unused', 'unused'],
+    ['stale=true', 'stale'],
+  ]) {
+    const filter = filterFromQuery(new URLSearchParams(query));
+    const selected = selectFlags([old, unused, stale, fresh], filter, types);
+    expect(selected.map((one) => one.name)).toEqual([name]);
+  }
 });

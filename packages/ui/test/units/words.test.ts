@@ -3,7 +3,7 @@ import { describeConstraint, describeStrategy, nameSegmentsBy } from '../../app/
 import { cutToDifference } from '../../app/model/differences.js';
 import { partsOf, plannedDifferences, strategyNames, wordsOf } from '../../app/model/history.js';
 import { refusalText } from '../../app/model/refusal.js';
-import { sumByHour } from '../../app/model/usage.js';
+import { DAY, sumByPeriod, sumByVariant } from '../../app/model/usage.js';
 import { why } from '../../app/words.js';
 
 it.each([
@@ -164,7 +164,7 @@ it('sums usage by hour, the oldest first, with zeros where nothing was reported'
     { ...row, hour: '2026-01-01T03:00:00.000Z', yes: 4 },
     { ...row, hour: '2025-12-31T03:00:00.000Z', yes: 8 },
   ];
-  expect(sumByHour(rows, 3, now)).toEqual([
+  expect(sumByPeriod(rows, 3, now)).toEqual([
     { yes: 4, no: 1 },
     { yes: 0, no: 0 },
     { yes: 3, no: 2 },
@@ -199,4 +199,18 @@ describe('the differences of a plan', () => {
       ['c', 'archived', 'yes', undefined],
     ]);
   });
+});
+
+it('sums usage by day and by variant', () => {
+  const now = Date.parse('2026-01-03T05:30:00.000Z');
+  const row = { feature: 'a', environment: 'production', appName: 'shop', no: 1 };
+  const rows = [
+    { ...row, day: '2026-01-03T00:00:00.000Z', yes: 3, variants: { blue: 2, disabled: 1 } },
+    { ...row, day: '2026-01-01T00:00:00.000Z', yes: 9, variants: { green: 6, blue: 3 } },
+  ];
+  expect(sumByPeriod(rows, 3, now, DAY).map(({ yes }) => yes)).toEqual([9, 0, 3]);
+  expect(sumByVariant(rows)).toEqual([
+    ['green', 6],
+    ['blue', 5],
+  ]);
 });

@@ -76,10 +76,11 @@ async function makeManyEvents(storage: Storage, flags: Flags, count: number): Pr
   await flags.createFlag(DEFAULT, { name: 'busy' });
   const subject = { kind: 'flag', id: 'busy' };
   const { revision = 0 } = (await storage.get(subject)) ?? {};
-  const event = { at: new Date().toISOString(), actor: 'ada', subject, project: 'default', before: null };
+  const event = { at: new Date().toISOString(), actor: 'ada', subject, project: 'default' };
   for (let first = 0; first < count; first += 2) {
-    const events = ['environment-enabled', 'environment-disabled'].map((type) => {
-      return { ...event, type, environment: 'production', data: null };
+    const events = [true, false].map((enabled) => {
+      const type = enabled ? 'environment-enabled' : 'environment-disabled';
+      return { ...event, type, environment: 'production', data: { enabled }, before: { enabled: !enabled } };
     });
     const expected = revision + first / 2;
     await storage.commit({ writes: [{ key: subject, expected, touch: true }], events });

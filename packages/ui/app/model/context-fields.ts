@@ -1,0 +1,117 @@
+import type { Constraint, Context, Segment } from '../api/types.js';
+import { takesValues } from './describe.js';
+
+/** Context fields, with values that constraints on them admit; none where a value cannot be told. */
+export type ContextFields = ReadonlyMap<string, readonly string[]>;
+
+/** Made-up users in one group. */
+const GROUP = 200;
+/** Groups with values; one more has no value. Together they are as many users as one preview takes. */
+const MAX_GROUPS = 4;
+const NOT_CUSTOM = new Set(['default', 'random', 'userId', 'sessionId']);
+/** What the engine supplies. */
+const SUPPLIED = new Set(['currentTime', 'environment']);
+
+/** What decides about a flag, and the contexts to evaluate. */
+interface Evaluated {
+  readonly changes: unknown;
+  /** Documents before the changes. */
+  readonly stored: unknown;
+  readonly segments: readonly Segment[];
+  readonly contexts: readonly Context[];
+}
+
+/**
+ * Returns the context fields that changes or stored documents read and no context has. Values that only one of both
+ * names come first: they are what the changes are about.
+ */
+export function missingFields({ changes, stored, segments, contexts }: Evaluated): ContextFields {
+  const has = ({ properties, ...standard }: Context, name: string) =>
+    (properties?.[name] ?? (standard as Readonly<Record<string, unknown>>)[name]) !== undefined;
+  const isMissing = (name: string) => !contexts.some((context) => has(context, name));
+  const [after, before] = [changes, stored].map((documents) => fieldsIn(documents, segments, isMissing));
+  const valuesOf = (name: string) => {
+    const [is, was] = [[...(after?.get(name) ?? [])], [...(before?.get(name) ?? [])]];
+    const came = is.filter((value) => !before?.get(name)?.has(value));
+    const went = was.filter((value) => !after?.get(name)?.has(value));
+    const half = MAX_GROUPS / 2;
+    return [...new Set([...came.slice(0, half), ...went.slice(0, half), ...came, ...went, ...is])].slice(0, MAX_GROUPS);
+  };
+  return new Map([...(after?.keys() ?? []), ...(before?.keys() ?? [])].map((name) => [name, valuesOf(name)]));
+}
+
+/**
+ * Finds the context fields that documents read: in constraints, overrides and segments, for stickiness and for IP
+ * addresses. These members have the same names wherever they are stored or sent.
+ */
+function fieldsIn(documents: unknown, segments: readonly Segment[], isWanted: (name: string) => boolean) {
+  const fields = new Map<string, Set<string>>();
+  const wanted = new Map<string, boolean>([...SUPPLIED].map((name) => [name, false]));
+  const known = new Map(segments.map((segment) => [segment.id, segment]));
+  const add = (name: unknown, values: readonly string[] = []) => {
+    if (typeof name !== 'string' || name === '') return;
+    if (!wanted.has(name)) wanted.set(name, isWanted(name));
+    if (!wanted.get(name)) return;
+    const all = fields.get(name) ?? new Set();
+    fields.set(name, all);
+    for (const value of values) all.add(value);
+  };
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { contextName, stickiness, name, parameters, segments: ids } = value as Readonly<Record<string, unknown>>;
+    if (contextName !== undefined) add(contextName, admitted(value as Constraint));
+    if (!NOT_CUSTOM.has(String(stickiness))) add(stickiness);
+    if (name === 'remoteAddress' && parameters) add(name, listOf((parameters as { readonly IPs?: unknown }).IPs));
+    if (Array.isArray(ids)) visit(ids.map((id) => known.get(id)?.constraints));
+    for (const [key, member] of Object.entries(value)) if (key !== 'values') visit(member);
+  };
+  visit(documents);
+  return fields;
+}
+
+const listOf = (text: unknown) =>
+  String(text ?? '')
+    .split(/\s*,\s*/)
+    .filter(Boolean)
+    .map(withoutMask);
+const withoutMask = (network: string) => network.replace(/\/.*/, '');
+
+/** Values that a constraint admits, or, for one that excludes, that it excludes. */
+function admitted({ operator = 'IN', values = [], value = '' }: Constraint): readonly string[] {
+  const step = operator.endsWith('_GT') || operator === 'DATE_AFTER' ? 1 : /_LT$|_BEFORE$/.test(operator) ? -1 : 0;
+  if (operator === 'REGEX') return [];
+  if (takesValues(operator)) return operator === 'IN_CIDR' ? values.map(withoutMask) : values;
+  if (operator.startsWith('SEMVER'))
+    return [step < 0 ? '0.0.0' : value.replace(/\d+/, (major: string) => `${+major + step}`)];
+  if (!operator.startsWith('DATE')) return [String(Number(value) + step)];
+  const time = Date.parse(value) + step * 86_400_000;
+  return Number.isNaN(time) ? [] : [new Date(time).toISOString()];
+}
+
+/** A list of made-up users, and what it says of itself. */
+interface MadeUpUsers {
+  /** "200 with country DE, 200 without". */
+  readonly label: string;
+  /** As the list of samples has them, one line for each. */
+  readonly text: string;
+}
+
+/** Makes users up who have fields: as many for each value, and as many without. Undefined if no value is known. */
+export function usersWith(fields: ContextFields): MadeUpUsers | undefined {
+  const valued = [...fields].filter(([, values]) => values.length > 0);
+  if (valued.length === 0) return undefined;
+  const count = Math.max(...valued.map(([, values]) => values.length));
+  const groups = Array.from({ length: count }, (_, index) =>
+    valued.map(([name, values]) => [name, values[index % values.length] ?? ''] as const),
+  );
+  return {
+    label: [
+      ...groups.map((group) => `${GROUP} with ${group.map((field) => field.join(' ')).join(' and ')}`),
+      `${GROUP} without`,
+    ].join(', '),
+    text: Array.from({ length: GROUP * (count + 1) }, (_, index) => {
+      const userId = ['userId', `${index + 1}`];
+      return new URLSearchParams([userId, ...(groups[Math.floor(index / GROUP)] ?? [])].map((field) => [...field]));
+    }).join('\n'),
+  };
+}

@@ -1,0 +1,193 @@
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
+import { useResource } from '../api/resource.js';
+import type { Project } from '../api/types.js';
+import { AllowedButton } from '../parts/allowed-button.js';
+import { FormDialog, Notice } from '../parts/dialog.js';
+import { Field, faultAt } from '../parts/field.js';
+import { Heading } from '../parts/heading.js';
+import { Icon } from '../parts/icons.js';
+import { Fault, Loading } from '../parts/states.js';
+import { currentProject, href } from '../router.js';
+import { type Proposal, propose } from '../state/changes.js';
+import { offers } from '../state/session.js';
+import { number, plural } from '../words.js';
+
+/** All projects: their health, and what can be done with them. */
+export function Projects() {
+  const { data, error } = useResource('listProjects', {});
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <>
+      <div class="screen-head">
+        <Heading title="All projects" />
+        <span class="stretch" />
+        <AllowedButton
+          class="primary"
+          needs={['createProject', 'applyChanges']}
+          project={currentProject()}
+          onClick={() => setCreating(true)}
+        >
+          <Icon name="plus" /> New project
+        </AllowedButton>
+      </div>
+      {error && <Fault error={error} />}
+      {!data && !error && <Loading rows={2} />}
+      {data && (
+        <table class="list">
+          <caption class="hidden">Projects</caption>
+          <thead>
+            <tr>
+              <th scope="col">Project</th>
+              <th scope="col">Flags</th>
+              <th scope="col">Health</th>
+              <th scope="col">
+                <span class="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.projects.map((project) => (
+              <ProjectRow key={project.id} project={project} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {isCreating && <ProjectDialog onClose={() => setCreating(false)} />}
+    </>
+  );
+}
+
+function ProjectRow({ project }: { readonly project: Project }) {
+  const { id, name, description, featureCount, health } = project;
+  const [open, setOpen] = useState<'rename' | 'delete'>();
+  const close = () => setOpen(undefined);
+  return (
+    <tr>
+      <th scope="row">
+        <a href={href(['projects', id])}>{name}</a>
+        <small>{[id, description].filter(Boolean).join(' · ')}</small>
+      </th>
+      <td data-label="Flags">{number(featureCount)}</td>
+      <td
+        data-label="Health"
+        title="The share of flags that are neither stale nor older than the lifetime of their type"
+      >
+        {health} %
+      </td>
+      <td class="row-actions">
+        <AllowedButton
+          class="quiet"
+          needs={['updateProject', 'applyChanges']}
+          project={id}
+          label={`Rename ${name}`}
+          onClick={() => setOpen('rename')}
+        >
+          Rename…
+        </AllowedButton>
+        <AllowedButton
+          class="quiet"
+          needs={['deleteProject', 'applyChanges']}
+          project={id}
+          label={`Delete ${name}`}
+          onClick={() => setOpen('delete')}
+        >
+          Delete…
+        </AllowedButton>
+        {open === 'rename' && <ProjectDialog project={project} onClose={close} />}
+        {open === 'delete' && <DeleteDialog project={project} onClose={close} />}
+      </td>
+    </tr>
+  );
+}
+
+interface DialogProps {
+  readonly onClose: () => void;
+}
+
+/** Creates a project, or changes how one is shown. */
+function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: Project }) {
+  const [mine, setMine] = useState({ id: '', name: project?.name ?? '', description: project?.description ?? '' });
+  const [error, setError] = useState<ApiError>();
+  const canRead = project && offers('getProject', project.id);
+  const { revision } = useResource('getProject', canRead ? { params: { project: project.id } } : undefined);
+  const name = mine.name.trim();
+  const title = project ? `Rename ${project.name}` : 'New project';
+  const save = () => {
+    const input = { name, description: mine.description };
+    const proposal: Proposal = {
+      title,
+      changes: [
+        project
+          ? { op: 'updateProject', ref: { project: project.id }, input, ...(revision && { ifRevision: revision }) }
+          : { op: 'createProject', input: { ...input, id: mine.id.trim() } },
+      ],
+      done: project ? `The project is called ${name}.` : `The project ${name} was created.`,
+      onApplied: onClose,
+    };
+    return propose(proposal, setError);
+  };
+  const field = (member: keyof typeof mine) => ({
+    autocomplete: 'off',
+    value: mine[member],
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      setMine({ ...mine, [member]: currentTarget.value }),
+  });
+  return (
+    <FormDialog
+      title={title}
+      submit={project ? 'Save' : 'Create project'}
+      error={error}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      {!project && (
+        <Field label="ID" hint="Part of addresses and tokens. It cannot be changed." fault={faultAt(error, '/id')}>
+          {(ids) => <input {...ids} required spellcheck={false} maxLength={100} {...field('id')} />}
+        </Field>
+      )}
+      <Field label="Name" fault={faultAt(error, '/name')}>
+        {(ids) => <input {...ids} required maxLength={100} {...field('name')} />}
+      </Field>
+      <Field label="Description" fault={faultAt(error, '/description')}>
+        {(ids) => <input {...ids} {...field('description')} />}
+      </Field>
+    </FormDialog>
+  );
+}
+
+/** Deletes a project, or says why that is not possible yet. */
+function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogProps & { readonly project: Project }) {
+  const [error, setError] = useState<ApiError>();
+  if (featureCount > 0) {
+    return (
+      <Notice title={`${name} cannot be deleted yet`} onClose={onClose}>
+        <p>
+          It still has <a href={href(['projects', id])}>{plural(featureCount, 'flag')}</a>. Archive or move every flag
+          first.
+        </p>
+      </Notice>
+    );
+  }
+  const remove = () => {
+    const proposal: Proposal = {
+      title: `Delete the project ${name}`,
+      changes: [{ op: 'deleteProject', ref: { project: id } }],
+      done: `The project ${name} was deleted.`,
+      onApplied: onClose,
+    };
+    return propose(proposal, setError);
+  };
+  return (
+    <FormDialog
+      title={`Delete ${name}`}
+      submit={`Confirm: delete ${name}`}
+      isDanger
+      error={error}
+      onSubmit={remove}
+      onClose={onClose}
+    >
+      <p>Its archived flags, segments and tokens are deleted with it.</p>
+    </FormDialog>
+  );
+}
