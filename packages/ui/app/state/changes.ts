@@ -108,7 +108,7 @@ export function needsReview(plan: Plan | undefined): boolean {
 }
 
 /** Shows a refusal that no form shows. */
-export function showRefusal(refusal: ApiError | undefined): void {
+function showRefusal(refusal: ApiError | undefined): void {
   if (refusal !== undefined) showToast({ text: refusalText(refusal), tone: 'fault' });
 }
 

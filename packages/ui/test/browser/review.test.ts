@@ -55,7 +55,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     );
     await dialog.locator('.differences').getByText('variants · blue').waitFor();
     await dialog.locator('ins').getByText('100 %').waitFor();
-    await dialog.getByText('in production: of').waitFor();
+    await dialog.locator('.effect').getByText('checkout in production').waitFor();
     expect((await host.flags.getFlag(checkout)).variants).toEqual([]);
     await dialog.getByLabel('Reason').fill('A test of colors');
     await dialog.getByRole('button', { name: 'Apply changes' }).click();
