@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { Change, Effect } from '@flags/core';
-import { describeEffects, effectsToReview } from '@flags/core/admin';
+import { describeEffects, effectsToReview, hiddenToReview } from '@flags/core/admin';
 import confirm from '@inquirer/confirm';
 import { ApiError } from './connection.js';
 import { describeEvent, type WireEvent } from './describe.js';
@@ -85,9 +85,9 @@ interface Consequences extends WireEffects {
 export async function confirmChange(session: CommandSession, consequences: Consequences): Promise<void> {
   const { effects, hiddenEffects, deletions } = consequences;
   const { environments } = await readEnvironments(session.api);
-  const reviewIn = namesIn(session.options.reviewIn);
-  const seen = effectsToReview(effects, { environments, reviewIn });
-  const hidden = hiddenEffects > 0 && reviewIn?.length !== 0 ? ['flags that you may not read'] : [];
+  const scope = { environments, reviewIn: namesIn(session.options.reviewIn) };
+  const seen = effectsToReview(effects, scope);
+  const hidden = hiddenToReview(hiddenEffects, scope) > 0 ? ['flags that you may not read'] : [];
   const subjects = [...new Set(seen.map(({ environment }) => environment)), ...hidden, ...deletions];
   if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}. Go on?`);
 }

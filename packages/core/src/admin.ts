@@ -4,4 +4,12 @@
  */
 
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
-export { defaultEnvironment, describeEffects, effectsToReview, isReviewed, type ReviewScope } from './flags/review.js';
+export {
+  defaultEnvironment,
+  describeEffects,
+  effectsToReview,
+  hiddenToReview,
+  isReviewed,
+  type ReviewScope,
+} from './flags/review.js';
+export { compareStates } from './history/differences.decide.js';

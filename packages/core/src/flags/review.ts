@@ -43,6 +43,14 @@ export function effectsToReview<E extends Pick<Effect, 'environment' | 'before' 
   return effects.filter((effect) => !isNewAndOff(effect) && isReviewed(effect.environment, scope));
 }
 
+/**
+ * Returns how many of the effects on flags that the caller may not read count for the review: all, because nobody tells
+ * their environments, unless nothing is reviewed.
+ */
+export function hiddenToReview(hiddenEffects: number, { reviewIn }: ReviewScope): number {
+  return reviewIn?.length === 0 ? 0 : hiddenEffects;
+}
+
 function isNewAndOff({ before, after }: Pick<Effect, 'before' | 'after'>): boolean {
   return before === 'absent' && after === 'off';
 }

@@ -1,4 +1,4 @@
-import { defaultEnvironment, describeEffects, effectsToReview, isReviewed } from '../../src/admin.js';
+import { defaultEnvironment, describeEffects, effectsToReview, hiddenToReview, isReviewed } from '../../src/admin.js';
 import type { Effect, FlagVisibility } from '../../src/index.js';
 
 const effect = (environment: string, before: FlagVisibility, after: FlagVisibility, flag = 'a'): Effect => {
@@ -35,6 +35,13 @@ it('reviews every effect but a new flag that is off', () => {
   const gone = effect('production', 'off', 'absent');
   const all = [off, gone, effect('production', 'absent', 'off'), effect('development', 'off', 'on')];
   expect(effectsToReview(all, scope)).toEqual([off, gone]);
+});
+
+it('counts hidden effects wherever anything is reviewed', () => {
+  const environments = ['development', 'production'];
+  expect(hiddenToReview(3, { environments, reviewIn: undefined })).toBe(3);
+  expect(hiddenToReview(3, { environments, reviewIn: ['test'] })).toBe(3);
+  expect(hiddenToReview(3, { environments, reviewIn: [] })).toBe(0);
 });
 
 it('says effects by environment, with counts and names', () => {

@@ -11,6 +11,7 @@ import type {
   HistoryPage,
   ListedFlag,
   MemberList,
+  Plan,
   Playground,
   PreviewedFlag,
   Project,
@@ -59,6 +60,7 @@ export const ACTIONS = {
   previewChanges: ['POST', '/api/admin/changes/preview'],
   getChangeSet: ['GET', '/api/admin/changes/:id'],
   undoChange: ['POST', '/api/admin/changes/:id/undo'],
+  planUndo: ['POST', '/api/admin/changes/:id/undo/plan'],
 } as const satisfies Record<string, readonly [method: string, path: string]>;
 
 export type ActionName = keyof typeof ACTIONS;
@@ -93,8 +95,9 @@ export interface Replies {
   explainFlags: Playground;
   listRecentContexts: { readonly contexts: readonly Context[] };
   applyChanges: ChangeSet;
-  planChanges: unknown;
+  planChanges: Plan;
   previewChanges: { readonly flags: readonly PreviewedFlag[] };
   getChangeSet: HistoryEntry;
   undoChange: ChangeSet;
+  planUndo: Plan;
 }

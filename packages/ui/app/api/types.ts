@@ -130,6 +130,16 @@ export interface ChangeSet extends Omit<core.ChangeSet, 'events'> {
   readonly events: readonly WireEvent[];
 }
 
+export type PlannedDocument = Pick<core.PlannedDocument, 'kind' | 'id' | 'before' | 'after'>;
+
+/** What changes would do, as far as the caller may read it. */
+export interface Plan {
+  readonly documents: readonly PlannedDocument[];
+  readonly effects: readonly core.Effect[];
+  /** The number of effects on flags that the caller may not read. */
+  readonly hiddenEffects: number;
+}
+
 /** A context of evaluation: standard fields beside properties. */
 export type Context = {
   readonly [Field in Exclude<keyof core.EvaluationContext, 'properties'>]?: string;

@@ -1,4 +1,12 @@
-import type { DocumentDifference, FlagEnvironment, Strategy, Variant, WireEvent } from '../api/types.js';
+import { compareStates } from '@flags/core/admin';
+import type {
+  DocumentDifference,
+  FlagEnvironment,
+  PlannedDocument,
+  Strategy,
+  Variant,
+  WireEvent,
+} from '../api/types.js';
 import { describeConstraint, describeStrategy, segmentName, strategyTitle } from './describe.js';
 import { type Difference, describeVariant, percent } from './differences.js';
 
@@ -41,6 +49,33 @@ export function partsOf(
     }));
 }
 
+interface FlagState {
+  readonly environments: readonly FlagEnvironment[];
+  readonly dependencies?: readonly unknown[];
+}
+
+/** Lists what differs in the documents of a plan, in words. Several flags are named. */
+export function plannedDifferences(documents: readonly PlannedDocument[], roles?: Roles): readonly Difference[] {
+  return documents.flatMap(({ kind, id, before, after }) => {
+    const isFlag = kind === 'flag' && before !== null && after !== null;
+    const [from, to] = isFlag ? [inFull(before, after), inFull(after, before)] : [before, after];
+    const names = strategyNames(
+      [],
+      isFlag ? [...inFull(before, after).environments, ...inFull(after, before).environments] : [],
+    );
+    const parts = partsOf({ kind, id, parts: compareStates(from, to) }, names, roles);
+    return kind === 'flag' && documents.length > 1 ? parts.map((part) => ({ ...part, place: id })) : parts;
+  });
+}
+
+/** Adds what is stored only if it differs from this: flags without dependencies, and environments that are off. */
+function inFull(state: unknown, other: unknown): FlagState {
+  const [{ environments, ...flag }, { environments: others }] = [state, other] as [FlagState, FlagState];
+  const missing = others.filter(({ name }) => !environments.some((environment) => environment.name === name));
+  const added = missing.map(({ name }) => ({ name, enabled: false, strategies: [] }));
+  return { dependencies: [], ...flag, environments: [...environments, ...added] };
+}
+
 /** Members that only hold others. */
 const CONTAINERS = new Set(['environments', 'strategies', 'parameters']);
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
@@ -59,6 +94,7 @@ export function wordsOf(pointer: string, names: StrategyNames = new Map()): stri
 /** Says a value at a JSON Pointer. Undefined for what does not exist. */
 export function valueText(pointer: string, value: unknown, roles: Roles = []): string | undefined {
   if (value === null || value === undefined) return undefined;
+  if (typeof value === 'boolean' && pointer.endsWith('/enabled')) return value ? 'on' : 'off';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number' && pointer.endsWith('/weight')) return percent(value);
   if (Array.isArray(value) && pointer.endsWith('/segments')) return value.map(segmentName).join(', ') || 'empty';

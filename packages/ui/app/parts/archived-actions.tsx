@@ -1,14 +1,11 @@
-import { useState } from 'preact/hooks';
 import type { ListedFlag } from '../api/types.js';
-import { propose } from '../state/changes.js';
+import { propose, review } from '../state/changes.js';
 import { may } from '../state/session.js';
-import { Confirm } from './dialog.js';
 
 type Archived = Pick<ListedFlag, 'name' | 'project'> & { readonly revision: number | undefined };
 
 /** What can be done with an archived flag. */
 export function ArchivedActions({ flag }: { readonly flag: Archived }) {
-  const [isDeleting, setDeleting] = useState(false);
   const ref = { project: flag.project, flag: flag.name };
   const known = flag.revision === undefined ? {} : { ifRevision: flag.revision };
   return (
@@ -31,25 +28,18 @@ export function ArchivedActions({ flag }: { readonly flag: Archived }) {
         type="button"
         aria-label={`Delete ${flag.name}`}
         aria-disabled={!may('deleteFlag', flag.project)}
-        onClick={() => setDeleting(true)}
+        onClick={() =>
+          void review({
+            title: `Delete ${flag.name}`,
+            text: `${flag.name} is deleted for good, and its name is free again. Applications that still ask for it get off.`,
+            confirm: `Confirm: delete ${flag.name}`,
+            changes: [{ op: 'deleteFlag', ref, ...known }],
+            done: `${flag.name} was deleted.`,
+          })
+        }
       >
         Delete…
       </button>
-      {isDeleting && (
-        <Confirm
-          title={`Delete ${flag.name}`}
-          text={`${flag.name} is deleted for good, and its name is free again. Applications that still ask for it get off.`}
-          confirm={`Confirm: delete ${flag.name}`}
-          onConfirm={() =>
-            propose({
-              title: `Delete ${flag.name}`,
-              changes: [{ op: 'deleteFlag', ref, ...known }],
-              done: `${flag.name} was deleted.`,
-            })
-          }
-          onClose={() => setDeleting(false)}
-        />
-      )}
     </span>
   );
 }

@@ -1,8 +1,6 @@
 import type { Signal } from '@preact/signals';
-import { type ApiError, call } from '../api/call.js';
 import type { Change, ListedFlag } from '../api/types.js';
-import type { Difference } from '../model/differences.js';
-import { review, showRefusal } from '../state/changes.js';
+import { review } from '../state/changes.js';
 import { environments } from '../state/session.js';
 import { showToast } from '../state/toasts.js';
 import { plural } from '../words.js';
@@ -21,7 +19,6 @@ interface BulkAction {
   readonly label: string;
   /** What happens to one flag; nothing if it is so already. */
   readonly change: (flag: ListedFlag) => readonly Change[];
-  readonly difference: (flag: ListedFlag) => Difference;
 }
 
 /** What can be done with the chosen flags: all of them in one commit, after the review. */
@@ -31,7 +28,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
   const clear = () => {
     chosen.value = new Set();
   };
-  const start = async ({ label, change, difference }: BulkAction) => {
+  const start = ({ label, change }: BulkAction) => {
     const affected = selected.filter((flag) => change(flag).length > 0);
     const changes = affected.flatMap((flag) =>
       change(flag).map((one, index) => (index === 0 ? { ...one, ifRevision: flag.revision } : one)),
@@ -40,17 +37,9 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
     if (changes.length > MAX_CHANGES) {
       return showToast({ tone: 'fault', text: `One commit takes ${MAX_CHANGES} changes. Choose fewer flags.` });
     }
-    // What forbids it is said before the review: children that depend on a flag to archive.
-    try {
-      await call('planChanges', { body: { changes } });
-    } catch (error) {
-      // Who may not plan may still apply.
-      if ((error as ApiError).status !== 403) return showRefusal(error as ApiError);
-    }
-    review({
+    void review({
       title: `${label}: ${plural(affected.length, 'flag')}`,
       changes,
-      differences: affected.map(difference),
       done: `${label}: ${plural(affected.length, 'flag')} changed.`,
       onApplied: clear,
     });
@@ -62,7 +51,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
     <section class="bulk" aria-label="Chosen flags">
       <strong>{plural(selected.length, 'flag')} chosen</strong>
       {actions.slice(0, 3).map((action) => (
-        <button key={action.label} type="button" onClick={() => void start(action)}>
+        <button key={action.label} type="button" onClick={() => start(action)}>
           {action.label}
         </button>
       ))}
@@ -73,7 +62,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
           onChange={({ currentTarget }) => {
             const action = actions.find(({ label }) => label === currentTarget.value);
             currentTarget.value = '';
-            if (action) void start(action);
+            if (action) start(action);
           }}
         >
           <option value="">More…</option>
@@ -95,12 +84,6 @@ function markStale(stale: boolean): BulkAction {
   return {
     label: stale ? 'Mark stale' : 'Mark not stale',
     change: (flag) => (flag.stale === stale ? [] : [{ op: 'updateFlag', ref: refOf(flag), input: { stale } }]),
-    difference: ({ name }) => ({
-      place: name,
-      what: 'stale',
-      before: stale ? 'no' : 'yes',
-      after: stale ? 'yes' : 'no',
-    }),
   };
 }
 
@@ -110,7 +93,6 @@ const flagActions: readonly BulkAction[] = [
   {
     label: 'Archive',
     change: (flag) => (flag.archived ? [] : [{ op: 'archiveFlag', ref: refOf(flag) }]),
-    difference: ({ name }) => ({ place: name, what: 'archived', before: 'no', after: 'yes' }),
   },
 ];
 
@@ -118,7 +100,6 @@ const archiveActions: readonly BulkAction[] = [
   {
     label: 'Revive',
     change: (flag) => [{ op: 'reviveFlag', ref: refOf(flag) }],
-    difference: ({ name }) => ({ place: name, what: 'archived', before: 'yes', after: 'no' }),
   },
 ];
 
@@ -137,11 +118,5 @@ function switchActions(environment: string): readonly BulkAction[] {
         { op: isEnabled ? 'enable' : 'disable', ref } as const,
       ];
     },
-    difference: ({ name }) => ({
-      place: name,
-      what: environment,
-      before: isEnabled ? 'off' : 'on',
-      after: isEnabled ? 'on' : 'off',
-    }),
   }));
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import { href, navigate } from '../router.js';
-import { carryOut } from '../state/changes.js';
+import { propose } from '../state/changes.js';
 import { discardDraft, draftOf, keepDraft } from '../state/drafts.js';
 import { FormDialog } from './dialog.js';
 import { Field, faultAt } from './field.js';
@@ -37,14 +37,14 @@ export function CreateFlagDialog({ project, onClose }: { readonly project: strin
     discardDraft(key);
     onClose();
   };
-  const create = async () => {
+  const create = () => {
     const { description, type, labels } = form;
     const [name, owner] = [form.name.trim(), form.owner.trim()];
-    const refusal = await carryOut({
+    const proposal = {
       title: `Create ${name}`,
       changes: [
         {
-          op: 'createFlag',
+          op: 'createFlag' as const,
           ref: { project },
           input: { name, description, type, ...(owner !== '' && { owner }), ...(labels.length > 0 && { labels }) },
         },
@@ -54,8 +54,8 @@ export function CreateFlagDialog({ project, onClose }: { readonly project: strin
         close();
         navigate(href(['projects', project, 'flags', name]));
       },
-    });
-    setError(refusal);
+    };
+    return propose(proposal, setError);
   };
   return (
     <FormDialog title="New flag" submit="Create flag" error={error} onSubmit={create} onClose={close}>

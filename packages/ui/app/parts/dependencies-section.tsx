@@ -3,7 +3,7 @@ import type { ApiError } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { Dependency, FlagDetail } from '../api/types.js';
 import { href } from '../router.js';
-import { carryOut, propose } from '../state/changes.js';
+import { propose } from '../state/changes.js';
 import { AllowedButton } from './allowed-button.js';
 import { FormDialog } from './dialog.js';
 import { Field } from './field.js';
@@ -92,7 +92,7 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
   const parents = useResource('listPossibleParents', { params: { project, flag: name } }).data ?? [];
   const [form, setForm] = useState({ flag: '', state: 'on', variants: '' });
   const [error, setError] = useState<ApiError>();
-  const add = async () => {
+  const add = () => {
     const variants = form.variants
       .split(',')
       .map((text) => text.trim())
@@ -102,14 +102,13 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
       enabled: form.state === 'on',
       ...(form.state === 'on' && variants.length > 0 && { variants }),
     };
-    setError(
-      await carryOut({
-        title: `Make ${name} depend on ${form.flag}`,
-        changes: [{ op: 'addDependency', ref: { project, flag: name }, input, ifRevision: revision }],
-        done: `${name} depends on ${form.flag}.`,
-        onApplied: onClose,
-      }),
-    );
+    const proposal = {
+      title: `Make ${name} depend on ${form.flag}`,
+      changes: [{ op: 'addDependency' as const, ref: { project, flag: name }, input, ifRevision: revision }],
+      done: `${name} depends on ${form.flag}.`,
+      onApplied: onClose,
+    };
+    return propose(proposal, setError);
   };
   return (
     <FormDialog title={`Add a parent of ${name}`} submit="Add parent" error={error} onSubmit={add} onClose={onClose}>

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import type { FlagDetail } from '../api/types.js';
 import { href, navigate } from '../router.js';
-import { carryOut, propose } from '../state/changes.js';
+import { propose, review } from '../state/changes.js';
 import { plural } from '../words.js';
 import { AllowedButton } from './allowed-button.js';
 import { FlagTags } from './dependencies-section.js';
-import { Confirm, FormDialog, Notice } from './dialog.js';
+import { FormDialog, Notice } from './dialog.js';
 import { Field, faultAt } from './field.js';
 import { FlagFields } from './flag-fields.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
@@ -16,7 +16,7 @@ interface FlagActionsProps {
   readonly revision: number;
 }
 
-type Open = 'details' | 'clone' | 'archive' | undefined;
+type Open = 'details' | 'clone' | 'blocked' | undefined;
 
 /** What can be done with a whole flag. */
 export function FlagActions({ detail, revision }: FlagActionsProps) {
@@ -25,6 +25,14 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
   const close = () => setOpen(undefined);
   if (archived) return null;
   const ref = { project, flag: name };
+  const archive = () =>
+    void review({
+      title: `Archive ${name}`,
+      text: `${name} will be off everywhere. You can revive it from the archive.`,
+      confirm: `Confirm: archive ${name}`,
+      changes: [{ op: 'archiveFlag', ref, ifRevision: revision }],
+      done: `${name} was archived.`,
+    });
   return (
     <span class="actions">
       <AllowedButton needs={['updateFlag']} project={project} onClick={() => setOpen('details')}>
@@ -46,33 +54,22 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
       <AllowedButton needs={['cloneFlag']} project={project} onClick={() => setOpen('clone')}>
         Clone…
       </AllowedButton>
-      <AllowedButton needs={['archiveFlag']} project={project} onClick={() => setOpen('archive')}>
+      <AllowedButton
+        needs={['archiveFlag']}
+        project={project}
+        onClick={() => (children.length > 0 ? setOpen('blocked') : archive())}
+      >
         Archive…
       </AllowedButton>
       {open === 'details' && <DetailsDialog detail={detail} revision={revision} onClose={close} />}
       {open === 'clone' && <CloneDialog detail={detail} revision={revision} onClose={close} />}
-      {open === 'archive' && children.length > 0 && (
+      {open === 'blocked' && (
         <Notice title={`${name} cannot be archived yet`} onClose={close}>
           <p>{plural(children.length, 'flag depends', 'flags depend')} on it. Remove these dependencies first:</p>
           <p class="chips">
             <FlagTags project={project} names={children} />
           </p>
         </Notice>
-      )}
-      {open === 'archive' && children.length === 0 && (
-        <Confirm
-          title={`Archive ${name}`}
-          text={`${name} will be off everywhere. You can revive it from the archive.`}
-          confirm={`Confirm: archive ${name}`}
-          onConfirm={() =>
-            propose({
-              title: `Archive ${name}`,
-              changes: [{ op: 'archiveFlag', ref, ifRevision: revision }],
-              done: `${name} was archived.`,
-            })
-          }
-          onClose={close}
-        />
       )}
     </span>
   );
@@ -109,19 +106,19 @@ function DetailsDialog(props: FlagDialogProps) {
 function CloneDialog({ detail, revision, onClose }: FlagDialogProps) {
   const [text, setText] = useState(`${detail.name}-copy`);
   const [error, setError] = useState<ApiError>();
-  const clone = async () => {
+  const clone = () => {
     const name = text.trim();
     const ref = { project: detail.project, flag: detail.name };
-    const refusal = await carryOut({
+    const proposal = {
       title: `Clone ${detail.name}`,
-      changes: [{ op: 'cloneFlag', ref, input: { name }, ifRevision: revision }],
+      changes: [{ op: 'cloneFlag' as const, ref, input: { name }, ifRevision: revision }],
       done: `${name} was created, off in every environment.`,
       onApplied: () => {
         onClose();
         navigate(href(['projects', detail.project, 'flags', name]));
       },
-    });
-    setError(refusal);
+    };
+    return propose(proposal, setError);
   };
   return (
     <FormDialog title={`Clone ${detail.name}`} submit="Clone flag" error={error} onSubmit={clone} onClose={onClose}>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import type { FlagDetail } from '../api/types.js';
-import { carryOut } from '../state/changes.js';
+import { propose } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { useFlagEdit } from '../state/edit.js';
 import { ConflictTable } from './conflict-table.js';
@@ -43,17 +43,17 @@ export function FlagForm({ detail, revision, part, onClose, children, ...dialog 
     discard();
     onClose();
   };
-  const save = async () => {
+  const save = () => {
     if (changes.length === 0) return close();
-    const refusal = await carryOut({
+    const proposal = {
       title: `Change the ${part} of ${name}`,
       changes,
       done: `The ${part} of ${name} were saved.`,
       onApplied: close,
       // The newest state arrives; the draft merges with it, or the dialog shows the three columns.
       onConflict: () => undefined,
-    });
-    setError(refusal?.status === 412 ? undefined : refusal);
+    };
+    return propose(proposal, setError);
   };
   if (conflict) {
     return (

@@ -1,10 +1,12 @@
+import { describeEffects } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import { type ApiError, addressOf } from '../api/call.js';
 import type { Change } from '../api/types.js';
 import { asCurl, asTypeScript } from '../model/as-code.js';
-import { carryOut, type Proposal, reviewed } from '../state/changes.js';
+import { plannedDifferences } from '../model/history.js';
+import { carryOut, needsReview, type Reviewed, reviewed } from '../state/changes.js';
 import { usePreview } from '../state/preview.js';
-import { isReviewed, session } from '../state/session.js';
+import { session } from '../state/session.js';
 import { plural } from '../words.js';
 import { Dialog } from './dialog.js';
 import { Differences } from './differences.js';
@@ -15,34 +17,35 @@ import { Fault } from './states.js';
 
 /** The review of a proposal, while there is one. */
 export function ReviewDialog() {
-  const proposal = reviewed.value;
-  return proposal === undefined ? null : <Review key={proposal.title} proposal={proposal} />;
+  const review = reviewed.value;
+  return review === undefined ? null : <Review key={review.proposal} {...review} />;
 }
 
-function Review({ proposal }: { readonly proposal: Proposal }) {
+function Review({ proposal, plan }: Reviewed) {
   const [reason, setReason] = useState('');
   const [error, setError] = useState<ApiError>();
   const [isSaving, setSaving] = useState(false);
-  const environments = proposal.environments ?? environmentsOf(proposal.changes);
+  const { title, text, changes } = proposal;
+  const environments = [...new Set(plan?.effects.map(({ environment }) => environment))];
+  const label = environments.length === 1 ? `Change ${environments[0]}` : 'Apply changes';
   const close = () => {
     reviewed.value = undefined;
   };
   const apply = async () => {
     setSaving(true);
-    const refusal = await carryOut(proposal, reason.trim());
+    setError(await carryOut(proposal, reason.trim()));
     setSaving(false);
-    if (refusal === undefined || (refusal.status === 412 && proposal.onConflict)) close();
-    else setError(refusal);
   };
   return (
-    <Dialog title={proposal.title} size="large" onClose={close}>
+    <Dialog title={title} size="large" onClose={close}>
       <div class="dialog-body">
-        <p class="muted">{plural(proposal.changes.length, 'change')}, one commit</p>
-        {proposal.differences && <Differences list={proposal.differences} />}
-        {environments.map((environment) => (
-          <Effect key={environment} changes={proposal.changes} environment={environment} />
-        ))}
-        <Code changes={proposal.changes} />
+        {text && <p>{text}</p>}
+        {changes.length > 0 && <p class="muted">{plural(changes.length, 'change')}, one commit</p>}
+        <Noticed plan={plan} />
+        <Differences list={proposal.differences ?? plannedDifferences(plan?.documents ?? [], session.value?.roles)} />
+        {changes.length > 0 &&
+          environments.map((environment) => <Effect key={environment} changes={changes} environment={environment} />)}
+        {changes.length > 0 && <Code changes={changes} />}
         <ReasonField value={reason} onChange={setReason} />
         {error && <Fault error={error} />}
       </div>
@@ -52,23 +55,31 @@ function Review({ proposal }: { readonly proposal: Proposal }) {
         </button>
         <button
           type="button"
-          class={environments.some(isReviewed) ? 'danger' : 'primary'}
+          class={needsReview(plan) || (proposal.confirm && !proposal.undoes) ? 'danger' : 'primary'}
           aria-disabled={isSaving}
           onClick={() => !isSaving && void apply()}
         >
-          {isSaving ? 'Saving…' : labelOf(environments)}
+          {isSaving ? 'Saving…' : (proposal.confirm ?? label)}
         </button>
       </div>
     </Dialog>
   );
 }
 
-function labelOf(environments: readonly string[]): string {
-  return environments.length === 1 ? `Change ${environments[0]}` : 'Apply changes';
-}
-
-function environmentsOf(changes: readonly Change[]): readonly string[] {
-  return [...new Set(changes.flatMap(({ ref }) => (ref?.environment === undefined ? [] : [String(ref.environment)])))];
+/** What clients would notice, exactly: from the plan, not from sampled users. */
+function Noticed({ plan }: Pick<Reviewed, 'plan'>) {
+  if (plan === undefined) return <p class="muted">You may not see what clients would notice.</p>;
+  const { effects, hiddenEffects } = plan;
+  const hidden = `${plural(hiddenEffects, 'difference')} in flags that you may not read`;
+  const lines = [...describeEffects(effects), ...(hiddenEffects > 0 ? [hidden] : [])];
+  if (lines.length === 0) return <p>Clients notice nothing.</p>;
+  return (
+    <ul class="noticed" aria-label="What clients notice">
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  );
 }
 
 /** How many of the sampled users change, in one environment. */

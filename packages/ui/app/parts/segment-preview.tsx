@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Change, PreviewedFlag, SegmentUse } from '../api/types.js';
 import { usePreview } from '../state/preview.js';
+import { defaultEnvironment } from '../state/session.js';
 import { Counts, isChanged, OtherUsers, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
 import { Fault } from './states.js';
 
@@ -15,7 +16,7 @@ interface SegmentPreviewProps {
 export function SegmentPreview({ changes, uses, missing }: SegmentPreviewProps) {
   const environments = [...new Set(uses.map((use) => use.environment))];
   const [chosen, setChosen] = useState<string>();
-  const environment = chosen ?? environments.find((name) => name === 'production') ?? environments[0];
+  const environment = chosen ?? environments.find((name) => name === defaultEnvironment.value) ?? environments[0];
   const isAsked = missing === undefined && environment !== undefined;
   const { flags, error, isCurrent } = usePreview(isAsked ? changes : [], environment ?? '');
   return (

@@ -61,18 +61,9 @@ function switchProposal({ project, flag, revision, environment }: Switched): Pro
   return {
     title: `${verb} ${flag} in ${environment.name}`,
     changes: changes.map((change, index) => (index === 0 ? { ...change, ifRevision: revision } : change)),
-    differences: [
-      { place: environment.name, what: 'enabled', ...(environment.enabled ? ON_OFF : OFF_ON) },
-      ...(needsStrategy
-        ? [{ place: environment.name, what: 'strategy 1', before: undefined, after: 'Gradual rollout 100 %' }]
-        : []),
-    ],
     done: `${flag} is ${environment.enabled ? 'off' : 'on'} in ${environment.name}.`,
   };
 }
-
-const ON_OFF = { before: 'on', after: 'off' };
-const OFF_ON = { before: 'off', after: 'on' };
 
 export function fullRollout(flag: string) {
   return { name: 'flexibleRollout', parameters: { rollout: '100', stickiness: 'default', groupId: flag } };

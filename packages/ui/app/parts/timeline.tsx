@@ -1,16 +1,13 @@
-import { useState } from 'preact/hooks';
 import type { FlagEnvironment, HistoryEntry, WireEvent } from '../api/types.js';
 import { segmentName } from '../model/describe.js';
 import { partsOf, strategyNames } from '../model/history.js';
 import { href } from '../router.js';
-import { undo } from '../state/changes.js';
+import { review, undoOf } from '../state/changes.js';
 import { useSegments } from '../state/segments.js';
 import { session } from '../state/session.js';
 import { ago, eventType, time } from '../words.js';
 import { AllowedButton } from './allowed-button.js';
-import { FormDialog } from './dialog.js';
 import { Differences } from './differences.js';
-import { ReasonField } from './field.js';
 import { Icon } from './icons.js';
 
 interface TimelineProps {
@@ -24,24 +21,17 @@ interface TimelineProps {
 /** Change sets, the newest first: who, when, why, what, and a way back. */
 export function Timeline({ entries, isGlobal = false, environments = [] }: TimelineProps) {
   useSegments();
-  const [reverting, setReverting] = useState<HistoryEntry>();
   return (
-    <>
-      <ol class="timeline">
-        {entries.map((entry) => (
-          <Entry
-            key={entry.id ?? `${entry.at} ${entry.events[0]?.id}`}
-            entry={entry}
-            isGlobal={isGlobal}
-            environments={environments}
-            onRevert={() => setReverting(entry)}
-          />
-        ))}
-      </ol>
-      {reverting && (
-        <RevertDialog entry={reverting} environments={environments} onClose={() => setReverting(undefined)} />
-      )}
-    </>
+    <ol class="timeline">
+      {entries.map((entry) => (
+        <Entry
+          key={entry.id ?? `${entry.at} ${entry.events[0]?.id}`}
+          entry={entry}
+          isGlobal={isGlobal}
+          environments={environments}
+        />
+      ))}
+    </ol>
   );
 }
 
@@ -49,11 +39,11 @@ interface EntryProps {
   readonly entry: HistoryEntry;
   readonly isGlobal: boolean;
   readonly environments: readonly FlagEnvironment[];
-  readonly onRevert: () => void;
 }
 
-function Entry({ entry, isGlobal, environments, onRevert }: EntryProps) {
-  const { actor, at, reason, events } = entry;
+function Entry({ entry, isGlobal, environments }: EntryProps) {
+  const { id, actor, at, reason, events } = entry;
+  const text = `Takes back what ${actor} changed on ${time(at)}.`;
   const words = [...new Set(events.map(({ type }) => eventType(type)))];
   const summary = words.length > 3 ? `${words.slice(0, 3).join(', ')} and more` : words.join(', ');
   return (
@@ -63,13 +53,13 @@ function Entry({ entry, isGlobal, environments, onRevert }: EntryProps) {
         <EntryPlaces entry={entry} isGlobal={isGlobal} />
         <EntryTime entry={entry} />
         <span class="stretch" />
-        {entry.id !== null && events.some(isRevertible) && (
+        {id !== null && events.some(isRevertible) && (
           <AllowedButton
             class="quiet"
             needs={['undoChange']}
             project={events.find(({ project }) => project !== null)?.project ?? 'default'}
             label={`Revert: ${actor}, ${time(at)}`}
-            onClick={onRevert}
+            onClick={() => void review({ ...undoOf(id), text, confirm: 'Confirm: revert' })}
           >
             <Icon name="undo" /> Revert…
           </AllowedButton>
@@ -163,29 +153,5 @@ function EntryDifferences({ entry, environments }: Pick<EntryProps, 'entry' | 'e
         </pre>
       </details>
     </>
-  );
-}
-
-interface RevertDialogProps extends Pick<EntryProps, 'entry' | 'environments'> {
-  readonly onClose: () => void;
-}
-
-function RevertDialog({ entry, environments, onClose }: RevertDialogProps) {
-  const [reason, setReason] = useState('');
-  const { id, actor, at } = entry;
-  if (id === null) return null;
-  const revert = () => {
-    onClose();
-    void undo(id, reason.trim());
-  };
-  return (
-    <FormDialog title="Revert the change" submit="Confirm: revert" onSubmit={revert} onClose={onClose}>
-      <p>
-        Takes back what {actor} changed on {time(at)}. Parts that were changed again since then stop the revert; nothing
-        is changed then.
-      </p>
-      <EntryDifferences entry={entry} environments={environments} />
-      <ReasonField value={reason} onChange={setReason} />
-    </FormDialog>
   );
 }

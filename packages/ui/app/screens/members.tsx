@@ -8,7 +8,7 @@ import { Field, faultAt } from '../parts/field.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
-import { carryOut, propose } from '../state/changes.js';
+import { propose } from '../state/changes.js';
 import { useProjectNames } from '../state/projects.js';
 import { may } from '../state/session.js';
 import { plural } from '../words.js';
@@ -184,16 +184,16 @@ function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps)
   const [userId, setUserId] = useState('');
   const [roleId, setRoleId] = useState((isFirst ? roles[0] : roles.at(-1))?.id ?? 1);
   const [error, setError] = useState<ApiError>();
-  const add = async () => {
+  const add = () => {
     const id = userId.trim();
     const input = { userId: /^\d+$/.test(id) ? Number(id) : id, roleId };
-    const refusal = await carryOut({
+    const proposal = {
       title: `Add user ${id}`,
-      changes: [{ op: 'addMember', ref: { project }, input }],
+      changes: [{ op: 'addMember' as const, ref: { project }, input }],
       done: `User ${id} was added to ${project}.`,
-    });
-    if (refusal === undefined) onClose();
-    else setError(refusal);
+      onApplied: onClose,
+    };
+    return propose(proposal, setError);
   };
   return (
     <FormDialog title="Add member" submit="Add member" error={error} onSubmit={add} onClose={onClose}>

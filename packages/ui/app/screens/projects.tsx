@@ -9,7 +9,7 @@ import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { Fault, Loading } from '../parts/states.js';
 import { currentProject, href } from '../router.js';
-import { carryOut } from '../state/changes.js';
+import { type Proposal, propose } from '../state/changes.js';
 import { offers } from '../state/session.js';
 import { number, plural } from '../words.js';
 
@@ -113,9 +113,9 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
   const { revision } = useResource('getProject', canRead ? { params: { project: project.id } } : undefined);
   const name = mine.name.trim();
   const title = project ? `Rename ${project.name}` : 'New project';
-  const save = async () => {
+  const save = () => {
     const input = { name, description: mine.description };
-    const refusal = await carryOut({
+    const proposal: Proposal = {
       title,
       changes: [
         project
@@ -124,8 +124,8 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
       ],
       done: project ? `The project is called ${name}.` : `The project ${name} was created.`,
       onApplied: onClose,
-    });
-    setError(refusal);
+    };
+    return propose(proposal, setError);
   };
   const field = (member: keyof typeof mine) => ({
     autocomplete: 'off',
@@ -169,14 +169,14 @@ function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogPr
       </Notice>
     );
   }
-  const remove = async () => {
-    const refusal = await carryOut({
+  const remove = () => {
+    const proposal: Proposal = {
       title: `Delete the project ${name}`,
       changes: [{ op: 'deleteProject', ref: { project: id } }],
       done: `The project ${name} was deleted.`,
       onApplied: onClose,
-    });
-    setError(refusal);
+    };
+    return propose(proposal, setError);
   };
   return (
     <FormDialog

@@ -14,7 +14,7 @@ import { SegmentPreview } from '../parts/segment-preview.js';
 import { Fault, Loading } from '../parts/states.js';
 import { Constraints } from '../parts/strategy-editor.js';
 import { currentProject, href, navigate } from '../router.js';
-import { carryOut, review } from '../state/changes.js';
+import { type Proposal, propose, review } from '../state/changes.js';
 import { type Draft, discardDraft, draftOf, keepDraft } from '../state/drafts.js';
 import { useEdit } from '../state/edit.js';
 import { plural } from '../words.js';
@@ -36,9 +36,9 @@ export function NewSegmentScreen() {
   const draft = draftOf<SegmentInput>(NEW)?.mine ?? EMPTY;
   const [error, setError] = useState<ApiError>();
   const missing = draft.name.trim() === '' ? 'The segment has no name yet.' : missingConstraint(draft.constraints);
-  const create = async () => {
+  const create = () => {
     const input = { ...draft, name: draft.name.trim() };
-    const refusal = await carryOut({
+    const proposal: Proposal = {
       title: `Create segment ${input.name}`,
       changes: [{ op: 'createSegment', input }],
       done: `The segment ${input.name} was created.`,
@@ -47,8 +47,8 @@ export function NewSegmentScreen() {
         const created = Object.keys(revisions).find((name) => name.startsWith('segment/'));
         navigate(href(['segments', ...(created ? [created.slice('segment/'.length)] : [])]));
       },
-    });
-    setError(refusal);
+    };
+    return propose(proposal, setError);
   };
   return (
     <section>
@@ -137,7 +137,6 @@ function Editor({ segment, revision, uses }: EditorProps) {
       title: `Review changes of the segment ${name}`,
       changes,
       differences: differencesOf(draft.base, mine),
-      environments: [...new Set(uses.map(({ environment }) => environment))],
       done: `The segment ${mine.name} was changed.`,
       onApplied: () => {
         discard();

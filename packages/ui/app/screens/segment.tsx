@@ -3,13 +3,13 @@ import { useResource } from '../api/resource.js';
 import type { Constraint, Segment, SegmentUse } from '../api/types.js';
 import { describeConstraint } from '../model/describe.js';
 import { AllowedButton } from '../parts/allowed-button.js';
-import { Confirm, Notice } from '../parts/dialog.js';
+import { Notice } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { Fault, Loading } from '../parts/states.js';
 import { LongList } from '../parts/value-list.js';
 import { currentProject, href, navigate } from '../router.js';
-import { carryOut, showRefusal } from '../state/changes.js';
+import { review } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { useProjectNames } from '../state/projects.js';
 import { ago, plural, time } from '../words.js';
@@ -43,6 +43,15 @@ function Detail({ segment, revision }: DetailProps) {
   const [isDeleting, setDeleting] = useState(false);
   const projectName = useProjectNames();
   const place = project ?? currentProject();
+  const remove = () =>
+    void review({
+      title: `Delete ${name}?`,
+      text: 'No strategy uses this segment. The deletion can be reverted in the events.',
+      confirm: `Confirm: delete ${name}`,
+      changes: [{ op: 'deleteSegment', ref: { segment: id }, ...(revision !== undefined && { ifRevision: revision }) }],
+      done: `The segment ${name} was deleted.`,
+      leave: () => navigate(href(['segments'])),
+    });
   return (
     <>
       <header class="flag-head">
@@ -58,7 +67,11 @@ function Detail({ segment, revision }: DetailProps) {
           >
             <Icon name="edit" /> Edit
           </AllowedButton>
-          <AllowedButton needs={['deleteSegment', 'applyChanges']} project={place} onClick={() => setDeleting(true)}>
+          <AllowedButton
+            needs={['deleteSegment', 'applyChanges']}
+            project={place}
+            onClick={() => (uses.data?.strategies.length === 0 ? remove() : setDeleting(true))}
+          >
             Delete…
           </AllowedButton>
         </div>
@@ -97,12 +110,7 @@ function Detail({ segment, revision }: DetailProps) {
         {uses.data && <Uses uses={uses.data.strategies} />}
       </section>
       {isDeleting && uses.data && (
-        <DeleteDialog
-          segment={segment}
-          revision={revision}
-          uses={uses.data.strategies}
-          onClose={() => setDeleting(false)}
-        />
+        <InUse segment={segment} uses={uses.data.strategies} onClose={() => setDeleting(false)} />
       )}
     </>
   );
@@ -161,42 +169,21 @@ function Uses({ uses }: { readonly uses: readonly SegmentUse[] }) {
   );
 }
 
-interface DeleteDialogProps extends DetailProps {
+interface InUseProps {
+  readonly segment: Segment;
   readonly uses: readonly SegmentUse[];
   readonly onClose: () => void;
 }
 
-/** Deletes a segment, or says which flags use it. */
-function DeleteDialog({ segment: { id, name }, revision, uses, onClose }: DeleteDialogProps) {
-  if (uses.length > 0) {
-    return (
-      <Notice title={`${name} is in use`} onClose={onClose}>
-        <p>
-          {plural(uses.length, 'strategy uses', 'strategies use')} this segment, so it cannot be deleted. Remove it from
-          them first. Strategies of archived flags count, too.
-        </p>
-        <Uses uses={uses} />
-      </Notice>
-    );
-  }
-  const remove = async () => {
-    // The page leaves first: a deleted segment cannot be read again.
-    navigate(href(['segments']));
-    const refusal = await carryOut({
-      title: `Delete segment ${name}`,
-      changes: [{ op: 'deleteSegment', ref: { segment: id }, ...(revision !== undefined && { ifRevision: revision }) }],
-      done: `The segment ${name} was deleted.`,
-    });
-    showRefusal(refusal);
-    if (refusal !== undefined) navigate(href(['segments', id]));
-  };
+/** Says which flags use a segment that cannot be deleted. */
+function InUse({ segment: { name }, uses, onClose }: InUseProps) {
   return (
-    <Confirm
-      title={`Delete ${name}?`}
-      text="No strategy uses this segment. The deletion can be reverted in the events."
-      confirm={`Confirm: delete ${name}`}
-      onConfirm={remove}
-      onClose={onClose}
-    />
+    <Notice title={`${name} is in use`} onClose={onClose}>
+      <p>
+        {plural(uses.length, 'strategy uses', 'strategies use')} this segment, so it cannot be deleted. Remove it from
+        them first. Strategies of archived flags count, too.
+      </p>
+      <Uses uses={uses} />
+    </Notice>
   );
 }

@@ -1,11 +1,13 @@
+import { effectsToReview, hiddenToReview } from '@flags/core/admin';
 import { signal } from '@preact/signals';
 import { ApiError, call } from '../api/call.js';
 import { invalidate } from '../api/resource.js';
-import type { Change, ChangeSet } from '../api/types.js';
+import type { Change, ChangeSet, Plan } from '../api/types.js';
 import type { Difference } from '../model/differences.js';
 import { refusalText } from '../model/refusal.js';
+import { currentProject } from '../router.js';
 import { readFlags, reloadFlagList } from './flag-list.js';
-import { isReviewed, reloadPermissions } from './session.js';
+import { may, reloadPermissions, reviewScope } from './session.js';
 import { showToast } from './toasts.js';
 
 /** Changes that a user is about to make. */
@@ -13,20 +15,33 @@ export interface Proposal {
   /** In the imperative: "Enable checkout in production". */
   readonly title: string;
   readonly changes: readonly Change[];
-  /** What differs, for the review. Absent for changes that the title says completely. */
+  /** The change set to take back, instead of changes. */
+  readonly undoes?: string;
+  /** What the review says first. */
+  readonly text?: string;
+  /** The label of the button of the review. */
+  readonly confirm?: string;
+  /** What differs, for the review. Default: what differs in the plan. */
   readonly differences?: readonly Difference[];
-  /** Environments whose users the changes reach. Default: those that the changes name. */
-  readonly environments?: readonly string[];
   /** The message after the change: "checkout is on in production". */
   readonly done: string;
+  /** Leaves the screen before the change: what is deleted cannot be read again. */
+  readonly leave?: () => void;
   /** Called after the change. */
   readonly onApplied?: (set: ChangeSet) => void;
   /** Called if a document has moved on meanwhile. Default: says so. */
   readonly onConflict?: (error: ApiError) => void;
 }
 
-/** The proposal in the review dialog; undefined while the dialog is closed. */
-export const reviewed = signal<Proposal | undefined>(undefined);
+/** A proposal in the review dialog. */
+export interface Reviewed {
+  readonly proposal: Proposal;
+  /** Undefined if the caller may not plan. */
+  readonly plan: Plan | undefined;
+}
+
+/** Undefined while the review dialog is closed. */
+export const reviewed = signal<Reviewed | undefined>(undefined);
 
 /** Increases with every change that the page has made or heard of: evaluations of before are out of date. */
 export const version = signal(0);
@@ -38,52 +53,117 @@ export const latestChange = signal<string | undefined>(undefined);
 export function undoLatest(): boolean {
   const id = latestChange.value;
   if (id === undefined) return false;
-  latestChange.value = undefined;
-  void undo(id);
+  void propose(undoOf(id));
   return true;
 }
 
-/** Makes changes, through the review if one of their environments asks for it. */
-export async function propose(proposal: Proposal): Promise<void> {
-  const needsReview = proposal.changes.some(
-    ({ ref }) => ref?.environment !== undefined && isReviewed(String(ref.environment)),
-  );
-  if (needsReview) reviewed.value = proposal;
-  else showRefusal(await carryOut(proposal));
+/** The way back of a change set. It can be taken back itself. */
+export function undoOf(id: string): Proposal {
+  return { title: 'Revert the change', changes: [], undoes: id, done: 'The change was reverted.' };
 }
 
-/** Opens the review, whatever the environment. */
-export function review(proposal: Proposal): void {
-  reviewed.value = proposal;
+type ShowRefusal = (refusal: ApiError | undefined) => void;
+
+/** Makes changes, through the review if clients of a reviewed environment would notice them. */
+export function propose(proposal: Proposal, show?: ShowRefusal): Promise<void> {
+  return start(proposal, show, needsReview);
 }
 
-/** Shows a refusal that no form shows. */
-export function showRefusal(refusal: ApiError | undefined): void {
-  if (refusal !== undefined) showToast({ text: refusalText(refusal), tone: 'fault' });
+/** Makes changes through the review, whatever clients would notice. */
+export function review(proposal: Proposal): Promise<void> {
+  return start(proposal, undefined, () => true);
 }
 
-/** Applies changes in one commit, and offers to take them back. Returns the refusal, if there was one: the caller shows it. */
-export async function carryOut(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
-  const id = crypto.randomUUID?.();
+async function start(
+  proposal: Proposal,
+  show: ShowRefusal = showRefusal,
+  isAsked: (plan: Plan | undefined) => boolean,
+): Promise<void> {
   try {
-    const body = { ...(id && { id }), ...(reason && { reason }), changes: proposal.changes };
-    const { data } = await applyOnce(body);
-    await refresh(data);
-    showDone(proposal.done, data);
-    proposal.onApplied?.(data);
-    return undefined;
+    const plan = await planOf(proposal);
+    show(undefined);
+    if (isAsked(plan)) reviewed.value = { proposal, plan };
+    else show(await carryOut(proposal));
   } catch (error) {
-    const refusal = inWords(error as ApiError);
-    void refresh();
-    reloadFlagList();
-    if (refusal.status === 403) reloadPermissions();
-    if (refusal.status === 412) proposal.onConflict?.(refusal);
-    return refusal;
+    show(refused(error as ApiError, proposal));
   }
 }
 
+/** Who may not plan may still apply. */
+async function planOf({ changes, undoes }: Proposal): Promise<Plan | undefined> {
+  const projects = new Set([currentProject(), ...changes.map(({ ref }) => String(ref?.project ?? currentProject()))]);
+  if (![...projects].every((project) => may('previewChanges', project))) return undefined;
+  const { data } =
+    undoes === undefined
+      ? await call('planChanges', { body: { changes } })
+      : await call('planUndo', { params: { id: undoes } });
+  return data;
+}
+
+/** In doubt, it asks. */
+export function needsReview(plan: Plan | undefined): boolean {
+  if (plan === undefined) return true;
+  const scope = reviewScope.value;
+  return effectsToReview(plan.effects, scope).length > 0 || hiddenToReview(plan.hiddenEffects, scope) > 0;
+}
+
+/** Shows a refusal that no form shows. */
+function showRefusal(refusal: ApiError | undefined): void {
+  if (refusal !== undefined) showToast({ text: refusalText(refusal), tone: 'fault' });
+}
+
+/** Carries a proposal out in one commit, and offers to take it back. Returns the refusal, if the caller has to show one. */
+export async function carryOut(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
+  if (proposal.leave) {
+    reviewed.value = undefined;
+    proposal.leave();
+  }
+  try {
+    const { data } = await send(proposal, reason);
+    await refresh(data);
+    showDone(proposal.done, data);
+    await closeReview();
+    proposal.onApplied?.(data);
+    return undefined;
+  } catch (error) {
+    const refusal = refused(error as ApiError, proposal);
+    if (proposal.leave === undefined) return refusal;
+    showRefusal(refusal);
+    return undefined;
+  }
+}
+
+/** Gives the focus back to what is under the review, before that closes too. */
+async function closeReview(): Promise<void> {
+  if (reviewed.value === undefined) return;
+  reviewed.value = undefined;
+  await new Promise((closed) => setTimeout(closed));
+}
+
+/** Shows what has made the page out of date. Returns the refusal, unless the draft of a form merges with the newest state. */
+function refused(error: ApiError, { onConflict }: Proposal): ApiError | undefined {
+  const refusal = inWords(error);
+  void refresh();
+  reloadFlagList();
+  if (refusal.status === 403) reloadPermissions();
+  if (refusal.status !== 412 || onConflict === undefined) return refusal;
+  onConflict(refusal);
+  reviewed.value = undefined;
+  return undefined;
+}
+
+function send({ changes, undoes }: Proposal, reason?: string): ReturnType<typeof call<'applyChanges'>> {
+  const why = reason ? { reason } : {};
+  if (undoes !== undefined) return call('undoChange', { params: { id: undoes }, body: why });
+  const id = crypto.randomUUID?.();
+  return applyOnce({ ...(id && { id }), ...why, changes });
+}
+
 /** A repeated id returns the first result: after an unknown outcome the page looks before it tells. */
-async function applyOnce(body: { readonly id?: string }): ReturnType<typeof call<'applyChanges'>> {
+async function applyOnce(body: {
+  readonly id?: string;
+  readonly changes: readonly Change[];
+}): ReturnType<typeof call<'applyChanges'>> {
   try {
     return await call('applyChanges', { body });
   } catch (error) {
@@ -93,22 +173,13 @@ async function applyOnce(body: { readonly id?: string }): ReturnType<typeof call
   }
 }
 
-/** Takes a change set back. An undo can be undone. */
-export async function undo(id: string, reason?: string): Promise<boolean> {
-  try {
-    const { data } = await call('undoChange', { params: { id }, body: { ...(reason && { reason }) } });
-    await refresh(data);
-    showDone('The change was reverted.', data);
-    return true;
-  } catch (error) {
-    showRefusal(inWords(error as ApiError));
-    return false;
-  }
-}
-
 function showDone(text: string, { id }: ChangeSet): void {
   latestChange.value = id ?? undefined;
-  showToast({ text, tone: 'done', ...(id !== null && { action: { label: 'Undo', run: () => void undo(id) } }) });
+  showToast({
+    text,
+    tone: 'done',
+    ...(id !== null && { action: { label: 'Undo', run: () => void propose(undoOf(id)) } }),
+  });
 }
 
 /** Reads again what is out of date after a change set. Single flags of the list are there before the message is. */

@@ -1,8 +1,4 @@
-import {
-  isReviewed as isReviewedIn,
-  defaultEnvironment as preferredEnvironment,
-  type ReviewScope,
-} from '@flags/core/admin';
+import { defaultEnvironment as preferredEnvironment, type ReviewScope } from '@flags/core/admin';
 import { computed, effect, signal } from '@preact/signals';
 import { type ApiError, call } from '../api/call.js';
 import { hasToken, isSignedOut } from '../api/credentials.js';
@@ -23,13 +19,9 @@ export const environments = computed<NonNullable<Session['environments']>>(() =>
 export const defaultEnvironment = computed(() => session.value?.environment ?? preferredEnvironment(namesOf()));
 
 /** The environments that are reviewed. */
-const reviewScope = computed<ReviewScope>(() => ({ environments: namesOf(), reviewIn: settings.reviewIn }));
+export const reviewScope = computed<ReviewScope>(() => ({ environments: namesOf(), reviewIn: settings.reviewIn }));
 
 const namesOf = () => environments.value.map(({ name }) => name);
-
-export function isReviewed(environment: string): boolean {
-  return isReviewedIn(environment, reviewScope.value);
-}
 
 /** Asks the API who the caller is. */
 async function loadSession(): Promise<void> {

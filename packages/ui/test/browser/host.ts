@@ -1,6 +1,6 @@
 import { createServer, request as forward, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
 import { createFlagsRouter, type FlagsRouterOptions, type SessionRouterOptions } from '@flags/express';
 import { sharedBrowser } from '@flags/test-browser';
 import { createFlagsUi, type FlagsUiOptions } from '@flags/ui';
@@ -33,13 +33,19 @@ export interface HostOptions {
   readonly router?: FlagsRouterOptions | SessionRouterOptions;
   readonly ui?: FlagsUiOptions;
   readonly recentContexts?: number;
+  readonly environments?: NonNullable<FlagsOptions['environments']>;
   readonly now?: () => Date;
 }
 
 export async function startHost(options: HostOptions = {}): Promise<Host> {
   const { framework = 'express5', mount = '', gateway, router: routerOptions = { auth: 'none' }, ui = {} } = options;
-  const { recentContexts = 0, now = () => new Date() } = options;
-  const flags = await createFlags({ storage: memoryStorage(), recentContexts, now });
+  const { recentContexts = 0, now = () => new Date(), environments } = options;
+  const flags = await createFlags({
+    storage: memoryStorage(),
+    recentContexts,
+    now,
+    ...(environments && { environments }),
+  });
   const router = createFlagsRouter(flags, routerOptions as FlagsRouterOptions);
   const app = (framework === 'express4' ? jest.requireActual<typeof express>('express4') : express)();
   if (LATENCY > 0) app.use((_request, _response, next) => void setTimeout(next, random() * LATENCY));

@@ -137,7 +137,8 @@ describeInBrowser('hostile texts stay text', () => {
     await page.getByRole('button', { name: 'Review changes' }).click();
     const dialog = page.getByRole('dialog');
     for (const name of names) await dialog.getByText(`new ${name}`).first().waitFor();
-    await dialog.getByRole('button', { name: /^Change production/ }).click();
+    // The flag is off everywhere: clients notice nothing.
+    await dialog.getByRole('button', { name: 'Apply changes' }).click();
     await dialog.waitFor({ state: 'hidden' });
     const { environments } = await host.flags.getFlag(ref);
     const strategies = environments.find(({ name }) => name === 'production')?.strategies ?? [];

@@ -93,6 +93,9 @@ describeInBrowser('the keyboard alone', () => {
     await isFocused('checkout');
     expect(await rollout()).toEqual([50, 1]);
     await press('u');
+    await page.getByRole('dialog', { name: 'Revert the change' }).waitFor();
+    await tabTo(/^Change production$/);
+    await press('Enter');
     await page.getByText('The change was reverted.').waitFor();
     expect(await rollout()).toEqual([25, 0]);
   });

@@ -1,7 +1,7 @@
 import type { Explained } from '../../app/api/types.js';
 import { describeConstraint, describeStrategy, nameSegmentsBy } from '../../app/model/describe.js';
 import { cutToDifference } from '../../app/model/differences.js';
-import { partsOf, strategyNames, wordsOf } from '../../app/model/history.js';
+import { partsOf, plannedDifferences, strategyNames, wordsOf } from '../../app/model/history.js';
 import { refusalText } from '../../app/model/refusal.js';
 import { DAY, sumByPeriod, sumByVariant } from '../../app/model/usage.js';
 import { why } from '../../app/words.js';
@@ -173,6 +173,32 @@ it('sums usage by hour, the oldest first, with zeros where nothing was reported'
 
 it.each(['__proto__', 'constructor', 'toString'])('says the name of a strategy called %s', (name) => {
   expect(describeStrategy({ name, parameters: {}, constraints: [] })).toBe(name);
+});
+
+describe('the differences of a plan', () => {
+  const strategy = { id: 's1', name: 'default', constraints: [], parameters: {} };
+  const off = { environments: [] };
+  const on = { environments: [{ name: 'live', enabled: true, strategies: [strategy] }] };
+  const flag = (id: string, before: unknown, after: unknown) => ({ kind: 'flag', id, before, after });
+  const said = (documents: Parameters<typeof plannedDifferences>[0]) =>
+    plannedDifferences(documents).map(({ place, what, before, after }) => [place, what, before, after]);
+
+  it('are said part by part, also where nothing was stored before', () => {
+    const dependent = { ...off, dependencies: [{ flag: 'parent', enabled: true, variants: [] }] };
+    expect(said([flag('a', off, on)])).toEqual([
+      ['', 'live · enabled', 'off', 'on'],
+      ['', 'live · strategy 1, Everyone', undefined, 'Everyone'],
+    ]);
+    expect(said([flag('a', dependent, off)])).toEqual([['', 'dependencies · parent', 'on', undefined]]);
+  });
+
+  it('name several flags, and leave out what the title says', () => {
+    const archived = { ...on, archived: true, archivedAt: '2026-01-01T00:00:00.000Z' };
+    expect(said([flag('a', on, archived), flag('b', null, on), flag('c', archived, on)])).toEqual([
+      ['a', 'archived', undefined, 'yes'],
+      ['c', 'archived', 'yes', undefined],
+    ]);
+  });
 });
 
 it('sums usage by day and by variant', () => {

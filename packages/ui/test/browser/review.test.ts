@@ -1,0 +1,205 @@
+import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
+
+const checkout = { project: 'default', flag: 'checkout', environment: 'production' };
+const child = { ...checkout, flag: 'dark-mode' };
+const everyone = { name: 'default' };
+
+let host: Host;
+let visited: Visit;
+
+async function start(options?: HostOptions): Promise<void> {
+  host = await startHost(options);
+  await seed(host);
+}
+
+async function open(path: string): Promise<Visit['page']> {
+  visited = await visit(`${host.page}${path}`);
+  return visited.page;
+}
+
+afterEach(() => visited.close());
+afterEach(() => host.close());
+afterAll(disconnectBrowser);
+
+/** The lines of the review about clients. */
+const noticed = (page: Visit['page']) => page.getByRole('list', { name: 'What clients notice' }).locator('li');
+
+/** Waits for the review, which says what clients notice, and returns the dialog. */
+async function isAsked(page: Visit['page'], ...lines: readonly string[]) {
+  await noticed(page).first().waitFor();
+  expect(await noticed(page).allTextContents()).toEqual(lines);
+  expect(await accessibilityViolations(page)).toEqual([]);
+  return page.getByRole('dialog').last();
+}
+
+async function isOn({ flag, environment }: typeof checkout): Promise<boolean> {
+  const { environments } = await host.flags.getFlag({ project: 'default', flag });
+  return environments.some(({ name, enabled }) => name === environment && enabled);
+}
+
+describeInBrowser('the review asks, and says what clients notice', () => {
+  beforeEach(() => start());
+
+  it('before variants of a flag that is on in production', async () => {
+    const page = await open('projects/default/flags/checkout');
+    const edit = page.getByRole('button', { name: 'Edit variants' });
+    await edit.click();
+    await page.getByRole('button', { name: 'Add a variant' }).click();
+    await page.getByLabel('Name').fill('blue');
+    await page.getByRole('button', { name: 'Save variants' }).click();
+    const dialog = await isAsked(
+      page,
+      'development: 1 flag is on, and changes: checkout',
+      'production: 1 flag is on, and changes: checkout',
+    );
+    await dialog.locator('.differences').getByText('variants · blue').waitFor();
+    await dialog.locator('ins').getByText('100 %').waitFor();
+    await dialog.locator('.effect').getByText('checkout in production').waitFor();
+    expect((await host.flags.getFlag(checkout)).variants).toEqual([]);
+    await dialog.getByLabel('Reason').fill('A test of colors');
+    await dialog.getByRole('button', { name: 'Apply changes' }).click();
+    await page.getByText('The variants of checkout were saved.').waitFor();
+    const { events } = await host.flags.listEvents({ limit: 1 });
+    expect(events[0]).toMatchObject({ type: 'variants-updated', reason: 'A test of colors' });
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await edit.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
+  it('before the archive of a flag that is on, once', async () => {
+    const page = await open('projects/default/flags/checkout');
+    await page.getByRole('button', { name: 'Archive…' }).click();
+    const dialog = await isAsked(
+      page,
+      'development: 1 flag disappears, and was on: checkout',
+      'production: 1 flag disappears, and was on: checkout',
+    );
+    await dialog.locator('.differences').getByText('archived').waitFor();
+    await dialog.getByRole('button', { name: 'Confirm: archive checkout' }).click();
+    await page.getByText('This flag is archived').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('before a dependency goes, and before one comes', async () => {
+    await host.flags.addStrategy(child, everyone);
+    await host.flags.enable(child);
+    await host.flags.addDependency(child, { flag: 'old-banner' });
+    const page = await open('projects/default/flags/dark-mode');
+    await page.getByRole('button', { name: 'Remove the dependency on old-banner' }).click();
+    const dialog = await isAsked(page, 'production: 1 flag goes on: dark-mode');
+    await dialog.locator('.differences').getByText('dependencies · old-banner').waitFor();
+    await dialog.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('dark-mode does not depend on old-banner any more.').waitFor();
+    await page.getByRole('button', { name: 'Add a parent' }).click();
+    await page.getByLabel('Parent', { exact: true }).fill('old-banner');
+    await page.getByRole('button', { name: 'Add parent' }).click();
+    await isAsked(page, 'production: 1 flag goes off: dark-mode');
+    await page.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('dark-mode depends on old-banner.').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  });
+
+  it('before a revert, in the direction that it takes, also by Undo', async () => {
+    await host.flags.disable(checkout);
+    await host.flags.enable(checkout);
+    const page = await open('projects/default/flags/checkout');
+    const revert = page.getByRole('button', { name: /^Revert: / });
+    await revert.nth(0).click();
+    const dialog = await isAsked(page, 'production: 1 flag goes off: checkout');
+    const difference = dialog.locator('.differences li');
+    expect(await difference.allTextContents()).toEqual(['production · enabledon→off']);
+    expect(await isOn(checkout)).toBe(true);
+    await dialog.getByLabel('Reason').fill('Too early');
+    await dialog.getByRole('button', { name: 'Confirm: revert' }).click();
+    await page.getByText('The change was reverted.').waitFor();
+    expect(await isOn(checkout)).toBe(false);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await isAsked(page, 'production: 1 flag goes on: checkout');
+    await page.getByRole('button', { name: 'Change production' }).click();
+    await page.getByRole('switch', { name: 'checkout in production', checked: true }).waitFor();
+    expect(await isOn(checkout)).toBe(true);
+    // What a later change forbids is said instead of a question.
+    await page
+      .getByRole('button', { name: /^Revert: / })
+      .nth(3)
+      .click();
+    await page
+      .locator('.toasts')
+      .getByText(/changed again|cannot be undone/)
+      .waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    visited.expectFault(/status 409/);
+  });
+
+  it('before production goes off, but neither before a new flag nor before development goes off', async () => {
+    const page = await open('projects/default');
+    await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
+    await isAsked(page, 'production: 1 flag goes off: checkout');
+    await page.keyboard.press('Escape');
+    await page.getByRole('switch', { name: 'checkout in development', exact: true }).click();
+    await page.getByText('checkout is off in development.').waitFor();
+    await page.getByRole('button', { name: 'New flag' }).click();
+    await page.getByLabel('Name').fill('fresh');
+    await page.getByRole('button', { name: 'Create flag' }).click();
+    await page.getByRole('heading', { name: 'fresh', level: 1 }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('before a segment that production uses changes; for an unused one it says that nobody notices', async () => {
+    const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE'] }];
+    const [used, unused] = [
+      await host.flags.createSegment({ name: 'used', constraints }),
+      await host.flags.createSegment({ name: 'unused', constraints }),
+    ];
+    await host.flags.addStrategy(checkout, { name: 'default', segments: [used.id] });
+    const page = await open(`segments/${used.id}/edit`);
+    await page.getByLabel('Constraint 1: add a value').fill('AT');
+    await page.getByLabel('Constraint 1: add a value').press('Enter');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await isAsked(page, 'production: 1 flag is on, and changes: checkout');
+    await page.keyboard.press('Escape');
+    await page.goto(`${host.page}segments/${unused.id}/edit`);
+    await page.getByLabel('Description').fill('For later');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('dialog').getByText('Clients notice nothing.').waitFor();
+    await page.getByRole('button', { name: 'Apply changes' }).click();
+    await page.getByText('The segment unused was changed.').waitFor();
+  });
+});
+
+describeInBrowser('where the review asks', () => {
+  it('is the last environment by default, if none is called production', async () => {
+    host = await startHost({ environments: [{ name: 'test' }, { name: 'live' }] });
+    await host.flags.createFlag(checkout, { name: 'checkout' });
+    const page = await open('projects/default');
+    await page.getByRole('switch', { name: 'checkout in test' }).click();
+    await page.getByText('checkout is on in test.').waitFor();
+    await page.getByRole('switch', { name: 'checkout in live' }).click();
+    const dialog = await isAsked(page, 'live: 1 flag goes on: checkout');
+    await dialog.getByRole('button', { name: 'Change live' }).click();
+    await page.getByText('checkout is on in live.').waitFor();
+  });
+
+  it('counts flags that the caller may not read, and asks for them', async () => {
+    await start({
+      router: {
+        auth: () => ({ name: 'eve' }),
+        authorize: (_actor: unknown, action: string, project: string | null) =>
+          project !== 'secret' || action !== 'previewChanges',
+      },
+    });
+    const { id } = await host.flags.createSegment({ name: 'shared', constraints: [] });
+    const hidden = { project: 'secret', flag: 'hidden', environment: 'development' };
+    await host.flags.createProject({ id: 'secret', name: 'Secret' });
+    await host.flags.createFlag(hidden, { name: 'hidden' });
+    await host.flags.addStrategy(hidden, { name: 'default', segments: [id] });
+    await host.flags.enable(hidden);
+    const page = await open(`segments/${id}/edit`);
+    await page.getByRole('button', { name: 'Constraint', exact: true }).click();
+    await page.getByLabel('Constraint 1: field').fill('country');
+    await page.getByLabel('Constraint 1: add a value').fill('AT');
+    await page.getByLabel('Constraint 1: add a value').press('Enter');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await isAsked(page, '1 difference in flags that you may not read');
+  });
+});
