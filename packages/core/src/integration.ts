@@ -33,7 +33,14 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
-export { boundsOfMerging, createDroppedCount, createMerging, createRanks, rankOf } from './storage/counters.js';
+export {
+  boundedSum,
+  boundsOfMerging,
+  createDroppedCount,
+  createMerging,
+  createRanks,
+  rankOf,
+} from './storage/counters.js';
 export { applicationLimit, ownerOf, publicLast } from './storage/reporters.js';
 export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
 // Long work in slices

@@ -4,6 +4,7 @@ import type { Page, PageQuery } from './common.types.js';
 import type { ListedDocument, ListQuery, Storage } from './storage/port.js';
 import { timeSlice } from './time-slice.js';
 import { LIMITS } from './validation/limits.js';
+import { invalidInput } from './validation/validator.js';
 
 const DEFAULT_LIMIT = 100;
 /** Batch size while a filter drops most summaries. */
@@ -80,6 +81,22 @@ export async function takePage<Item>(
     found.push(item);
   }
   return { items: found };
+}
+
+/** Parses a cursor that is a JSON array. Refuses a cursor from which `toKey` makes no key. */
+export function parseCursor<Key>(cursor: string, toKey: (parts: readonly unknown[]) => Key | undefined): Key {
+  const key = toKey(parseList(cursor));
+  if (key === undefined) throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
+  return key;
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Collects an iteration into an array, in slices. */

@@ -17,7 +17,7 @@ import type { AdminFacts, QueryValues, Route, RouteBody, RouteResult } from './r
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
 import type { ShownUser, UserId } from './users.js';
-import { flagDetailToWire } from './wire/flag.js';
+import { flagDetailToWire, flagToWire } from './wire/flag.js';
 
 const NO_STORE = { 'cache-control': 'no-store' };
 const NO_HEADERS = {};
@@ -112,10 +112,14 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
     });
     if (route.changes === undefined) return replyTo(request, route, { result, dataVersion });
+    const { changed } = result;
     const { projectId = project, featureName } = params;
-    const flag = result.flag ?? (projectId && featureName ? { project: projectId, flag: featureName } : undefined);
-    const etag = flag && (await tagOfFlag(flags, flag, result.revision ?? revision));
-    return bodyReply(route, result, etag === undefined ? NO_HEADERS : { etag });
+    const named = projectId && featureName ? { project: projectId, flag: featureName } : undefined;
+    const ref = changed ? { project: changed.project, flag: changed.name } : (result.flag ?? named);
+    const written = changed?.revision ?? result.revision ?? revision;
+    const { etag, ...seen } = ref ? await readChanged(flags, ref, written) : {};
+    const shown = changed ? { ...result, body: flagToWire({ ...changed, ...seen }) } : result;
+    return bodyReply(route, shown, etag === undefined ? NO_HEADERS : { etag });
   }
 
   const readDataVersion = () => flags.dataVersion(route.cacheBy ?? route.streamed);
@@ -273,15 +277,20 @@ function tagOf(
 }
 
 /**
- * Returns the tag that a GET of the flag gives. Undefined if the flag is deleted, or has already changed again. The
- * change is committed, so a fault does not matter here.
+ * Reads what the reply to a change adds: when the flag was last seen, and the tag that a GET of the flag gives, unless it
+ * has already changed again. Nothing if the flag is deleted. The change is committed, so a fault does not matter here.
  */
-async function tagOfFlag(flags: Flags, ref: FlagRef, revision: number | undefined): Promise<string | undefined> {
+async function readChanged(
+  flags: Flags,
+  ref: FlagRef,
+  revision: number | undefined,
+): Promise<{ readonly etag?: string | undefined; readonly lastSeenAt?: string | null }> {
   try {
     const flag = await flags.getFlag(ref, { revision });
-    return flag.revision === revision ? entityTag(JSON.stringify(flagDetailToWire(flag)), revision) : undefined;
+    const etag = flag.revision === revision ? entityTag(JSON.stringify(flagDetailToWire(flag)), revision) : undefined;
+    return { etag, lastSeenAt: flag.lastSeenAt };
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -1,4 +1,13 @@
-import type { Awaitable, ChangeContext, DataVersionScope, ErrorCode, FlagRef, Flags, TokenKind } from '@flags/core';
+import type {
+  Awaitable,
+  ChangeContext,
+  DataVersionScope,
+  ErrorCode,
+  Flag,
+  FlagRef,
+  Flags,
+  TokenKind,
+} from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ClientDocuments } from './client/documents.js';
 import type { CLIENT_SPEC_HEADER } from './client/view.js';
@@ -239,6 +248,8 @@ export interface RouteRequest<Parameter extends string = string> {
 /** The result of a handler. The route defines the status. */
 export interface RouteResult {
   readonly body?: unknown;
+  /** The flag as a change has returned it, in place of `body` and `revision`. */
+  readonly changed?: Flag;
   /** JSON that is already encoded, in place of `body`. */
   readonly serialized?: Serialized;
   /**

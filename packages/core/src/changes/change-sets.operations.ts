@@ -4,6 +4,7 @@ import { toFlagsEvent } from '../events/feed.js';
 import { readAll } from '../history/event-log.js';
 import type { StoredEvent } from '../storage/port.js';
 import { timeSlice } from '../time-slice.js';
+import { isObject } from '../validation/json.js';
 import { LIMITS } from '../validation/limits.js';
 import { invalidInput } from '../validation/validator.js';
 import type {
@@ -146,10 +147,6 @@ function findRefIssues(ref: unknown, operation: ChangeOperation, path: string): 
 function findRevisionIssues(ifRevision: unknown, path: string): readonly ErrorDetail[] {
   const revisions = ifRevision === undefined ? [] : [ifRevision].flat();
   return revisions.every(Number.isSafeInteger) ? [] : [{ message: 'must be a revision, or a list of revisions', path }];
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

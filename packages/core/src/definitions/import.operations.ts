@@ -9,7 +9,7 @@ import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import type { FlagState } from '../flags/flag.js';
-import { flagDocuments, readLastSeen, type StoredFlagSummary } from '../flags/flag-documents.js';
+import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
 import { assertStrategies, restoreDocuments } from '../history/restore.operations.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
@@ -57,13 +57,13 @@ export async function importDefinitions(
   if (dryRun) {
     // Later sets would need the documents of earlier ones.
     const [only] = sets;
-    if (only && sets.length === 1) await engine.plan([await toChange(engine, plan, only)], context);
+    if (only && sets.length === 1) await engine.plan([toChange(engine, plan, only)], context);
     return { dryRun, changeSets: [], differences, effects: await effectsOf(engine, states) };
   }
   const changeSets: ImportedChangeSet[] = [];
   // Takes each set out of the list: its definitions are not needed after its commit.
   for (let steps = sets.shift(); steps; steps = sets.shift()) {
-    const { id, at } = await engine.run([await toChange(engine, plan, steps)], context);
+    const { id, at } = await engine.run([toChange(engine, plan, steps)], context);
     if (id === null) continue;
     settle();
     changeSets.push({ id, at, documents: steps.map(({ item: { planned } }) => `${planned.kind}/${idOf(planned)}`) });
@@ -146,11 +146,7 @@ async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[
 }
 
 /** Prepares one change set. It decides on the states at the time of the commit. */
-async function toChange(engine: Engine, plan: ImportPlan, steps: readonly Step<Item>[]): Promise<PreparedChange> {
-  const names = steps.flatMap(({ item: { planned } }) =>
-    planned.kind === 'flag' ? [{ name: planned.target.name }] : [],
-  );
-  const lastSeen = await readLastSeen(engine.metrics, names);
+function toChange(engine: Engine, plan: ImportPlan, steps: readonly Step<Item>[]): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
     async decide(copy, context) {
@@ -161,7 +157,7 @@ async function toChange(engine: Engine, plan: ImportPlan, steps: readonly Step<I
         const found = await readTarget(engine, copy.read, { item, plan, segments, actor: context.actor });
         if (found) planned.push(extent === 'whole' ? found : reduce(found, extent));
       }
-      await restoreAll(engine, copy, { planned, steps, lastSeen });
+      await restoreAll(engine, copy, { planned, steps });
     },
     result: () => undefined,
   };
@@ -178,10 +174,9 @@ function reduce(planned: Planned, extent: Step<Item>['extent']): Planned {
 interface Restored {
   readonly planned: readonly Planned[];
   readonly steps: readonly Step<Item>[];
-  readonly lastSeen: (flag: string) => string | null;
 }
 
-async function restoreAll(engine: Engine, copy: WorkingCopy, { planned, steps, lastSeen }: Restored): Promise<void> {
+async function restoreAll(engine: Engine, copy: WorkingCopy, { planned, steps }: Restored): Promise<void> {
   const paths = new Map(steps.map(({ item: { planned: one, path } }) => [`${one.kind}/${idOf(one)}`, path]));
   // Flags that are pruned have no place.
   const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) || undefined;
@@ -202,7 +197,7 @@ async function restoreAll(engine: Engine, copy: WorkingCopy, { planned, steps, l
     flags: planned.flatMap((one) => {
       if (one.kind !== 'flag') return [];
       const { target } = one;
-      return [{ id: target.name, target, path: pathOf(one), lastSeenAt: lastSeen(target.name) }];
+      return [{ id: target.name, target, path: pathOf(one) }];
     }),
   });
   for (const one of planned) {

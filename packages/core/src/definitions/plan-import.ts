@@ -140,7 +140,7 @@ export async function readTarget(
 export function eventsOf(planned: Planned): readonly DomainEvent[] {
   if (planned.kind === 'project') return restoreProject(planned.current, planned.target);
   if (planned.kind === 'segment') return restoreSegment(planned.current, planned.target);
-  return restoreFlag(planned.current, planned.target, null);
+  return restoreFlag(planned.current, planned.target);
 }
 
 /** Returns the events that would bring an empty document to a new one. */
@@ -148,7 +148,7 @@ export function contentsOf({ kind, current, target }: Planned): readonly DomainE
   if (current || kind === 'segment') return [];
   if (kind === 'project') return restoreProject({ ...target, members: [] }, target);
   const empty = { ...target, stale: false, archived: false, variants: [], dependencies: [], environments: [] };
-  return restoreFlag(empty, target, null);
+  return restoreFlag(empty, target);
 }
 
 export function differencesOf({ kind, current, target }: Planned): ImportedDifference {

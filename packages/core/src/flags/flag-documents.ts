@@ -131,10 +131,7 @@ export async function readLastSeen(
   };
 }
 
-/**
- * Reads the last-seen time of one flag. Changes call it before the commit, because a later error would hide the commit.
- * It ignores a name that is not a string; reading the flag refuses such a name.
- */
+/** Reads the last-seen time of one flag. Ignores a name that is not a string; reading the flag refuses such a name. */
 export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Promise<string | null> {
   if (typeof flag !== 'string') return null;
   const time = (await metrics.lastSeen([flag])).get(flag);
@@ -142,21 +139,23 @@ export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Pro
 }
 
 /** Converts a stored flag to the public type. */
-export function toFlag({ state, revision }: Versioned<FlagState>, lastSeenAt: string | null): Flag {
+export function toFlag({ state, revision }: Versioned<FlagState>): Flag {
   // Not a spread: on Node 20 it gives each object a hidden class of its own.
-  return Object.assign(toUpdate(state, lastSeenAt), { revision });
+  return Object.assign(toUpdate(state), { revision });
 }
 
 /** The inputs of a flag's details besides the flag. */
 interface FlagDetailContext {
   readonly settings: Settings;
+  readonly lastSeenAt: string | null;
   readonly children: readonly string[];
 }
 
-/** Adds the details to a flag that nobody else has. */
-export function toDetail(flag: Flag, state: FlagState, { settings, children }: FlagDetailContext): FlagDetail {
-  const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(state, name));
-  return Object.assign(flag, { environments, dependencies: dependenciesOf(state), children });
+export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext): FlagDetail {
+  const { settings, lastSeenAt, children } = context;
+  const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(found.state, name));
+  const dependencies = dependenciesOf(found.state);
+  return Object.assign(toFlag(found), { lastSeenAt, environments, dependencies, children });
 }
 
 /** A flag in a list. It is read from the stored summary only. */

@@ -31,11 +31,10 @@ function copyInput<Input extends NewFlag | FlagChanges>(input: Input): Input {
   return { ...pickMembers(input, INPUT_MEMBERS), ...(labels && { labels: [...labels] }) };
 }
 
-export async function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Promise<PreparedChange<Flag>> {
-  const { validate, metrics, now } = engine;
+export function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedChange<Flag> {
+  const { validate, now } = engine;
   const { type = defaultType(engine), ...rest } = copyInput(validate.newFlag(input));
   const createdAt = now().toISOString();
-  const lastSeenAt = await readLastSeenAt(metrics, rest.name);
   return {
     subject: keyOf(rest.name),
     async decide(copy) {
@@ -44,8 +43,7 @@ export async function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag
       const origin = { project: state.id, createdAt };
       await copy.apply(flagDocuments, rest.name, lifecycle.createFlag(existing?.state, { ...rest, type }, origin));
     },
-    result: async ({ read }) =>
-      toFlag((await read(flagDocuments, rest.name)) ?? throwFlagNotFound(rest.name), lastSeenAt),
+    result: async ({ read }) => toFlag((await read(flagDocuments, rest.name)) ?? throwFlagNotFound(rest.name)),
   };
 }
 
@@ -57,7 +55,7 @@ export async function getFlag(engine: Engine, ref: FlagRef, { revision }: GetFla
     known && !replica.index.hasDependencies() ? [] : listLiveChildren(engine, ref.flag),
     readLastSeenAt(metrics, ref.flag),
   ]);
-  return toDetail(toFlag(found, lastSeenAt), found.state, { settings, children });
+  return toDetail(found, { settings, lastSeenAt, children });
 }
 
 /** Returns a copy of the flag in memory, if it is at this revision. */
@@ -71,34 +69,31 @@ function findKnown(
   return { revision, state: copyJson(known.state) as FlagState };
 }
 
-export async function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): Promise<PreparedChange<Flag>> {
-  const { validate, metrics } = engine;
+export function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
+  const { validate } = engine;
   const changes = copyInput(validate.flagChanges(input));
-  const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
-    decide: (flag) => metadata.changeMetadata(flag, changes, lastSeenAt),
-    result: async (updated) => toFlag(await updated(), lastSeenAt),
+    decide: (flag) => metadata.changeMetadata(flag, changes),
+    result: async (updated) => toFlag(await updated()),
   });
 }
 
-export async function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch): Promise<PreparedChange<Flag>> {
-  const { validate, metrics } = engine;
+export function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch): PreparedChange<Flag> {
+  const { validate } = engine;
   const patch = clonePatch(validate.jsonPatch(input));
-  const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
-    decide: (flag) => metadata.patchMetadata(flag, { patch, lastSeenAt, validate: validate.flagChanges }),
-    result: async (patched) => toFlag(await patched(), lastSeenAt),
+    decide: (flag) => metadata.patchMetadata(flag, { patch, validate: validate.flagChanges }),
+    result: async (patched) => toFlag(await patched()),
   });
 }
 
-export async function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges): Promise<PreparedChange<Flag>> {
-  const { validate, metrics } = engine;
+export function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges): PreparedChange<Flag> {
+  const { validate } = engine;
   const { add = [], remove = [] } = validate.labelChanges(input);
   const changes = { add: [...add], remove: [...remove] };
-  const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
-    decide: (flag) => metadata.changeLabels(flag, changes, { lastSeenAt, validate: validate.flagChanges }),
-    result: async (changed) => toFlag(await changed(), lastSeenAt),
+    decide: (flag) => metadata.changeLabels(flag, changes, validate.flagChanges),
+    result: async (changed) => toFlag(await changed()),
   });
 }
 
@@ -110,14 +105,9 @@ function defaultType({ settings }: Engine): string {
   return names.includes(PREFERRED_TYPE) ? PREFERRED_TYPE : (names[0] ?? PREFERRED_TYPE);
 }
 
-export async function cloneFlag(
-  engine: Engine,
-  ref: FlagRef,
-  input: { readonly name: string },
-): Promise<PreparedChange<Flag>> {
-  const { validate, metrics, now } = engine;
+export function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: string }): PreparedChange<Flag> {
+  const { validate, now } = engine;
   const { name } = validate.clone(input);
-  const lastSeenAt = await readLastSeenAt(metrics, name);
   const origin = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
   return {
     subject: keyOf(name),
@@ -129,7 +119,7 @@ export async function cloneFlag(
       const dependencies = await inheritableDependencies(copy, { source: source.state, name });
       await applyToFlag(copy, name, lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies }));
     },
-    result: async ({ read }) => toFlag((await read(flagDocuments, name)) ?? throwFlagNotFound(name), lastSeenAt),
+    result: async ({ read }) => toFlag((await read(flagDocuments, name)) ?? throwFlagNotFound(name)),
   };
 }
 
@@ -161,16 +151,15 @@ interface AnyFlagRef extends Partial<ProjectRef> {
   readonly flag: string;
 }
 
-export async function reviveFlag({ metrics }: Engine, ref: AnyFlagRef): Promise<PreparedChange<Flag>> {
+export function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
   const { flag } = ref;
-  const lastSeenAt = await readLastSeenAt(metrics, flag);
   return {
     subject: keyOf(flag),
     async decide(copy) {
       const state = assertFound(await copy.read(flagDocuments, flag), ref);
       await copy.apply(flagDocuments, flag, lifecycle.reviveFlag(state));
     },
-    result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag), lastSeenAt),
+    result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag)),
   };
 }
 
@@ -186,10 +175,9 @@ export function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
   };
 }
 
-export async function moveFlag(engine: Engine, ref: FlagRef, input: ProjectRef): Promise<PreparedChange<Flag>> {
-  const { validate, metrics } = engine;
+export function moveFlag(engine: Engine, ref: FlagRef, input: ProjectRef): PreparedChange<Flag> {
+  const { validate } = engine;
   const target = validate.move(input);
-  const lastSeenAt = await readLastSeenAt(metrics, ref.flag);
   return changeFlag(ref, {
     async decide(flag, copy) {
       const { state: project } = await findProject(copy.read, target);
@@ -198,7 +186,7 @@ export async function moveFlag(engine: Engine, ref: FlagRef, input: ProjectRef):
       if (events.length > 0) await assertSegmentsMovable(copy.read, flag, project.id);
       return events;
     },
-    result: async (moved) => toFlag(await moved(), lastSeenAt),
+    result: async (moved) => toFlag(await moved()),
   });
 }
 

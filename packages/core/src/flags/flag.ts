@@ -65,16 +65,13 @@ interface Archived {
 }
 
 /**
- * The flag without its environments. Events of release 0.1 contain only the changed metadata, and no labels or owner. An
- * undo that needs a layout stores it in an event of its own.
+ * The flag without its environments. Events of release 0.1 contain only the changed metadata, and no labels or owner;
+ * those of 0.2 also `lastSeenAt`. An undo that needs a layout stores it in an event of its own.
  */
 export type FlagUpdate = Partial<FlagHead> & { readonly layout?: FlagLayout };
 
-export interface FlagHead
-  extends Pick<FlagState, 'name' | 'project' | 'stale' | 'archived' | 'createdAt' | 'variants'>,
-    FlagMetadata {
-  readonly lastSeenAt: string | null;
-}
+export type FlagHead = Pick<FlagState, 'name' | 'project' | 'stale' | 'archived' | 'createdAt' | 'variants'> &
+  FlagMetadata;
 
 /** The parts of a stored flag, empty ones included, in their order. Other events cannot remove an empty part. */
 export interface FlagLayout {

@@ -16,8 +16,6 @@ export interface Flag {
   readonly archived: boolean;
   /** ISO 8601, UTC, milliseconds. */
   readonly createdAt: string;
-  /** When the latest client report that counted the flag ended; null if no report did. */
-  readonly lastSeenAt: string | null;
   /** Empty if the flag has no variants. */
   readonly variants: readonly Variant[];
   /** In the given order, without duplicates. */
@@ -33,6 +31,8 @@ export interface Flag {
 
 /** A flag with its configuration in every environment of the instance, in the configured order. */
 export interface FlagDetail extends Flag {
+  /** When the latest client report that counted the flag ended; null if no report did. */
+  readonly lastSeenAt: string | null;
   readonly environments: readonly FlagEnvironment[];
   /** The parents, in the order of their addition. */
   readonly dependencies: readonly Dependency[];
@@ -144,6 +144,7 @@ export interface FlagOperations {
    *
    * The patch may change `/description`, `/type`, `/stale`, `/impressionData`, `/labels` (and single labels, by their
    * indexes) and `/owner`. Changes of `/name`, `/project`, `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored.
+   * The patch can neither test nor copy the last two, because they are not stored with the flag.
    *
    * @throws FlagsError as {@link FlagOperations.updateFlag}, and `invalid_patch`, `patch_test_failed`
    * @example

@@ -29,9 +29,9 @@ const READ_ONLY = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
  * Records one event for the metadata and one for staleness, if they change. The metadata event contains the flag
  * without its environments, as in Unleash.
  */
-export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt: string | null): FlagEvent[] {
+export function changeMetadata(flag: FlagState, changes: FlagChanges): FlagEvent[] {
   assertNotArchived(flag);
-  const before = toUpdate(flag, lastSeenAt);
+  const before = toUpdate(flag);
   const changed = pickChanged<FlagMetadata>(before, changes, METADATA);
   return [
     ...(changed ? [{ type: 'flag-updated' as const, data: { ...before, ...changed.data }, before }] : []),
@@ -43,15 +43,15 @@ export function changeMetadata(flag: FlagState, changes: FlagChanges, lastSeenAt
 export function changeLabels(
   flag: FlagState,
   { add = [], remove = [] }: LabelChanges,
-  { lastSeenAt, validate }: Pick<FlagPatch, 'lastSeenAt' | 'validate'>,
+  validate: FlagPatch['validate'],
 ): FlagEvent[] {
   const labels = new Set(ownershipOf(flag).labels);
   for (const label of remove) labels.delete(label);
   for (const label of add) labels.add(label);
-  return changeMetadata(flag, validate({ labels: [...labels] }), lastSeenAt);
+  return changeMetadata(flag, validate({ labels: [...labels] }));
 }
 
-export function toUpdate(flag: FlagState, lastSeenAt: string | null): Required<FlagHead> {
+export function toUpdate(flag: FlagState): Required<FlagHead> {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = flag;
   const { labels, owner } = ownershipOf(flag);
   return {
@@ -63,7 +63,6 @@ export function toUpdate(flag: FlagState, lastSeenAt: string | null): Required<F
     impressionData,
     archived,
     createdAt,
-    lastSeenAt,
     variants,
     labels,
     owner,
@@ -78,19 +77,16 @@ export function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
 /** The input of a patch. */
 export interface FlagPatch {
   readonly patch: JsonPatch;
-  /** The patch may test or copy it, and the event contains it. */
-  readonly lastSeenAt: string | null;
   readonly validate: (changes: unknown) => FlagChanges;
 }
 
-/** Applies a patch to the changeable fields. Other fields can be tested, and do not change. */
-export function patchMetadata(flag: FlagState, { patch, lastSeenAt, validate }: FlagPatch): FlagEvent[] {
+/** Applies a patch to the changeable fields. Other stored fields can be tested, and do not change. */
+export function patchMetadata(flag: FlagState, { patch, validate }: FlagPatch): FlagEvent[] {
   assertNotArchived(flag);
   const { name, project, createdAt, description, type, stale, impressionData } = flag;
-  const kept = { name, project, createdAt, lastSeen: lastSeenAt, lastSeenAt };
-  const view = { ...kept, description, type, stale, impressionData, ...ownershipOf(flag) };
+  const view = { name, project, createdAt, description, type, stale, impressionData, ...ownershipOf(flag) };
   const result = applyPatch(view, patch, { changeable: CHANGEABLE, readOnly: READ_ONLY }) as Fields;
-  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))), lastSeenAt);
+  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -15,7 +15,6 @@ import {
   findFlag,
   flagDocuments,
   toDetail,
-  toFlag,
 } from '../flags/flag-documents.js';
 import { createEnvironmentView } from '../replica/environment-view.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
@@ -79,7 +78,7 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
     const found = await findFlag(read, ref);
     const children = await listChildrenAt(engine, { ref, position: (await moment()).position, read });
     // The log has no metrics, so the time of the last evaluation is unknown.
-    return cloneJson(toDetail(toFlag(found, null), found.state, { settings: engine.settings, children }));
+    return cloneJson(toDetail(found, { settings: engine.settings, lastSeenAt: null, children }));
   }
 
   return {

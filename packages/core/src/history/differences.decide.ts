@@ -1,4 +1,4 @@
-import { isSameJson } from '../validation/json.js';
+import { isObject, isSameJson } from '../validation/json.js';
 
 /** One changed part of a document. `path` is a JSON Pointer; null stands for a part that does not exist. */
 export interface Difference {
@@ -119,10 +119,6 @@ function toNames(value: unknown): readonly string[] {
 
 function toMembers(value: unknown): Members {
   return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function compareValues(path: Path, before: unknown, after: unknown): readonly Difference[] {

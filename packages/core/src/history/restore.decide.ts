@@ -18,14 +18,8 @@ import { isSameJson, isSameText, pickChanged } from '../validation/json.js';
 /**
  * Returns the events that bring a flag to another state: ids, creation time and switches included. An undefined state is
  * no flag. Decides the difference only: the caller checks the references.
- *
- * @param lastSeenAt for the events that show the whole flag
  */
-export function restoreFlag(
-  now: FlagState | undefined,
-  target: FlagState | undefined,
-  lastSeenAt: string | null,
-): FlagEvent[] {
+export function restoreFlag(now: FlagState | undefined, target: FlagState | undefined): FlagEvent[] {
   if (!now || !target || now.createdAt !== target.createdAt) {
     const created: FlagEvent[] = target ? [{ type: 'flag-created', data: target, before: null }] : [];
     return now ? [{ type: 'flag-deleted', data: null, before: now }, ...created] : created;
@@ -34,7 +28,7 @@ export function restoreFlag(
   const environments = [...names].map((name) => environmentOf(target, name));
   const steps: readonly ((flag: FlagState) => readonly FlagEvent[])[] = [
     (flag) => restoreRevival(flag, target),
-    (flag) => restoreMetadata(flag, target, lastSeenAt),
+    (flag) => restoreMetadata(flag, target),
     (flag) => changeStale(flag, target.stale),
     (flag) => restoreVariants(flag, target),
     (flag) => restoreDependencies(flag, target),
@@ -55,10 +49,10 @@ export function restoreFlag(
 }
 
 /** Restores what the other events cannot: the order of members and environments, and which empty parts are stored. */
-export function restoreLayout(flag: FlagState, target: FlagState, lastSeenAt: string | null): readonly FlagEvent[] {
+export function restoreLayout(flag: FlagState, target: FlagState): readonly FlagEvent[] {
   const [before, layout] = [layoutOf(flag), layoutOf(target)];
   if (isSameJson(before, layout)) return [];
-  const head = toUpdate(flag, lastSeenAt);
+  const head = toUpdate(flag);
   return [{ type: 'flag-updated', data: { ...head, layout }, before: { ...head, layout: before } }];
 }
 
@@ -77,10 +71,10 @@ const METADATA = [
   'owner',
 ] as const satisfies readonly (keyof FlagMetadata)[];
 
-function restoreMetadata(flag: FlagState, target: FlagState, lastSeenAt: string | null): readonly FlagEvent[] {
+function restoreMetadata(flag: FlagState, target: FlagState): readonly FlagEvent[] {
   const changes = { ...target, ...ownershipOf(target) };
   const changed = pickChanged<FlagMetadata>({ ...flag, ...ownershipOf(flag) }, changes, METADATA);
-  const before = toUpdate(flag, lastSeenAt);
+  const before = toUpdate(flag);
   return changed ? [{ type: 'flag-updated', data: { ...before, ...changed.data }, before }] : [];
 }
 

@@ -28,7 +28,7 @@ export interface Restoration<State> {
 export interface Restorations {
   readonly projects: readonly Restoration<ProjectState>[];
   readonly segments: readonly Restoration<SegmentState>[];
-  readonly flags: readonly (Restoration<FlagState> & { readonly lastSeenAt: string | null })[];
+  readonly flags: readonly Restoration<FlagState>[];
 }
 
 /**
@@ -47,9 +47,9 @@ export async function restoreDocuments(
   for (const { id } of segments) earlier.set(id, (await copy.read(segmentDocuments, id))?.state);
   for (const { id, target } of projects) if (target) await applyToProject(copy, id, target);
   for (const { id, target } of segments) if (target) await applyToSegment(copy, id, target);
-  for (const { id, target, lastSeenAt, path } of flags) {
+  for (const { id, target, path } of flags) {
     const found = await copy.read(flagDocuments, id);
-    const own = restoreFlag(found?.state, target, lastSeenAt);
+    const own = restoreFlag(found?.state, target);
     events.set(id, own);
     if (found && target) {
       const { state: flag } = found;

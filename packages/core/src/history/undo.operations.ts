@@ -8,7 +8,7 @@ import { groupBy } from '../collections.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
 import { toFlagsEvent } from '../events/feed.js';
 import type { FlagState } from '../flags/flag.js';
-import { flagDocuments, readLastSeen } from '../flags/flag-documents.js';
+import { flagDocuments } from '../flags/flag-documents.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
@@ -47,23 +47,20 @@ async function prepareUndo(engine: Engine, id: string): Promise<PreparedChange> 
     const message = `The change set ${id} changed API tokens only, and that cannot be undone; create another token.`;
     throw new FlagsError('undo_conflict', message);
   }
-  const flags = changed.filter(({ key }) => key.kind === flagDocuments.kind).map(({ key }) => ({ name: key.id }));
-  const lastSeen = await readLastSeen(engine.metrics, flags);
   const decide = async (copy: WorkingCopy) => {
     const targets = await mergeAll(engine, copy, { set, changed });
-    const restored = targets.flags.map((flag) => ({ ...flag, lastSeenAt: lastSeen(flag.id) }));
-    await restoreDocuments(engine, copy, { ...targets, flags: restored }).catch((error: unknown) => {
+    await restoreDocuments(engine, copy, targets).catch((error: unknown) => {
       throw toConflict(id, error);
     });
-    await restoreLayouts(copy, restored);
+    await restoreLayouts(copy, targets.flags);
   };
   return { subject, decide, result: () => undefined };
 }
 
 async function restoreLayouts(copy: WorkingCopy, flags: Restorations['flags']): Promise<void> {
-  for (const { id, target, lastSeenAt } of flags) {
+  for (const { id, target } of flags) {
     const flag = (await copy.read(flagDocuments, id))?.state;
-    if (flag && target) await copy.apply(flagDocuments, id, restoreLayout(flag, target, lastSeenAt));
+    if (flag && target) await copy.apply(flagDocuments, id, restoreLayout(flag, target));
     if (timeSlice.isOver()) await timeSlice.next();
   }
 }

@@ -2,10 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Engine } from '../changes/engine.js';
 import type { Page, PageQuery } from '../common.types.js';
 import { assertEnvironment, throwFlagNotFound } from '../flags/flag-documents.js';
-import { arrayOf, pageBounds, takePage } from '../pages.js';
+import { arrayOf, pageBounds, parseCursor, takePage } from '../pages.js';
 import type { TimedUsage, TimedUsageKey, TimedUsageQuery } from '../storage/metrics-port.js';
 import { DAY, HOUR, startOf } from '../storage/timed-usage.js';
-import { invalidInput } from '../validation/validator.js';
 import type { UsageFilter, UsagePeriod } from './metrics.types.js';
 
 /** Rows per read. */
@@ -29,7 +28,7 @@ export async function listUsage(
     return arrayOf(iterateUsage(engine, range, undefined));
   }
   const bounds = pageBounds(engine, query);
-  const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, filter);
+  const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, (parts) => toKey(parts, filter));
   await assertFlag(engine, filter);
   return takePage(iterateUsage(engine, range, after), bounds, { cursorOf, sizeOf });
 }
@@ -136,21 +135,10 @@ function sizeOf({ flag, environment, appName, variants }: UsagePeriod): number {
   return [...variants.keys()].reduce((sum, variant) => sum + variant.length + 10, ROW_SIZE + names);
 }
 
-function parseCursor(cursor: string, { flag: wanted }: UsageFilter): TimedUsageKey {
-  const [flag, application, environment, time] = parseList(cursor);
+function toKey(parts: readonly unknown[], { flag: wanted }: UsageFilter): TimedUsageKey | undefined {
+  const [flag, application, environment, time] = parts;
   const start = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   const isKey = typeof flag === 'string' && typeof application === 'string' && typeof environment === 'string';
-  if (isKey && !Number.isNaN(start) && (wanted === undefined || wanted === flag)) {
-    return { flag, application, environment, start };
-  }
-  throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
-}
-
-function parseList(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+  if (!isKey || Number.isNaN(start) || (wanted !== undefined && wanted !== flag)) return undefined;
+  return { flag, application, environment, start };
 }

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Engine } from '../changes/engine.js';
 import type { Page, PageQuery } from '../common.types.js';
-import { arrayOf, pageBounds, takePage } from '../pages.js';
+import { arrayOf, pageBounds, parseCursor, takePage } from '../pages.js';
 import type { FlagUsage, MetricsStorage, UsageQuery } from '../storage/metrics-port.js';
-import { invalidInput } from '../validation/validator.js';
 import { sizeOf, toApplication } from './applications.operations.js';
 import type { Application, FlagApplication, SeenFlags } from './metrics.types.js';
 
@@ -38,7 +37,7 @@ export async function listApplicationsByFlag(
   const { metrics } = engine;
   if (query) {
     const bounds = pageBounds(engine, query);
-    const after = bounds.after === undefined ? undefined : parseCursor(bounds.after);
+    const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, toPair);
     return takePage(iterateApplicationsByFlag(metrics, after), bounds, {
       cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
       sizeOf: ({ application }) => sizeOf(application),
@@ -53,20 +52,9 @@ export async function listApplicationsByFlag(
   return byFlag;
 }
 
-/** Parses a cursor: the last pair of a page. */
-function parseCursor(cursor: string): UsageQuery['after'] {
-  const pair: unknown = parseJson(cursor);
-  const [flag, application] = Array.isArray(pair) ? pair : [];
-  if (typeof flag === 'string' && typeof application === 'string') return { flag, application };
-  throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** The last pair of a page. */
+function toPair([flag, application]: readonly unknown[]): UsageQuery['after'] {
+  return typeof flag === 'string' && typeof application === 'string' ? { flag, application } : undefined;
 }
 
 async function* iterateSeenFlags(metrics: MetricsStorage, after: string | undefined): AsyncGenerator<SeenFlags> {

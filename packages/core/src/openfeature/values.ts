@@ -1,6 +1,7 @@
 import { isDate } from 'node:util/types';
 import type { EvaluationContext } from '../evaluation/evaluated.types.js';
 import type { Payload } from '../flags/variant.types.js';
+import { isContainer } from '../validation/json.js';
 import { parseNumber } from '../validation/primitives.js';
 
 /** An OpenFeature context: `targetingKey` and any other members. */
@@ -135,14 +136,10 @@ function parseJson(text: string): PayloadValue | undefined {
 
 /** Freezes level by level, without recursion. Returns false if the value is nested more deeply. */
 function freezeToDepth(depth: number, value: unknown): boolean {
-  let level = [value].filter(isObject);
+  let level = [value].filter(isContainer);
   for (let left = depth; level.length > 0; left--) {
     if (left === 0) return false;
-    level = level.flatMap((object) => Object.values(Object.freeze(object)).filter(isObject));
+    level = level.flatMap((object) => Object.values(Object.freeze(object)).filter(isContainer));
   }
   return true;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -25,8 +25,13 @@ function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean
   return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]));
 }
 
-function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
+}
+
+/** Returns whether a JSON value is an object, not an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isContainer(value) && !Array.isArray(value);
 }
 
 /**
@@ -199,5 +204,5 @@ function arrayOf(value: unknown): Items | undefined {
 }
 
 function objectOf(value: unknown): Members | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
+  return isObject(value) ? value : undefined;
 }

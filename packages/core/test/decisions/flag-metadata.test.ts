@@ -5,13 +5,11 @@ import { validate } from '../validation/default-validators.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 
-const SEEN = '2026-03-03T00:00:00.000Z';
-const { environments: _environments, ...STATE } = flagState();
-const HEAD = { ...STATE, lastSeenAt: SEEN };
+const { environments: _environments, ...HEAD } = flagState();
 
 describe('changing metadata', () => {
   it('is one event with the flag as it is after and before, without its environments', () => {
-    const events = changeMetadata(flagState(), { description: 'new', type: 'release', impressionData: true }, SEEN);
+    const events = changeMetadata(flagState(), { description: 'new', type: 'release', impressionData: true });
     expect(events).toEqual([
       {
         type: 'flag-updated',
@@ -22,11 +20,11 @@ describe('changing metadata', () => {
   });
 
   it('is an event of its own for staleness, on and off', () => {
-    expect(changeMetadata(flagState(), { stale: true }, SEEN)).toEqual([
+    expect(changeMetadata(flagState(), { stale: true })).toEqual([
       { type: 'flag-stale-on', data: { stale: true }, before: { stale: false } },
     ]);
     const stale = flagState({ stale: true });
-    const events = changeMetadata(stale, { stale: false, type: 'operational' }, SEEN);
+    const events = changeMetadata(stale, { stale: false, type: 'operational' });
     expect(events).toMatchObject([{ type: 'flag-updated' }, { type: 'flag-stale-off' }]);
     expect(after(stale, events)).toEqual(flagState({ type: 'operational' }));
   });
@@ -34,38 +32,38 @@ describe('changing metadata', () => {
   it.each<FlagChanges>([{}, { stale: false }, { description: 'The new checkout', type: 'release' }])(
     'is no event for what stays the same: %j',
     (changes) => {
-      expect(changeMetadata(flagState(), changes, SEEN)).toEqual([]);
+      expect(changeMetadata(flagState(), changes)).toEqual([]);
     },
   );
 
   it('clears a description by null, and leaves what is absent', () => {
-    expect(after(flagState(), changeMetadata(flagState(), { description: null }, SEEN))).toEqual(
+    expect(after(flagState(), changeMetadata(flagState(), { description: null }))).toEqual(
       flagState({ description: null }),
     );
   });
 
   it('replaces the labels, keeps their order, and clears the owner by null', () => {
     const flag = flagState({ labels: ['b', 'a'], owner: 'ada' });
-    expect(after(flag, changeMetadata(flag, { labels: ['c', 'a'], owner: null }, SEEN))).toEqual(
+    expect(after(flag, changeMetadata(flag, { labels: ['c', 'a'], owner: null }))).toEqual(
       flagState({ labels: ['c', 'a'], owner: null }),
     );
   });
 
   it('takes a flag that is older than labels for one without labels and owner', () => {
     const { labels: _labels, owner: _owner, ...old } = flagState();
-    expect(changeMetadata(old, { labels: [], owner: null }, SEEN)).toEqual([]);
-    const [event] = changeMetadata(old, { labels: ['a'] }, SEEN);
+    expect(changeMetadata(old, { labels: [], owner: null })).toEqual([]);
+    const [event] = changeMetadata(old, { labels: ['a'] });
     expect(event).toMatchObject({ data: { labels: ['a'], owner: null }, before: { labels: [], owner: null } });
-    expect(after(old, changeMetadata(old, { owner: 'ada' }, SEEN))).toEqual({ ...old, owner: 'ada', labels: [] });
+    expect(after(old, changeMetadata(old, { owner: 'ada' }))).toEqual({ ...old, owner: 'ada', labels: [] });
   });
 
   it('never changes what identifies the flag', () => {
     const changes = { name: 'x', project: 'x', createdAt: 'x', archived: true, variants: [] } as FlagChanges;
-    expect(changeMetadata(flagState(), changes, SEEN)).toEqual([]);
+    expect(changeMetadata(flagState(), changes)).toEqual([]);
   });
 
   it('is refused for an archived flag, even when nothing would change', () => {
-    expect(refusalOf(() => changeMetadata(flagState({ archived: true }), {}, SEEN)).code).toBe('flag_archived');
+    expect(refusalOf(() => changeMetadata(flagState({ archived: true }), {})).code).toBe('flag_archived');
   });
 });
 
@@ -73,7 +71,7 @@ describe('patching metadata', () => {
   it('leaves alone what it does not change, such as a type that is no longer configured', () => {
     const old = flagState({ type: 'retired' });
     const patch: JsonPatch = [{ op: 'replace', path: '/description', value: 'new' }];
-    expect(patchMetadata(old, { patch, lastSeenAt: null, validate: validate.flagChanges })).toMatchObject([
+    expect(patchMetadata(old, { patch, validate: validate.flagChanges })).toMatchObject([
       { type: 'flag-updated', data: { description: 'new' } },
     ]);
   });
@@ -81,7 +79,7 @@ describe('patching metadata', () => {
   const flag = flagState();
 
   function patched(...patch: JsonPatch) {
-    return after(flag, patchMetadata(flag, { patch, lastSeenAt: SEEN, validate: validate.flagChanges }));
+    return after(flag, patchMetadata(flag, { patch, validate: validate.flagChanges }));
   }
 
   it.each<[JsonPatch[number], object]>([
@@ -93,7 +91,6 @@ describe('patching metadata', () => {
     [{ op: 'move', from: '/description', path: '/description' }, {}],
     [{ op: 'copy', from: '/name', path: '/description' }, { description: 'checkout' }],
     [{ op: 'move', from: '/project', path: '/description' }, { description: 'shop' }],
-    [{ op: 'copy', from: '/lastSeen', path: '/description' }, { description: SEEN }],
     [{ op: 'copy', from: '/stale', path: '/impressionData' }, {}],
     [{ op: 'add', path: '/labels/-', value: 'c' }, { labels: ['c'] }],
     [{ op: 'replace', path: '/labels', value: ['c', 'b'] }, { labels: ['c', 'b'] }],
@@ -118,7 +115,6 @@ describe('patching metadata', () => {
       patched(
         { op: 'replace', path: '/name', value: 'x' },
         { op: 'test', path: '/name', value: 'checkout' },
-        { op: 'test', path: '/lastSeenAt', value: SEEN },
         { op: 'test', path: '/createdAt', value: flag.createdAt },
       ),
     ).toEqual(flag);
@@ -129,6 +125,11 @@ describe('patching metadata', () => {
       patched({ op: 'replace', path: '/stale', value: true }, { op: 'test', path: '/stale', value: false }),
     );
     expect(refusal).toMatchObject({ code: 'patch_test_failed', details: [{ path: '/1' }] });
+  });
+
+  it.each(['/lastSeen', '/lastSeenAt'])('cannot test or copy %s, which is no part of the flag', (path) => {
+    expect(refusalOf(() => patched({ op: 'test', path, value: null })).code).toBe('patch_test_failed');
+    expect(refusalOf(() => patched({ op: 'copy', from: path, path: '/description' })).code).toBe('invalid_patch');
   });
 
   it.each<JsonPatch[number]>([
@@ -174,7 +175,7 @@ describe('patching metadata', () => {
   });
 
   it('is refused for an archived flag', () => {
-    const input = { patch: [], lastSeenAt: null, validate: validate.flagChanges };
+    const input = { patch: [], validate: validate.flagChanges };
     expect(refusalOf(() => patchMetadata(flagState({ archived: true }), input)).code).toBe('flag_archived');
   });
 });

@@ -44,7 +44,6 @@ onEveryStorage((start) => {
         stale: false,
         archived: false,
         createdAt: clock.text(),
-        lastSeenAt: null,
         variants,
       });
     });

@@ -19,17 +19,17 @@ async function running() {
 
 describe('while metrics fail', () => {
   it.each<[string, (flags: Flags) => Promise<unknown>]>([
-    ['creates', (flags) => flags.createFlag(DEFAULT, { name: 'payments' })],
-    ['clones', (flags) => flags.cloneFlag(ref, { name: 'payments' })],
-    ['updates', (flags) => flags.updateFlag(ref, { description: 'new' })],
-    ['patches', (flags) => flags.patchFlag(ref, [{ op: 'replace', path: '/description', value: 'new' }])],
-    ['revives', (flags) => flags.reviveFlag({ flag: 'archived' })],
-  ])('an operation that %s a flag and cannot tell when it was last seen changes nothing', async (_, attempt) => {
-    const { flags, breakMetrics } = await running();
-    const { total } = await flags.listEvents();
+    ['creation', (flags) => flags.createFlag(DEFAULT, { name: 'payments' })],
+    ['clone', (flags) => flags.cloneFlag(ref, { name: 'payments' })],
+    ['update', (flags) => flags.updateFlag(ref, { description: 'new' })],
+    ['patch', (flags) => flags.patchFlag(ref, [{ op: 'replace', path: '/description', value: 'new' }])],
+    ['change of labels', (flags) => flags.changeLabels(ref, { add: ['a'] })],
+    ['revival', (flags) => flags.reviveFlag({ flag: 'archived' })],
+  ])('a %s of a flag reads no metrics', async (_, attempt) => {
+    const { flags, errors, breakMetrics } = await running();
     breakMetrics();
-    await expect(attempt(flags)).rejects.toBe(FAULT);
-    expect((await flags.listEvents()).total).toBe(total);
+    await attempt(flags);
+    expect(errors).toEqual([]);
   });
 
   it('a deletion stands, and the host is told', async () => {

@@ -19,7 +19,6 @@ onEveryStorage((start) => {
         impressionData: false,
         archived: false,
         createdAt: clock.text(),
-        lastSeenAt: null,
         variants: [],
         labels: [],
         owner: null,

@@ -95,7 +95,7 @@ onEveryStorage((start) => {
       expect(await flags.getFlag(CHECKOUT)).toMatchObject({ lastSeenAt });
       expect(await flags.listFlags(DEFAULT)).toMatchObject([{ lastSeenAt }]);
       expect((await flags.getProject(DEFAULT)).flags).toMatchObject([{ lastSeenAt }]);
-      expect(await flags.updateFlag(CHECKOUT, { stale: true })).toMatchObject({ lastSeenAt });
+      expect(await flags.updateFlag(CHECKOUT, { stale: true })).not.toHaveProperty('lastSeenAt');
     });
 
     it('never moves a flag’s revision nor makes an event', async () => {

@@ -47,11 +47,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   depth: send(FEATURES, (levels) => `{"name":"a","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`),
   async documentBytes(flags, amount) {
     const [most, flag] = [1_000_000, { ...DEFAULT, flag: 'measured' }];
-    const {
-      revision: _revision,
-      lastSeenAt: _lastSeenAt,
-      ...stored
-    } = await flags.createFlag(DEFAULT, { name: 'measured' });
+    const { revision: _revision, ...stored } = await flags.createFlag(DEFAULT, { name: 'measured' });
     const { id } = await flags.addStrategy(
       { ...flag, environment: 'production' },
       { name: 'default', parameters: { a: '' } },

@@ -12,7 +12,7 @@ import type { JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { listPieces, propertiesOf, propertyOf } from '../query.js';
 import { type QueryValues, type Route, route } from '../route.js';
-import { archivedFlagToWire, flagDetailToWire, flagListToWire, flagSummaryToWire, flagToWire } from '../wire/flag.js';
+import { archivedFlagToWire, flagDetailToWire, flagListToWire, flagSummaryToWire } from '../wire/flag.js';
 import { flagQueryOf } from './features.js';
 import { ARCHIVE, FLAG, FLAGS, flagInProject, flagRef, projectOfFlag, projectRef, TAG_PARAMETER } from './paths.js';
 
@@ -100,8 +100,7 @@ export const flagRoutes: readonly Route[] = [
     reply: { status: 201, schema: 'Flag' },
     errors: ['invalid_input', 'project_not_found', 'flag_exists'],
     async handle({ flags, params, body }) {
-      const flag = await flags.createFlag(projectRef(params), unchecked(body));
-      return { body: flagToWire(flag), revision: flag.revision, flag: { project: flag.project, flag: flag.name } };
+      return { changed: await flags.createFlag(projectRef(params), unchecked(body)) };
     },
   }),
   route({
@@ -142,8 +141,7 @@ export const flagRoutes: readonly Route[] = [
     errors: ['invalid_input', 'project_not_found', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
     ifMatch: 'flag',
     async handle({ flags, params, body, context }) {
-      const flag = await flags.updateFlag(flagRef(params), unchecked<FlagChanges>(body), context);
-      return { body: flagToWire(flag), revision: flag.revision };
+      return { changed: await flags.updateFlag(flagRef(params), unchecked<FlagChanges>(body), context) };
     },
   }),
   route({
@@ -167,8 +165,7 @@ export const flagRoutes: readonly Route[] = [
     ],
     ifMatch: 'flag',
     async handle({ flags, params, body, context }) {
-      const flag = await flags.patchFlag(flagRef(params), unchecked(body), context);
-      return { body: flagToWire(flag), revision: flag.revision };
+      return { changed: await flags.patchFlag(flagRef(params), unchecked(body), context) };
     },
   }),
   route({
@@ -191,8 +188,7 @@ export const flagRoutes: readonly Route[] = [
     ],
     ifMatch: 'flag',
     async handle({ flags, params, body, context }) {
-      const flag = await flags.cloneFlag(flagRef(params), unchecked(body), context);
-      return { body: flagToWire(flag), revision: flag.revision, flag: { project: flag.project, flag: flag.name } };
+      return { changed: await flags.cloneFlag(flagRef(params), unchecked(body), context) };
     },
   }),
   route({
@@ -270,8 +266,7 @@ export const archiveRoutes: readonly Route[] = [
     ifMatch: 'flag',
     projectOf: projectOfFlag,
     async handle({ flags, params, project, context }) {
-      const flag = await flags.reviveFlag(flagInProject(params, project), context);
-      return { body: flagToWire(flag), revision: flag.revision };
+      return { changed: await flags.reviveFlag(flagInProject(params, project), context) };
     },
   }),
   route({

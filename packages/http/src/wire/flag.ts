@@ -46,7 +46,8 @@ export function variantWeightsToWire(variants: readonly Variant[]) {
   return { version: '1', variants: variants.map(({ name, weightType, weight }) => ({ name, weightType, weight })) };
 }
 
-export function flagToWire(flag: Omit<Flag, 'revision'>) {
+/** Events have no `lastSeenAt`, because the log has no metrics. It is null then. */
+export function flagToWire(flag: Omit<Flag, 'revision'> & Partial<Pick<FlagDetail, 'lastSeenAt'>>) {
   return {
     name: flag.name,
     project: flag.project,
@@ -56,7 +57,7 @@ export function flagToWire(flag: Omit<Flag, 'revision'>) {
     impressionData: flag.impressionData,
     archived: flag.archived,
     createdAt: flag.createdAt,
-    lastSeenAt: flag.lastSeenAt,
+    lastSeenAt: flag.lastSeenAt ?? null,
     variants: flag.variants.length === 0 ? null : flag.variants.map(variantToWire),
     labels: flag.labels,
     owner: flag.owner,

@@ -1,13 +1,8 @@
 import type { ApplicationRegistration, ReportedCount, Reporter, UsageReport, VariantCount } from '@flags/core';
-import { addVariants, hourOf, ownerOf } from '@flags/core/integration';
+import { addVariants, boundedSum, hourOf, ownerOf } from '@flags/core/integration';
 import { toStoredText } from '../tables.js';
 
-/** The sum of two counts, at most the largest exact number, as on every storage. */
-function boundedSum(one: number, other: number): number {
-  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
-}
-
-/** SQL: the same for an expression. */
+/** SQL: `boundedSum` for an expression. */
 export function bounded(sum: string): string {
   return `least(${sum}, ${Number.MAX_SAFE_INTEGER})`;
 }
