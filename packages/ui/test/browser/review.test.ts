@@ -106,6 +106,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     const revert = page.getByRole('button', { name: /^Revert: / });
     await revert.nth(0).click();
     const dialog = await isAsked(page, 'production: 1 flag goes off: checkout');
+    const earlier = await revert.count();
     const difference = dialog.locator('.differences li');
     expect(await difference.allTextContents()).toEqual(['production · enabledon→off']);
     expect(await isOn(checkout)).toBe(true);
@@ -118,11 +119,9 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     await page.getByRole('button', { name: 'Change production' }).click();
     await page.getByRole('switch', { name: 'checkout in production', checked: true }).waitFor();
     expect(await isOn(checkout)).toBe(true);
-    // What a later change forbids is said instead of a question.
-    await page
-      .getByRole('button', { name: /^Revert: / })
-      .nth(3)
-      .click();
+    // What a later change forbids is said instead of a question. The timeline shows both reverts by then.
+    await revert.nth(earlier + 1).waitFor();
+    await revert.nth(3).click();
     await page
       .locator('.toasts')
       .getByText(/changed again|cannot be undone/)
