@@ -43,7 +43,9 @@ inFull('works on the reference server', async () => {
   const env = { FLAGS_STORE: server.url, FLAGS_TOKEN: secret };
   expect(await flagsProcess(['create', 'checkout'], env)).toMatchObject({ code: 0, err: '' });
   expect(await flagsProcess(['on', 'checkout', '--yes'], env)).toMatchObject({ code: 0 });
-  expect((await flagsProcess(['list'], { ...env, FLAGS_STORE: `${server.url}/ui` })).out).toMatch(/^checkout .* 100 % /m);
+  expect((await flagsProcess(['list'], { ...env, FLAGS_STORE: `${server.url}/ui` })).out).toMatch(
+    /^checkout .* 100 % /m,
+  );
   await server.end('SIGTERM');
 });
 
