@@ -26,7 +26,7 @@ export interface Output {
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void;
   /** Writes the result for programs. Escapes what could rewrite a terminal. */
   json(value: unknown): void;
-  /** Writes a document in both forms: as it is, but on a terminal with escapes for what could rewrite it. */
+  /** Writes a document in both forms. On a terminal it escapes characters that could rewrite the screen. */
   raw(text: string): void;
 }
 

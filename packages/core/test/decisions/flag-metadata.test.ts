@@ -127,7 +127,7 @@ describe('patching metadata', () => {
     expect(refusal).toMatchObject({ code: 'patch_test_failed', details: [{ path: '/1' }] });
   });
 
-  it.each(['/lastSeen', '/lastSeenAt'])('cannot test or copy %s, which is no part of the flag', (path) => {
+  it.each(['/lastSeen', '/lastSeenAt'])('cannot test or copy %s, which does not belong to the flag', (path) => {
     expect(refusalOf(() => patched({ op: 'test', path, value: null })).code).toBe('patch_test_failed');
     expect(refusalOf(() => patched({ op: 'copy', from: path, path: '/description' })).code).toBe('invalid_patch');
   });

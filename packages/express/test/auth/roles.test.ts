@@ -65,7 +65,7 @@ describe('the mark of API tokens', () => {
     expect(isApiToken({ [Symbol('@flags/api-token')]: true })).toBe(false);
   });
 
-  it('holds a token of a kind that this release does not know to no path at all', async () => {
+  it('refuses a token of an unknown kind on every path', async () => {
     const key = { kind: 'token', id: token.id };
     const stored = await storage.get(key);
     const body = { ...(stored?.body as object), kind: 'robot' };

@@ -66,7 +66,7 @@ async function countOf(metrics: MetricsStorage): Promise<number> {
 /** The bounds of what a token can invent. */
 export function reporterRules(rule: MetricsRule): void {
   for (const [token, reporter, limit] of TOKENS) {
-    rule(`stores only so many applications of ${token}`, async (metrics) => {
+    rule(`limits the applications of ${token}`, async (metrics) => {
       const all = names(limit).map((application) => registration({ application, reporter }));
       await metrics.record([], all);
       await metrics.record([report({ application: 'further', counts: once('a'), unknown: once('b'), reporter })]);
@@ -86,7 +86,7 @@ export function reporterRules(rule: MetricsRule): void {
     });
   }
 
-  rule('stores only so many applications of a token with concurrent callers', async (metrics, again) => {
+  rule('limits the applications of a token with concurrent callers', async (metrics, again) => {
     const instances = [metrics, await again()];
     const record = async (caller: number) =>
       instances[caller % 2]?.record(

@@ -141,7 +141,7 @@ const orderRows: readonly Row[] = [
   order('refuses a strategy that is named twice', [...REVERSED, ...REVERSED], INVALID),
   order('refuses a place that is no integer', [{ id: strategyId(1), sortOrder: '1' }], INVALID),
   order('refuses a strategy without a place', [{ id: strategyId(1) }], INVALID),
-  order('refuses what is not a list', { id: strategyId(1), sortOrder: 1 }, INVALID),
+  order('refuses a body that is not a list', { id: strategyId(1), sortOrder: 1 }, INVALID),
   order('refuses an archived flag', REVERSED, { status: 409, code: 'flag_archived' }, { given: archived }),
   ...(
     [

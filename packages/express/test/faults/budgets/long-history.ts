@@ -2,7 +2,7 @@ import { createFlags, type Flags, type NewEvent, type Storage } from '@flags/cor
 import { SECRETS } from './definitions.js';
 
 const DEFAULT = { project: 'default' };
-/** A set may have so many changes. */
+/** The largest number of changes in a set. */
 const MOST = 500;
 /** The ids of the set that changes the most flags, and of the last set of the largest flag. */
 export const WIDE_SET = '00000000-0000-7000-8000-000000000500';
